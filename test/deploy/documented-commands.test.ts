@@ -242,6 +242,7 @@ async function filledIn({ text: written }: Block): Promise<string> {
   const id = String(keys.at(-1)?.id)
   const guest = await fetch(`${host.url}/guest.txt`, { method: 'PUT', body: `${made}` })
   const receipt = guest.headers.get('holdfast-receipt') ?? ''
+  const ofLink = text.includes('<receipt-of-the-link>') ? await linkReceipt(receipt) : ''
   const [webhook, delivery] = text.includes('<webhook>') ? await makeWebhook() : ['', '']
   const typed = /^\$ /m.test(text)
     ? [...text.matchAll(/^\$ (.*)$/gm)].map(([, command]) => command).join('\n')
@@ -256,8 +257,19 @@ async function filledIn({ text: written }: Block): Promise<string> {
     .replaceAll('<link>', link)
     .replaceAll('<upload-link>', taking)
     .replaceAll('<receipt>', receipt)
+    .replaceAll('<receipt-of-the-link>', ofLink)
     .replaceAll('<webhook>', webhook)
     .replaceAll('<delivery>', delivery)
+}
+
+/** The receipt of a link that a guest makes. */
+async function linkReceipt(receipt: string): Promise<string> {
+  const made = await fetch(`${host.url}/api/v1/receipts/link`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ receipts: [receipt] }),
+  })
+  return String(Object(await made.json()).receipt)
 }
 
 /** A webhook to which nothing is sent, since it leads to this machine, and what is to be sent there. */

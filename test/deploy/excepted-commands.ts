@@ -22,6 +22,11 @@ export const EXCEPTED: readonly Exception[] = [
     reason: 'needs a database under the name of the reader; backup.test.ts restores one',
   },
   {
+    page: 'links.md',
+    command: /^holdfast receive/m,
+    reason: 'goes on until it is stopped; test/client/receiving.test.ts runs it',
+  },
+  {
     page: 'backup.md',
     command: /^rsync/m,
     reason: 'copies to another machine; backup.test.ts does the same here',
