@@ -158,7 +158,7 @@ const tests: Readonly<Record<string, LongTest>> = {
   'power-cuts': {
     about: 'power cuts at random moments, on a disk that loses all that was not synced; needs root',
     measure: 'cuts',
-    default: 300,
+    default: 1000,
     run: powerCuts,
   },
   'backup-cuts': {

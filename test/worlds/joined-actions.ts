@@ -64,7 +64,7 @@ async function joinParts(stage: Stage, joined: JoinedUpload): Promise<void> {
       isOver: false,
     }
     model.uploads.push(joined.known)
-    noteState(stage, joined.known, upload)
+    await noteState(stage, joined.known, upload)
   } catch (error) {
     // The parts end with the time of an upload, and by nothing else.
     if (isPlain(error) && !file.mayBeGone) throw new Error(`${name} was acknowledged`, { cause: error })

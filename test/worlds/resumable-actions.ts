@@ -32,7 +32,7 @@ export const beginResumable: Action = async (stage) => {
       isOver: false,
     }
     model.uploads.push(known)
-    noteState(stage, known, upload)
+    await noteState(stage, known, upload)
   } catch (error) {
     if (isPlain(error)) file.mayBeThere = false
     throw error
@@ -76,7 +76,7 @@ async function goOn(
   try {
     const present = await resumable.atRest(file.by, token)
     assertKept(known, present.received)
-    noteState(stage, known, present)
+    await noteState(stage, known, present)
     if (known.isOver || known.isFinal) return
     const { received } = present
     const { length } = file.content
@@ -90,7 +90,7 @@ async function goOn(
       source: new Sending(stage, file.content.subarray(0, end), received, breaksAt),
     })
     assertKept(known, after.received)
-    noteState(stage, known, after)
+    await noteState(stage, known, after)
   } catch (error) {
     assertNotLost(stage, known, error)
     throw error
@@ -109,11 +109,13 @@ function assertKept({ file, told }: ModelUpload, received: number): void {
   if (received > file.content.length) throw new Error(`${file.name} has more bytes than were sent`)
 }
 
-export function noteState(
-  { model }: Stage,
+/** Notes what an answer tells. */
+export async function noteState(
+  { model, services }: Stage,
   known: ModelUpload,
   { received, state, uuid }: { received: number; state: string; uuid: ModelFile['uuid'] },
-): void {
+): Promise<void> {
+  await services.beforeAnswer()
   known.told = Math.max(known.told, received)
   if (state === 'completed' && uuid !== null) {
     known.isOver = true

@@ -55,6 +55,8 @@ export interface Services {
   readonly jobs: readonly Job[]
   /** Deletes the account with all that it has. */
   removeAccount(account: AccountId): Promise<void>
+  /** What the server waits for before it sends an answer: that may tell of what somebody else has just committed. */
+  beforeAnswer(): Promise<void>
 }
 
 /** Starts the services as a server does before it listens. */
@@ -103,7 +105,10 @@ export async function startServices(parts: {
       await lockAccount(trx, account)
       await removeAccount(trx, account, clock.now())
     })
-  return { content, readable, files, sharing, uploads, jobs, removeAccount: remove }
+  const beforeAnswer = async () => {
+    await db.durable()
+  }
+  return { content, readable, files, sharing, uploads, jobs, removeAccount: remove, beforeAnswer }
 }
 
 /** On this thread, since the answers of another come in an order that is chance. */
