@@ -42,6 +42,8 @@ describe('ten minutes after signing in', () => {
     const { id } = await host.addAccount(`proving${++people}`)
     const lasting = [
       ['POST', '/api/v1/key', { name: 'a key', scopes: ['read'] }],
+      ['POST', '/api/v1/webhooks', { url: 'https://hooks.example.org/' }],
+      ['PATCH', '/api/v1/webhooks/1', { url: 'https://hooks.example.org/' }],
       ['POST', '/api/v1/passkeys/options', {}],
       ['POST', '/api/v1/account/codes', {}],
       ['POST', '/api/v1/account/codes/recovery', {}],
