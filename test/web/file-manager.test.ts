@@ -251,8 +251,10 @@ describe('a listing', () => {
     await listing.refresh()
     expect([listing.total(), listing.isAtLeast()]).toEqual([10_050, false])
     listing.open(QUERY, [])
+    // Until the answer is here it tells what is shown.
+    expect([listing.total(), listing.isFound()]).toEqual([10_050, true])
     await eventually('something else is listed', () => !listing.isOpening())
-    expect([listing.total(), listing.isAtLeast()]).toEqual([10_000, true])
+    expect([listing.total(), listing.isAtLeast(), listing.isFound()]).toEqual([10_000, true, false])
   })
 
   test('gives rows between two that are not here', async () => {

@@ -93,7 +93,8 @@ export function ignoringClosedPage(answer: Promise<void>): void {
 
 /** Opens a page in an existing profile, which is closed with the page. */
 export async function pageIn(context: BrowserContext, home: string): Promise<Visit> {
-  context.setDefaultTimeout(patient(30))
+  // Shorter than the limits of tests, so that a failure names what was waited for.
+  context.setDefaultTimeout(patient(15))
   const page = await context.newPage()
   const trouble: string[] = []
   let stopped = 0

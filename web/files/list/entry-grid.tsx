@@ -81,7 +81,7 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
     <>
       <div
         aria-colcount={isTiles ? columns : undefined}
-        aria-label={query.search === '' ? texts.list : texts.search}
+        aria-label={listing.isFound() ? texts.search : texts.list}
         aria-multiselectable="true"
         aria-rowcount={Math.ceil(total / columns) + (isTiles ? 0 : 1)}
         className="entries"

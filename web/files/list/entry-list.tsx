@@ -9,11 +9,11 @@ export function EntryList({ look }: { look: Preferred['look'] }) {
   const { shown, manager } = useFiles()
   const isDue = useRef(false)
   const total = manager.listing.total()
-  const { problem, query } = shown
+  const { problem } = shown
   if (problem !== null && (problem !== 'network' || total === null)) {
     return <Empty isDue={isDue} kind={problem} />
   }
-  if (total === 0) return <Empty isDue={isDue} kind={query.search === '' ? 'empty' : 'nothing found'} />
+  if (total === 0) return <Empty isDue={isDue} kind={manager.listing.isFound() ? 'nothing found' : 'empty'} />
   if (total === null) return <div aria-busy="true" className="entries-waiting" />
   return <EntryGrid isDue={isDue} look={look} total={total} />
 }

@@ -93,6 +93,11 @@ export class Listing {
     this.#changed()
   }
 
+  /** Whether the rows were searched for, which may differ from what is just being opened. */
+  isFound(): boolean {
+    return (this.#query?.search ?? '') !== ''
+  }
+
   /** Rows of all; null before the first answer. */
   total(): number | null {
     return this.#files === null ? null : this.#folders.length + this.#files

@@ -31,7 +31,7 @@ export function SelectionBar(look: ListFieldsProps) {
 
   if (count === 0) {
     const results = manager.listing.isAtLeast() ? texts.moreResults : texts.results
-    const forms = shown.query.search === '' ? texts.entries : results
+    const forms = manager.listing.isFound() ? results : texts.entries
     const counted = total === null ? '' : words.count(total, forms)
     return (
       <div className="selection-bar">
