@@ -3,6 +3,8 @@ import { crashRounds, powerCutMachine } from '../faults/crash-rounds.ts'
 import { FILE_SYSTEMS } from '../support/storage/volatile-disk.ts'
 
 const REPORT_EVERY = 50
+/** After so many power cuts what was deleted, and is still kept, has nearly filled the disk. */
+const CUTS_OF_A_DISK = 50
 
 /** Kills the server so many times; `HOLDFAST_TEST_CRASH_SEED` repeats a run. */
 export function kills(rounds: number): Promise<string> {
@@ -13,8 +15,10 @@ export function kills(rounds: number): Promise<string> {
 export async function powerCuts(rounds: number): Promise<string> {
   const figures: string[] = []
   for (const kind of FILE_SYSTEMS) {
-    const each = { rounds: Math.ceil(rounds / FILE_SYSTEMS.length), on: () => powerCutMachine(kind) }
-    figures.push(`${kind}: ${await crashes(`power cuts of ${kind}`, each)}`)
+    for (let left = Math.ceil(rounds / FILE_SYSTEMS.length); left > 0; left -= CUTS_OF_A_DISK) {
+      const each = { rounds: Math.min(left, CUTS_OF_A_DISK), on: () => powerCutMachine(kind) }
+      figures.push(`${kind}: ${await crashes(`power cuts of ${kind}`, each)}`)
+    }
   }
   return figures.join('\n')
 }

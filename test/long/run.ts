@@ -192,10 +192,17 @@ async function main([name, ...texts]: string[]): Promise<number> {
       console.log(`${each}: ${await test.run(measure ?? test.default, first)}`)
     } catch (error) {
       failed += 1
-      console.error(`${each}: FAILED`, error)
+      for (const one of errorsOf(error)) console.error(`${each}: FAILED`, one)
     }
     console.log(`${each}: took ${Math.round((performance.now() - begin) / 1000)} s`)
   }
   console.log(`${chosen.length - failed} passed, ${failed} failed`)
   return failed === 0 ? 0 : 1
+}
+
+/** What went wrong first, and what the cleaning up after it came upon. */
+function errorsOf(error: unknown): unknown[] {
+  return error instanceof SuppressedError
+    ? [...errorsOf(error.suppressed), ...errorsOf(error.error)]
+    : [error]
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { patient } from '../patience.ts'
 import { temporaryFolder } from '../processes/child.ts'
 import { type Tool, toolPath } from '../processes/tools.ts'
 
@@ -45,7 +46,7 @@ export function volatileDisk(kind: FileSystem): VolatileDisk {
     isMounted = true
   }
   const unmount = () => {
-    if (isMounted) run('umount', path)
+    if (isMounted) runUntilFree('umount', path)
     isMounted = false
   }
   const [program, ...options] = MAKING[kind]
@@ -63,6 +64,20 @@ export function volatileDisk(kind: FileSystem): VolatileDisk {
       rmSync(image, { force: true })
       folder[Symbol.dispose]()
     },
+  }
+}
+
+/** What was killed keeps its files open until the kernel has closed them. */
+function runUntilFree(...command: readonly string[]): void {
+  const end = performance.now() + patient(20)
+  for (;;) {
+    try {
+      run(...command)
+      return
+    } catch (error) {
+      if (performance.now() > end || !String(error).includes('busy')) throw error
+      Bun.sleepSync(20)
+    }
   }
 }
 
