@@ -2,9 +2,9 @@ import { backupCutRounds } from '../faults/backups/backup-cut-rounds.ts'
 import { crashRounds, powerCutMachine } from '../faults/crash-rounds.ts'
 import { FILE_SYSTEMS } from '../support/storage/volatile-disk.ts'
 
-const REPORT_EVERY = 50
-/** After so many power cuts what was deleted, and is still kept, has nearly filled the disk. */
-const CUTS_OF_A_DISK = 50
+const REPORT_EVERY = 25
+/** After so many power cuts what was deleted is still kept, and the disk has just room for one full account. */
+const CUTS_OF_A_DISK = 25
 
 /** Kills the server so many times; `HOLDFAST_TEST_CRASH_SEED` repeats a run. */
 export function kills(rounds: number): Promise<string> {
