@@ -8,11 +8,19 @@ import {
   webhookList,
 } from './answers.ts'
 
+export interface WebhookChange {
+  readonly url?: string
+  /** null: all. */
+  readonly kinds?: readonly string[] | null
+}
+
 /** Webhooks of the account, by their numbers. */
 export interface WebhooksApi {
   list(): Promise<WebhookItem[]>
   /** With its secret. */
   add(url: string, kinds: readonly string[] | null): Promise<NewWebhook>
+  /** What is missing stays as it is. */
+  change(id: number, change: WebhookChange): Promise<void>
   enable(id: number): Promise<void>
   remove(id: number): Promise<void>
   test(id: number): Promise<void>
@@ -36,6 +44,9 @@ export function createWebhooksApi(get: Get, send: Send): WebhooksApi {
   return {
     list: async () => (await get(WEBHOOKS, webhookList)).data,
     add: async (url, kinds) => (await send('POST', WEBHOOKS, { url, kinds }, newWebhook)).data,
+    async change(id, change) {
+      await send('PATCH', `${WEBHOOKS}/${id}`, change, anything)
+    },
     async enable(id) {
       await send('PATCH', `${WEBHOOKS}/${id}`, { enabled: true }, anything)
     },

@@ -140,6 +140,22 @@ export async function restDeliveries(trx: Trx, webhook: WebhookId, until: number
     .execute()
 }
 
+/**
+ * All that waits for the webhook is due, with all its attempts. Each gets another time than it had, so that who has read or
+ * claimed it with the address that the webhook had before neither sends it there nor settles it.
+ */
+export async function redirectDeliveries(trx: Trx, webhook: WebhookId, now: number): Promise<void> {
+  await trx
+    .updateTable('webhook_deliveries')
+    .set({
+      due_at: sql<number>`CASE WHEN due_at > ${now} THEN ${now} ELSE due_at - 1 END`,
+      ...{ tries: 0, status: null, failure: null },
+    })
+    .where('webhook_id', '=', webhook)
+    .where('due_at', 'is not', null)
+    .execute()
+}
+
 /** What waits for the webhook will not be sent. */
 export async function endDeliveries(trx: Trx, webhook: WebhookId): Promise<void> {
   await trx

@@ -125,7 +125,7 @@ export const changeWebhookEndpoint = keyedEndpoint({
   params: parameter,
   body: z
     .looseObject({
-      url: url.optional(),
+      url: url.optional().openapi({ description: 'Another one gets what waits, too; the secret stays' }),
       kinds,
       enabled: z.boolean('must be true or false').optional().openapi({
         description: 'false: what waits is not sent, and nothing that happens from now on',

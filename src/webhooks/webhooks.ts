@@ -25,6 +25,7 @@ import {
   endDeliveries,
   findDelivery,
   listDeliveries,
+  redirectDeliveries,
   updateDelivery,
 } from './deliveries.rows.ts'
 import { isPublicAddress } from './public-address.ts'
@@ -50,6 +51,9 @@ export interface WantedWebhook {
   /** null: a new one. */
   readonly secret: string | null
 }
+
+/** Of a webhook that was not tried yet, or whose failures are over. */
+const NO_FAILURES = { failures: 0, failing_since: null, rest_until: 0 } as const
 
 /** Tests and repetitions of an account in an hour. */
 const MOST_BY_HAND = 100
@@ -108,7 +112,10 @@ export class Webhooks {
     })
   }
 
-  /** What waits for one that is disabled will not be sent. Throws Refusal INVALID_REQUEST, SCOPE_MISSING. */
+  /**
+   * What waits is sent to another address from now on, at once and as if for the first time; what waits for one that is
+   * disabled will not be sent. Throws Refusal INVALID_REQUEST, SCOPE_MISSING.
+   */
   async change(
     caller: AccountCaller,
     id: WebhookId,
@@ -120,12 +127,15 @@ export class Webhooks {
     const change = {
       ...(url === undefined ? {} : { url: checkedUrl(url, anyNetwork) }),
       ...(kinds === undefined ? {} : { kinds: kindsOf(kinds) }),
-      ...(isEnabled === true ? { disabled_at: null, failures: 0, failing_since: null, rest_until: 0 } : {}),
+      ...(isEnabled === true ? { disabled_at: null, ...NO_FAILURES } : {}),
     }
     return inTransaction(db, async (trx) => {
       await lockAccount(trx, caller.account)
-      const { disabled_at } = await this.#find(caller, id, trx)
-      if (Object.keys(change).length > 0) await updateWebhook(trx, id, change)
+      const { url: before, disabled_at } = await this.#find(caller, id, trx)
+      const isElsewhere = change.url !== undefined && change.url !== before
+      const whole = isElsewhere ? { ...change, ...NO_FAILURES } : change
+      if (Object.keys(whole).length > 0) await updateWebhook(trx, id, whole)
+      if (isElsewhere) await redirectDeliveries(trx, id, clock.now())
       if (isEnabled === false && disabled_at === null) {
         await updateWebhook(trx, id, { disabled_at: clock.now() })
         await endDeliveries(trx, id)

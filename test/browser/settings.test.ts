@@ -213,7 +213,7 @@ describeInBrowser('the settings', (browser) => {
     expect(opened.trouble()).toEqual([])
   })
 
-  test('add a webhook, whose secret signs its test, and pause, resume and delete it', async () => {
+  test('add a webhook, whose secret signs its test, and pause, resume, change and delete it', async () => {
     await using opened = await openSettings('/settings/webhooks')
     await using receiver = startWebhookReceiver()
     const { page } = opened
@@ -247,6 +247,14 @@ describeInBrowser('the settings', (browser) => {
     await row.getByText('Paused since').waitFor()
     await row.getByRole('button', { name: /^Resume/ }).click()
     await row.getByText('In use').waitFor()
+    await row.getByRole('button', { name: /^Change/ }).click()
+    await dialog.getByLabel('Address').fill(`${receiver.url}/other`)
+    await dialog.getByRole('checkbox', { name: 'Storage is nearly full' }).check()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await button(page, 'Save').click()
+    await said(page, 'The webhook is changed')
+    await row.getByText('All events').waitFor()
+    await row.getByText(`${receiver.url}/other`, { exact: true }).waitFor()
     await row.getByRole('button', { name: /^Delete/ }).click()
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByText('No webhooks yet.').waitFor()

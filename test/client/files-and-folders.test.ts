@@ -177,7 +177,7 @@ test('share makes a link with terms, and links lists it and takes it back', asyn
   expect([root.code, root.errors]).toEqual([1, expect.stringContaining('top level')])
 })
 
-test('webhooks adds an address, lists it with what was sent there, and removes it', async () => {
+test('webhooks adds an address, changes it, lists it with what was sent there, and removes it', async () => {
   const { client } = await loggedIn()
   using _ = client
   const added = await client.run('webhooks', '--add', 'http://localhost:65535/', '--kinds', 'link.arrived')
@@ -188,12 +188,17 @@ test('webhooks adds an address, lists it with what was sent there, and removes i
   )
   expect(await client.run('webhooks', '--test', number)).toEqual({ code: 0, output: '', errors: '' })
   expect(lines((await client.run('webhooks', '--log', number)).output)[1]).toMatch(/ webhook\.test +waiting/)
+  const elsewhere = ['--change', number, '--url', 'http://localhost:65535/other', '--kinds', 'all']
+  expect(await client.run('webhooks', ...elsewhere)).toEqual({ code: 0, output: '', errors: '' })
+  expect((await client.run('webhooks')).output).toMatch(/ all +http:\/\/localhost:65535\/other\n$/)
   expect((await client.run('webhooks', '--remove', number)).code).toBe(0)
   expect((await client.run('webhooks')).output).toBe('')
   for (const words of [
     ['--test', 'x'],
     ['--remove', number, '--test', number],
     ['--replay', '1'],
+    ['--change', number],
+    ['--url', 'http://localhost:65535/'],
   ]) {
     expect((await client.run('webhooks', ...words)).code).toBe(2)
   }

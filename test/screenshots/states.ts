@@ -165,6 +165,10 @@ function settings(): State[] {
     at('webhooks-none', '/webhooks'),
     at('webhook-new', '/webhooks', (page) => button(page, 'Add webhook').click()),
     at('webhook-failing', '/webhooks', addFailingWebhook),
+    at('webhook-change', '/webhooks', async (page) => {
+      await addFailingWebhook(page)
+      await page.getByRole('button', { name: /^Change/ }).click()
+    }),
     at('security', '/security'),
     at('codes', '/security', async (page) => {
       await button(page, 'Set up codes').click()

@@ -107,6 +107,33 @@ test('what fails is tried again under its id, and by hand once more', async () =
   expect(new Set(texts).size).toBe(1)
 })
 
+test('what waits goes to another address from its change on, and what the former one answers then counts no more', async () => {
+  await using of = await listening()
+  await using other = startWebhookReceiver()
+  const held = Promise.withResolvers<number>()
+  of.receiver.answer(held.promise)
+  await of.arrive('a.txt')
+  const sending = host.runJobs()
+  await of.receiver.received(1)
+  await of.arrive('b.txt')
+  const change = { url: other.url, kinds: ['link.arrived'] }
+  const changed = await api(host, of.key, 'PATCH', of.path, change)
+  expect([changed.status, changed.body]).toMatchObject([200, { data: change }])
+  held.resolve(410)
+  await sending
+  await other.received(2, () => host.runJobs())
+  expect(of.receiver.events).toHaveLength(1)
+  expect(other.events.map(({ data }) => data.file?.name).sort()).toEqual(['a.txt', 'b.txt'])
+  expect(other.events.map(({ id }) => id)).toContain(of.receiver.events[0]?.id ?? '')
+  const [event] = other.events
+  expect(event?.signature).toBe(event && signatureOf(of.secret, event))
+  expect(await of.isDisabled()).toBe(false)
+  expect(await of.deliveries()).toMatchObject([
+    { state: 'delivered', tries: 0 },
+    { state: 'delivered', tries: 0 },
+  ])
+})
+
 test('what waits while the account is disabled is sent when it is enabled again', async () => {
   await using of = await listening()
   of.receiver.answer(503)
@@ -219,6 +246,8 @@ test.skipIf(onCluster)('without the setting, nothing is sent into private networ
       expect((await add(address)).status).toBe(400)
     const added = await add('localhost')
     const path = `/api/v1/webhooks/${made.parse(added.body).data.id}`
+    const elsewhere = { url: `http://127.0.0.1:${port}/` }
+    expect((await api(at, key, 'PATCH', path, elsewhere)).status).toBe(400)
     await api(at, key, 'POST', `${path}/test`)
     await at.runJobs()
     const { body } = await api(at, key, 'GET', `${path}/deliveries`)

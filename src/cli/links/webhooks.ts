@@ -8,7 +8,9 @@ import { shortTime } from '../words.ts'
 
 interface Options extends ServerOption {
   readonly add?: string
-  readonly kinds?: readonly string[]
+  readonly change?: number
+  readonly url?: string
+  readonly kinds?: readonly string[] | 'all'
   readonly test?: number
   readonly log?: number
   readonly replay?: number
@@ -20,14 +22,20 @@ interface Options extends ServerOption {
 /** `holdfast webhooks`: lists the addresses that get the account's events, or does something with one. */
 export function webhooksCommand(webhooks: Command, environment: Environment): void {
   webhooks
-    .description('list the addresses that are told what happens to your links, or add, test or remove one')
+    .description(
+      'list the addresses that are told what happens to your links, or add, change, test or remove one',
+    )
     .addOption(
       oneOf(
         new Option('--add <url>', 'add this address, and print the secret that signs what is sent there'),
       ),
     )
-    .option('--kinds <list>', 'with --add: only these events, with commas between them', (text) =>
-      text.split(','),
+    .addOption(oneOf(numbered('--change <number>', 'change the address or the events of that webhook')))
+    .option('--url <url>', 'with --change: the new address, which gets what waits, too')
+    .option(
+      '--kinds <list>',
+      'with --add or --change: only these events, with commas between them, or all',
+      (text) => (text === 'all' ? text : text.split(',')),
     )
     .addOption(oneOf(numbered('--test <number>', 'send a test to the webhook of that number')))
     .addOption(oneOf(numbered('--log <number>', 'list what was sent to that webhook, or is to be')))
@@ -37,18 +45,29 @@ export function webhooksCommand(webhooks: Command, environment: Environment): vo
     .option('--json', 'print one JSON object a line')
     .option('--server <url>', 'use this server instead of the one of the last login')
     .action((options: Options, command: Command) => {
-      if (options.kinds !== undefined && options.add === undefined) {
-        command.error('error: --kinds says which events go to an address that is added with --add.')
-      }
-      if (options.replay !== undefined && options.log === undefined) {
-        command.error('error: --replay needs the number of the webhook, given with --log.')
-      }
+      const fault = faultIn(options)
+      if (fault !== null) command.error(`error: ${fault}`)
       return asClient(async () => run((await openApi(environment, options)).webhooks, options))
     })
 }
 
+function faultIn({ add, change, url, kinds, log, replay }: Options): string | null {
+  if (change === undefined) {
+    if (url !== undefined) return '--url is the new address of a webhook that is changed with --change.'
+    if (kinds !== undefined && add === undefined) {
+      return '--kinds says which events go to an address, and needs --add or --change.'
+    }
+  } else if (url === undefined && kinds === undefined) {
+    return '--change needs what is to be changed: --url, --kinds or both.'
+  }
+  if (replay !== undefined && log === undefined) {
+    return '--replay needs the number of the webhook, given with --log.'
+  }
+  return null
+}
+
 /** What is done with one webhook: one thing at a time. */
-const DEEDS = ['add', 'test', 'log', 'enable', 'remove'] as const
+const DEEDS = ['add', 'change', 'test', 'log', 'enable', 'remove'] as const
 
 function oneOf(option: Option): Option {
   return option.conflicts(DEEDS.filter((name) => name !== option.attributeName()))
@@ -59,9 +78,10 @@ function numbered(flags: string, description: string): Option {
 }
 
 async function run(api: WebhooksApi, options: Options): Promise<void> {
-  const { add, kinds = null, test, log, replay, enable, remove, json } = options
+  const { add, change, url, test, log, replay, enable, remove, json } = options
+  const kinds = options.kinds === 'all' ? null : options.kinds
   if (add !== undefined) {
-    const { id, secret } = await api.add(add, kinds)
+    const { id, secret } = await api.add(add, kinds ?? null)
     if (json) printJson({ id, secret })
     else
       printPairs([
@@ -69,6 +89,12 @@ async function run(api: WebhooksApi, options: Options): Promise<void> {
         ['secret', secret],
       ])
     return
+  }
+  if (change !== undefined) {
+    return api.change(change, {
+      ...(url === undefined ? {} : { url }),
+      ...(kinds === undefined ? {} : { kinds }),
+    })
   }
   if (test !== undefined) return api.test(test)
   if (enable !== undefined) return api.enable(enable)

@@ -25,8 +25,8 @@ export interface WebhookReceiver {
   readonly url: string
   /** What has come, from the first on. */
   readonly events: readonly ReceivedEvent[]
-  /** Status of the answers from now on; null: none comes. */
-  answer(status: number | null): void
+  /** Status of the answers from now on, when it is known; null: none comes. */
+  answer(status: number | null | Promise<number>): void
   /** Resolves with what has come once that is so many. */
   received(count: number, meanwhile?: () => Promise<void>): Promise<readonly ReceivedEvent[]>
   [Symbol.asyncDispose](): Promise<void>
@@ -34,7 +34,7 @@ export interface WebhookReceiver {
 
 export function startWebhookReceiver(): WebhookReceiver {
   const events: ReceivedEvent[] = []
-  let status: number | null = 204
+  let status: number | null | Promise<number> = 204
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -48,7 +48,7 @@ export function startWebhookReceiver(): WebhookReceiver {
         sentAt: Number(request.headers.get('webhook-timestamp')),
         text,
       })
-      return status === null ? new Promise<Response>(() => {}) : new Response(null, { status })
+      return status === null ? new Promise<Response>(() => {}) : new Response(null, { status: await status })
     },
   })
   return {

@@ -29,6 +29,10 @@ export interface WebhooksTexts {
   /** {url} */
   readonly resumeOf: string
   readonly isResumed: string
+  readonly change: string
+  /** {url} */
+  readonly changeOf: string
+  readonly changed: string
   readonly remove: string
   /** {url} */
   readonly removeOf: string
@@ -63,6 +67,9 @@ interface WebhookFormTexts {
   readonly kinds: string
   readonly kindWhys: Readonly<Partial<Record<EventKind, string>>>
   readonly add: string
+  readonly changeTitle: string
+  readonly changeHint: string
+  readonly save: string
   readonly wrongUrl: string
   readonly refused: string
   readonly added: string

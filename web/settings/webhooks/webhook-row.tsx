@@ -13,10 +13,11 @@ interface WebhookRowProps {
   readonly webhook: Webhook
   /** Reads all webhooks again. */
   readonly again: () => Promise<void>
+  readonly change: () => void
   readonly remove: () => void
 }
 
-export function WebhookRow({ webhook, again, remove }: WebhookRowProps) {
+export function WebhookRow({ webhook, again, change, remove }: WebhookRowProps) {
   const { texts, say } = useSettings()
   const { webhooks } = texts
   const { url, disabled_at: paused } = webhook
@@ -85,6 +86,14 @@ export function WebhookRow({ webhook, again, remove }: WebhookRowProps) {
           variant="default"
         >
           {paused === null ? webhooks.pause : webhooks.resume}
+        </Button>
+        <Button
+          aria-label={fill(webhooks.changeOf, { url })}
+          className="row-button"
+          onClick={change}
+          variant="default"
+        >
+          {webhooks.change}
         </Button>
       </div>
       <ProblemMessage text={problem} />

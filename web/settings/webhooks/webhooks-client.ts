@@ -25,6 +25,16 @@ export async function addWebhook(url: string, kinds: readonly EventKind[] | null
   return (await askServer(webhookMadeAnswer, '/api/v1/webhooks', sending('POST', { url, kinds }))).data.secret
 }
 
+export interface WebhookChange {
+  readonly url?: string
+  /** null: all. */
+  readonly kinds?: readonly EventKind[] | null
+}
+
+export async function changeWebhook(webhook: Webhook, change: WebhookChange): Promise<void> {
+  await askServer(webhookAnswer, pathOf(webhook), sending('PATCH', change))
+}
+
 export async function setEnabled(webhook: Webhook, enabled: boolean): Promise<void> {
   await askServer(webhookAnswer, pathOf(webhook), sending('PATCH', { enabled }))
 }

@@ -8,6 +8,7 @@ import { useAnswer } from '../../shared/app/use-answer.ts'
 import { ConfirmDialog } from '../../shared/dialogs/confirm-dialog.tsx'
 import { fill } from '../../shared/words.ts'
 import { useSettings } from '../settings-context.ts'
+import { ChangeWebhookDialog } from './change-webhook-dialog.tsx'
 import { NewWebhookDialog } from './new-webhook-dialog.tsx'
 import { WebhookRow } from './webhook-row.tsx'
 import { fetchWebhooks, removeWebhook } from './webhooks-client.ts'
@@ -18,6 +19,7 @@ export function WebhooksSection() {
   const { webhooks } = texts
   const { answered, again } = useAnswer(fetchWebhooks)
   const [isAdding, setIsAdding] = useState(false)
+  const [changed, setChanged] = useState<Webhook | null>(null)
   const [removed, setRemoved] = useState<Webhook | null>(null)
   return (
     <PageSection title={webhooks.title} why={webhooks.why}>
@@ -27,7 +29,7 @@ export function WebhooksSection() {
       <Loaded again={again} answered={answered}>
         {(all) => (
           <>
-            <WebhookList again={again} remove={setRemoved} webhooks={all} />
+            <WebhookList again={again} change={setChanged} remove={setRemoved} webhooks={all} />
             <AddButton add={() => setIsAdding(true)} count={all.length} />
           </>
         )}
@@ -40,6 +42,17 @@ export function WebhooksSection() {
           }}
         />
       ) : null}
+      {changed === null ? null : (
+        <ChangeWebhookDialog
+          changed={() => {
+            setChanged(null)
+            say(webhooks.changed)
+            void again()
+          }}
+          close={() => setChanged(null)}
+          webhook={changed}
+        />
+      )}
       {removed === null ? null : (
         <ConfirmDialog
           act={() => removeWebhook(removed)}
@@ -60,16 +73,23 @@ export function WebhooksSection() {
 interface WebhookListProps {
   readonly webhooks: readonly Webhook[]
   readonly again: () => Promise<void>
+  readonly change: (webhook: Webhook) => void
   readonly remove: (webhook: Webhook) => void
 }
 
-function WebhookList({ webhooks, again, remove }: WebhookListProps) {
+function WebhookList({ webhooks, again, change, remove }: WebhookListProps) {
   const { texts } = useSettings()
   if (webhooks.length === 0) return <p className="quiet">{texts.webhooks.empty}</p>
   return (
     <ul className="webhooks">
       {webhooks.map((webhook) => (
-        <WebhookRow again={again} key={webhook.id} remove={() => remove(webhook)} webhook={webhook} />
+        <WebhookRow
+          again={again}
+          change={() => change(webhook)}
+          key={webhook.id}
+          remove={() => remove(webhook)}
+          webhook={webhook}
+        />
       ))}
     </ul>
   )
