@@ -1,23 +1,26 @@
 import { Refusal } from './errors.ts'
 import { boundedNfc } from './measured-text.ts'
+import { UNSEEN_BUT_MARKS } from './unseen.ts'
 
 const MAX_CHARACTERS = 100
 const FORBIDDEN = /[\p{Cc}/\\]/u
 
 /**
  * The name under which a folder is stored: NFC, without surrounding whitespace, 1–100 characters, no control
- * characters, no slash of either kind, not `.` or `..`. Direction marks stay: Hebrew and Arabic names need
- * them, and pages isolate names. Throws Refusal INVALID_NAME.
+ * characters, no slash of either kind, not `.` or `..`. Characters that override the direction and line separators are
+ * taken out as of names of files, but marks stay: Hebrew and Arabic names need them. Idempotent. Throws Refusal
+ * INVALID_NAME.
  */
 export function parseFolderName(value: string): string {
+  const given = value.trim()
+  if (FORBIDDEN.test(given) || !given.isWellFormed()) {
+    throw invalid('A folder name must not contain "/", "\\", or control characters.')
+  }
   // Characters are code points, so an emoji counts once.
-  const name = boundedNfc(value.trim(), MAX_CHARACTERS)
+  const name = boundedNfc(given.replace(UNSEEN_BUT_MARKS, '').trim(), MAX_CHARACTERS)
   if (name === null) throw invalid(`A folder name may be at most ${MAX_CHARACTERS} characters long.`)
   if (name === '') throw invalid('A folder name must not be empty.')
   if (name === '.' || name === '..') throw invalid('A folder cannot be named "." or "..".')
-  if (FORBIDDEN.test(name) || !name.isWellFormed()) {
-    throw invalid('A folder name must not contain "/", "\\", or control characters.')
-  }
   return name
 }
 

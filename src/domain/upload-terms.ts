@@ -4,6 +4,7 @@ import { parseMailAddress } from './mail-address.ts'
 import { boundedNfc } from './measured-text.ts'
 import { mediaTypeOfName } from './media-type.ts'
 import { formatSize } from './sizes.ts'
+import { UNSEEN_BUT_MARKS } from './unseen.ts'
 
 /** What a contributor may be asked for: a name, a mail address, a number or word that the owner knows. */
 export const ASKED_FIELDS = ['sender', 'address', 'reference'] as const
@@ -45,8 +46,6 @@ export interface OfferedFile {
 }
 
 const LONGEST_ANSWER = 200
-/** Control characters, and those that turn the direction of what stands beside them. */
-const NOT_SHOWN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
 export const MOST_TYPES = 50
 /** All that came by a link is counted whenever something more comes, so there is an end to it. */
@@ -103,7 +102,7 @@ export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
     if (asked === undefined) continue
     const text = boundedNfc((answers[field] ?? '').trim(), LONGEST_ANSWER)
     if (text === null) throw unfit(field, `may have ${LONGEST_ANSWER} characters at most`)
-    const clean = text.toWellFormed().replace(NOT_SHOWN, '').trim()
+    const clean = text.toWellFormed().replace(UNSEEN_BUT_MARKS, '').trim()
     if (VISIBLE.test(clean)) kept[field] = field === 'address' ? mailAddress(clean) : clean
     else if (asked === 'required')
       throw unfit(

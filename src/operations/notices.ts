@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Actor } from '../domain/audit.ts'
 import { type Clock, timestamp } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
 import { isDue, type Notice, parseNotice } from '../domain/notice.ts'
 
 /** Notices of the administrators. Stored in the database; each node reads changes within seconds. */
@@ -12,7 +13,7 @@ export interface NoticeBoard {
   shown(): Notice | null
   /** The stored notice, due or not. */
   get(): Promise<Notice | null>
-  /** Replaces the notice. Throws Refusal INVALID_REQUEST. */
+  /** Replaces the notice. Throws Refusal INVALID_REQUEST, also for one that is over already. */
   set(actor: Actor, notice: Notice): Promise<Notice>
   clear(actor: Actor): Promise<void>
   /** Reads changes made by other nodes or the command line. */
@@ -35,6 +36,9 @@ export function createNotices(db: Database, clock: Clock): NoticeBoard {
 
     async set(actor, given) {
       const notice = parseNotice(given)
+      if (notice.until !== null && notice.until <= clock.now()) {
+        throw new Refusal('INVALID_REQUEST', '"until": must be in the future, or nobody would see the notice')
+      }
       await inTransaction(db, async (trx) => {
         await setMeta(trx, KEY, JSON.stringify(notice))
         const { text, level, from, until } = notice

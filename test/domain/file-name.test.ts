@@ -51,6 +51,7 @@ describe('cleanFileName', () => {
     ['a/b\\c.txt', 'c.txt'],
     ['a\0b\r\n.txt', 'ab.txt'],
     ['photo\u202egpj.exe', 'photogpj.exe'],
+    ['one\u2028two\u2029.txt', 'onetwo.txt'],
     ['\u2066a\u2069\u200e\u200f\u061cb', 'ab'],
     ['cafe\u0301.txt', 'café.txt'],
     ['e\u200e\u0301', 'é'],

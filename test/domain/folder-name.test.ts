@@ -9,8 +9,11 @@ describe('parseFolderName', () => {
   test.each([
     ['Holiday', 'Holiday'],
     ['  Holiday 2024  ', 'Holiday 2024'],
+    ['\tHoliday\n', 'Holiday'],
     ['cafe\u0301', 'café'],
     ['...', '...'],
+    ['\u202e gnp\u2066.\u2028exe\u202c', 'gnp.exe'],
+    ['\u05d0\u200f!', '\u05d0\u200f!'],
     ['a'.repeat(100), 'a'.repeat(100)],
     ['💾'.repeat(100), '💾'.repeat(100)],
     [` ${'a'.repeat(100)} `, 'a'.repeat(100)],
@@ -25,6 +28,8 @@ describe('parseFolderName', () => {
     '.',
     '..',
     ' .. ',
+    '.\u202e.',
+    '\u2069',
     'a/b',
     'a\\b',
     'a\0b',
@@ -59,7 +64,7 @@ describe('parseFolderName', () => {
           return
         }
         expect(parseFolderName(name)).toBe(name)
-        expect(name).not.toMatch(/[/\\\p{Cc}]/u)
+        expect(name).not.toMatch(/[/\\\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u)
         expect([...name].length).toBeLessThanOrEqual(100)
       }),
       { numRuns: runsOf(500) },

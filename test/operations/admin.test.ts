@@ -393,6 +393,7 @@ describe('the notice', () => {
       'it is over before it begins',
       { text: 'x', level: 'info', from: '2030-01-02T00:00:00Z', until: '2030-01-01T00:00:00Z' },
     ],
+    ['it is over already', { text: 'x', level: 'info', until: '2020-01-01T00:00:00Z' }],
     ['its time is none', { text: 'x', level: 'info', until: 'tomorrow' }],
   ])('is refused when %s', async (_, notice) => {
     expect((await admin.send('POST', '/api/v1/admin/notice', notice)).error).toBe('INVALID_REQUEST')

@@ -110,7 +110,10 @@ async function run(environment: Environment, options: Options): Promise<void> {
     await healing?.close()
   })
   if (json) printJson(jsonOf(result))
-  else printResult(result, (slug) => linkAddress(config, { path: `/d/${slug}` }))
+  else {
+    const hasCopies = options.repair !== true || sources.length > 0
+    printResult(result, (slug) => linkAddress(config, { path: `/d/${slug}` }), hasCopies)
+  }
   if (result.refused > 0) printProblem(tooMany(result.refused))
   if (result.damaged.length > 0 || result.sums.length > 0) throw new FaultsFound()
 }
@@ -176,7 +179,8 @@ export const REASONS = {
   unreadable: 'the disk cannot read its bytes',
 } as const
 
-function printResult(result: CheckResult, linkOf: (slug: string) => string): void {
+/** `hasCopies`: false where it was to be repaired, and there is nothing to bring contents back from. */
+function printResult(result: CheckResult, linkOf: (slug: string) => string, hasCopies: boolean): void {
   const { checkedFiles, checkedContents, checkedBytes, damaged, sums, repaired } = result
   const read = checkedBytes > 0 ? `, and read ${formatSize(checkedBytes)}` : ''
   printLines(`Looked at ${count(checkedFiles, 'file')} with ${count(checkedContents, 'content')}${read}.`)
@@ -188,7 +192,9 @@ function printResult(result: CheckResult, linkOf: (slug: string) => string): voi
     )
     printLines(
       '',
-      'Bring the content back from the mirror (--repair) or a backup (--from), or upload the same file again.',
+      hasCopies
+        ? 'Bring the content back from the mirror (--repair) or a backup (--from), or upload the same file again.'
+        : 'There is no mirror, so --repair alone brings no content back: name a backup with --from, or upload the same file again.',
     )
   }
   printMarks(result)

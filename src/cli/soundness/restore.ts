@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
@@ -51,7 +51,7 @@ export function restoreCommand(restore: Command, environment: Environment): void
       'the newest point until then, such as 2027-01-31 or 2027-01-31T12:00:00Z',
       readTime,
     )
-    .option('--points', 'list the points of the backup, and restore nothing')
+    .addOption(new Option('--points', 'list the points of the backup, and restore nothing').conflicts('at'))
     .option(...REGION)
     .option(...PATH_STYLE)
     .option('--json', 'print {"taken_at","files","contents","bytes","damaged"}, or a list of points')

@@ -8,7 +8,7 @@ import { timestamp } from '../../domain/clock.ts'
 import { type Answers, ASKED_FIELDS } from '../../domain/upload-terms.ts'
 import { jsonResponse } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
-import { endpoint, keyedEndpoint } from '../../server/endpoint.ts'
+import { type Documentation, endpoint, keyedEndpoint } from '../../server/endpoint.ts'
 import { MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'
 import type { ListedContribution } from '../../uploads/contributions.rows.ts'
 import { formUpload } from '../../uploads/form-upload.ts'
@@ -67,46 +67,63 @@ function seeOther(path: string): Response {
 const pick = (get: (field: string) => string | undefined): Answers =>
   Object.fromEntries(ASKED_FIELDS.map((field) => [field, get(field)]))
 
-/** `curl -T file https://host/l/<slug>/` puts the file there. */
-export const putContribution = endpoint({
-  documentation: {
-    summary:
-      'Put a file, as the body, into the folder of an upload link, as "curl -T" does. The password of the link is that of Basic authentication',
-    tag: 'Links',
-    params: z.object({ link, target: z.string().openapi({ description: 'The name of the file' }) }),
-    query: asked,
-    body: {
-      type: 'application/octet-stream',
-      schema: z.string().openapi({ type: 'string', format: 'binary' }),
-    },
-    answers: {
-      200: {
-        description:
-          'Stored, safe from a power cut: its receipt and how to withdraw it, or JSON where Accept asks for it',
-        headers: answerHeaders,
-        schema: contributionResult,
-        text: described(mini.string(), {
-          example:
-            'Receipt: https://files.example.org/r/IkxY…\nTo withdraw it: curl -X DELETE https://files.example.org/api/v1/receipt/IkxY…\n',
-        }),
+const UNNAMED =
+  'The address had no name for the file, so it got one by its kind. With "/" at the end of the address curl adds the name.\n'
+
+function putEndpoint(documentation: Pick<Documentation, 'summary' | 'params'>) {
+  return endpoint({
+    documentation: {
+      ...documentation,
+      tag: 'Links',
+      query: asked,
+      body: {
+        type: 'application/octet-stream',
+        schema: z.string().openapi({ type: 'string', format: 'binary' }),
       },
+      answers: {
+        200: {
+          description:
+            'Stored, safe from a power cut: its receipt and how to withdraw it, or JSON where Accept asks for it',
+          headers: answerHeaders,
+          schema: contributionResult,
+          text: described(mini.string(), {
+            example:
+              'Receipt: https://files.example.org/r/IkxY…\nTo withdraw it: curl -X DELETE https://files.example.org/api/v1/receipt/IkxY…\n',
+          }),
+        },
+      },
+      errors,
     },
-    errors,
-  },
-  async handle(call, parts: Needs) {
-    const caller = await contributor(call, parts)
-    const carrier = rawUpload(call.request, call.params.target ?? '', 'link')
-    const answers = () => pick((field) => call.url.searchParams.get(field) ?? undefined)
-    const file = await receiveFile(call, parts.uploads, caller, { folder: null, carrier, answers })
-    const result = toContributionResult(call, parts.uploads, file)
-    if (asksForJson(call.request)) return jsonResponse(result)
-    const { publicUrl } = call.site
-    const { receipt } = result
-    return textResponse(
-      `Receipt: ${publicUrl}/r/${receipt}\nTo withdraw it: curl -X DELETE ${publicUrl}/api/v1/receipt/${receipt}\n`,
-    )
-  },
-  refused: leaveBody,
+    async handle(call, parts: Needs) {
+      const caller = await contributor(call, parts)
+      const carrier = rawUpload(call.request, call.params.target ?? null, 'link')
+      const answers = () => pick((field) => call.url.searchParams.get(field) ?? undefined)
+      const file = await receiveFile(call, parts.uploads, caller, { folder: null, carrier, answers })
+      const result = toContributionResult(call, parts.uploads, file)
+      if (asksForJson(call.request)) return jsonResponse(result)
+      const { publicUrl } = call.site
+      const { receipt } = result
+      const named = call.params.target === undefined ? UNNAMED : ''
+      return textResponse(
+        `${named}Receipt: ${publicUrl}/r/${receipt}\nTo withdraw it: curl -X DELETE ${publicUrl}/api/v1/receipt/${receipt}\n`,
+      )
+    },
+    refused: leaveBody,
+  })
+}
+
+/** `curl -T file https://host/l/<slug>/` puts the file there. */
+export const putContribution = putEndpoint({
+  summary:
+    'Put a file, as the body, into the folder of an upload link, as "curl -T" does. The password of the link is that of Basic authentication',
+  params: z.object({ link, target: z.string().openapi({ description: 'The name of the file' }) }),
+})
+
+/** `curl -T file https://host/l/<slug>`, without the last slash, adds no name to the address. */
+export const putUnnamedContribution = putEndpoint({
+  summary:
+    'Put a file whose name is not in the address, as "curl -T" does where that lacks its last slash, into the folder of an upload link, under a name that fits what it is',
+  params: z.object({ link }),
 })
 
 export const postContribution = endpoint({

@@ -154,6 +154,7 @@ export function openedLink(visited: VisitedLink): OpenLink {
   throw passwordRequired()
 }
 
-export function passwordRequired(): Refusal {
-  return new Refusal('PASSWORD_REQUIRED', 'This needs a password; open its page and enter the password first')
+/** `how`: what to do. */
+export function passwordRequired(how = 'open its page and enter the password first'): Refusal {
+  return new Refusal('PASSWORD_REQUIRED', `This needs a password; ${how}`)
 }

@@ -59,7 +59,11 @@ export function createLinkContributors(
       const tag = linkPasswordTag(signing, link)
       const { id, account_id: account, password_hash: hash } = link
       if (tag !== null && hash !== null && !passwords.unlocks(cookie, id, tag)) {
-        if (password === null) throw passwordRequired()
+        if (password === null) {
+          throw passwordRequired(
+            'enter it on its page, or send it by Basic authentication ("curl -u :password")',
+          )
+        }
         await passwords.unlock({ lock: { link: id }, tag, hash }, password, bucket, null)
       }
       const { within } = await placeOf(link)

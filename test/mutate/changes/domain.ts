@@ -54,7 +54,9 @@ export const domain: readonly Change[] = [
     ['/[\\p{Cc}/\\\\]/u', '/[\\p{Cc}/]/u'],
     ['value.trim()', 'value'],
     ["name === '.' || name === '..'", "name === '.'"],
-    ['|| !name.isWellFormed()', ''],
+    ['|| !given.isWellFormed()', ''],
+    [".replace(UNSEEN_BUT_MARKS, '')", ''],
+    ['.trim(), MAX_CHARACTERS', ', MAX_CHARACTERS'],
     ['MAX_CHARACTERS - mark.length', 'MAX_CHARACTERS'],
   ]),
   ...changesIn('src/domain/measured-text.ts', { tests: ['test/domain/measured-text.test.ts'] }, [

@@ -63,6 +63,7 @@ describe('a backup', () => {
     expect(await isThere(now.url, late)).toBe('late, and longer')
     const before = await run(['restore', target, '--at', '2001-01-01'], { HOLDFAST_DATA_DIR: newPlace() })
     expect(before).toMatchObject({ code: 1, errors: expect.stringContaining('no point that is so old') })
+    expect((await run(['restore', target, '--points', '--at', first.taken_at])).code).toBe(2)
   }, 120_000)
 
   test('keeps as many points as it is told, and no content that none of them names', async () => {

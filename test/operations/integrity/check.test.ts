@@ -183,6 +183,8 @@ describe.skipIf(onCluster)('holdfast check', () => {
     expect(words.output).toContain('1 file is damaged:')
     expect(words.output).toContain(`/d/${slug}`)
     expect(words.output).toContain('its bytes have changed')
+    const repair = await command(folder.path, ['check', '--read-data', '1GB', '--repair'], settings)
+    expect(repair.output).toContain('There is no mirror, so --repair alone brings no content back')
   })
 
   test('exits with 2 when it is called in a wrong way, and with 1 where there is no data', async () => {

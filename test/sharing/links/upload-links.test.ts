@@ -263,7 +263,10 @@ test('names of files and folders lead nowhere else', async () => {
     )
   }
   expect(await put(link, encodeURIComponent('../../evil.txt'))).toMatchObject({ status: 200 })
-  expect(await namesIn(folder)).toEqual(['evil.txt', SECRET].sort())
+  const unnamed = { method: 'PUT', body: '%PDF-1.7\n' }
+  const told = await (await visit(host, `/l/${link}?sender=Ann`, unnamed)).text()
+  expect(told).toMatch(/^The address had no name for the file.*\nReceipt: /)
+  expect(await namesIn(folder)).toEqual(['evil.txt', SECRET, 'file.pdf'].sort())
   const other = await makeFolder(host, key)
   const elsewhere = await start(link, 1, { filename: 'a.txt', folder: other })
   expect(elsewhere).toMatchObject(refusal('INVALID_REQUEST'))
@@ -385,7 +388,7 @@ test('what a link asks for is needed where it says so, and only the owner sees i
   expect(await put(link, 'a.txt?sender=Ann%20Lee&address=a@example.org')).toMatchObject({ status: 200 })
   expect(await put(link, 'a.txt?sender=Ann%20Lee&address=a%20b')).toMatchObject({ status: 400 })
   expect(await form(link, 'b.txt', { sender: 'Ben', reference: '42' })).toMatchObject({ status: 200 })
-  expect(await resumable(link, { filename: 'c.txt', sender: 'Cy\u0007\u202e' })).toMatchObject({
+  expect(await resumable(link, { filename: 'c.txt', sender: 'Cy\u0007\u202e\u2028' })).toMatchObject({
     status: 204,
   })
   const late = new FormData()
@@ -442,6 +445,7 @@ test('a password is needed by every way, and comes by Basic authentication', asy
   ]) {
     expect(answer).toMatchObject(refusal('PASSWORD_REQUIRED'))
   }
+  expect((await put(link, 'a')).body).toMatchObject({ message: expect.stringContaining('curl -u :password') })
   expect(await put(link, 'a', BYTES, basic('wrong'))).toMatchObject(refusal('WRONG_PASSWORD'))
   expect(await put(link, 'a', BYTES, basic('sesame'))).toMatchObject({ status: 200 })
 })
