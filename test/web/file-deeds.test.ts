@@ -120,7 +120,7 @@ describe('the file manager', () => {
     })
     const manager = new Manager({ sort: 'name', order: 'asc' })
     manager.start(TOP)
-    await eventually('it is listed', () => manager.listing.at(1) !== null)
+    await eventually('it is listed', () => (manager.listing.total() ?? 0) > files.length)
     return { asked, manager }
   }
   const CLICK = { ctrl: false, shift: false }
@@ -152,6 +152,54 @@ describe('the file manager', () => {
     manager.selectAll()
     await manager.remove((await manager.chosen()).filter(({ kind }) => kind === 'file'))
     expect(manager.listing.rowOf(fileKey(77))).not.toBeNull()
+    expect(await manager.chosen()).toEqual([])
+  })
+
+  test('shows files only after the folders that stand before them', async () => {
+    const gate = Promise.withResolvers<void>()
+    const answered = answering(async ({ path }) => {
+      if (path.startsWith('/api/v1/files?')) return filePage([])
+      await gate.promise
+      return { success: true, data: [folderItem('b')] }
+    })
+    const manager = new Manager({ sort: 'name', order: 'asc' })
+    manager.start(TOP)
+    await eventually('the files are here', () => answered.length > 1 && !manager.listing.isOpening())
+    expect(manager.listing.total()).toBeNull()
+    gate.resolve()
+    await eventually('the folders are here', () => manager.listing.total() === 1)
+  })
+
+  test.each([
+    ['is asked for again', (manager: Manager) => void manager.refresh()],
+    ['is sorted', (manager: Manager) => manager.sortBy('size', 'desc')],
+  ])('keeps nothing selected or busy that is gone, though the list %s meanwhile', async (_, ask) => {
+    const files = [1, 2]
+    const lists: PromiseWithResolvers<void>[] = []
+    let isHeld = false
+    const { manager } = await opened(files, async ({ path }) => {
+      if (path === '/api/v1/bin') {
+        files.splice(0, 1)
+        isHeld = true
+      }
+      if (!isHeld || !path.startsWith('/api/v1/files?')) return null
+      const list = Promise.withResolvers<void>()
+      lists.push(list)
+      await list.promise
+      return null
+    })
+    manager.pick(manager.listing.rowOf(fileKey(1)) ?? -1, CLICK)
+    const removed = manager.remove(await manager.chosen())
+    await eventually('the list is asked for', () => lists.length === 1)
+    ask(manager)
+    await eventually('the list is asked for again', () => lists.length === 2)
+    lists[0]?.resolve()
+    // Time for whatever would take the first request for the last.
+    await Bun.sleep(0)
+    expect([...manager.snapshot().busy]).toEqual([fileKey(1)])
+    lists[1]?.resolve()
+    await removed
+    expect([...manager.snapshot().busy]).toEqual([])
     expect(await manager.chosen()).toEqual([])
   })
 

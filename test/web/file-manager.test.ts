@@ -308,10 +308,11 @@ describe('a listing', () => {
       return { files: [], total }
     })
     listing.open(QUERY, [])
-    await listing.refresh()
+    const refreshed = listing.refresh()
     expect(asked).toBe(1)
     for (const { resolve } of answers) resolve()
-    await eventually('it has asked again', () => listing.total() === 2)
+    await refreshed
+    expect(listing.total()).toBe(2)
   })
 
   test('shows nothing of what was asked for before', async () => {

@@ -63,7 +63,7 @@ function FileRow({ file, changed }: { file: AnyFile; changed: () => Promise<void
           act={() => takeDown({ file: String(file.id) })}
           close={() => setIsAsking(false)}
           name={file.name}
-          then={() => void changed()}
+          then={changed}
         />
       ) : null}
     </li>

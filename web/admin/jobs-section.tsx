@@ -45,7 +45,7 @@ function JobRow({ job, changed }: { job: BackgroundJob; changed: () => Promise<v
       () => retryFailedJob(name),
       () => {
         say(jobs.retried)
-        void changed()
+        return changed()
       },
     )
   }

@@ -212,7 +212,8 @@ export class Manager {
     this.#extending.abort()
     this.#treeProblem = null
     this.#show({ query, selection: AT_START, problem: null })
-    this.listing.open(query, foldersListed(query, this.#shown.tree))
+    const { tree } = this.#shown
+    this.listing.open(query, tree === null ? null : foldersListed(query, tree))
   }
 
   /** null when something that was asked for later came sooner. */

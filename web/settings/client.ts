@@ -91,9 +91,9 @@ export async function setMailAddress(password: string | null, address: string): 
   await askServer(done, '/api/v1/account/mail', sending('POST', { password, address }))
 }
 
-export async function changeMailWishes(
-  wishes: Partial<Pick<MailSettings, 'warnings' | 'downloads'>>,
-): Promise<void> {
+export type MailWishes = Partial<Pick<MailSettings, 'warnings' | 'downloads'>>
+
+export async function changeMailWishes(wishes: MailWishes): Promise<void> {
   await askServer(done, '/api/v1/account/mail', sending('PATCH', wishes))
 }
 

@@ -43,15 +43,7 @@ export function CodesPart({ session, changed }: CodesPartProps) {
           </Button>
         )}
       </div>
-      {shown?.kind === 'set up' ? (
-        <SetUpCodesDialog
-          close={() => {
-            close()
-            void changed()
-          }}
-          session={session}
-        />
-      ) : null}
+      {shown?.kind === 'set up' ? <SetUpCodesDialog close={close} session={session} then={changed} /> : null}
       {shown?.kind === 'renew' ? (
         <OwnerDialog
           act={renewRecoveryCodes}
@@ -70,10 +62,10 @@ export function CodesPart({ session, changed }: CodesPartProps) {
           close={close}
           isDeletion
           session={session}
-          then={() => {
-            close()
+          then={async () => {
             say(codes.turnedOff)
-            void changed()
+            await changed()
+            close()
           }}
           title={codes.turnOff}
           verb={codes.turnOff}

@@ -26,21 +26,14 @@ export function KeysSection() {
       <Button className="add" onClick={() => setIsMaking(true)}>
         {keys.add}
       </Button>
-      {isMaking ? (
-        <NewKeyDialog
-          close={() => {
-            setIsMaking(false)
-            void again()
-          }}
-        />
-      ) : null}
+      {isMaking ? <NewKeyDialog close={() => setIsMaking(false)} then={again} /> : null}
       {revoked === null ? null : (
         <ConfirmDialog
           act={() => revokeKey(revoked)}
           close={() => setRevoked(null)}
           then={() => {
             say(fill(keys.revoked, { name: revoked.name }))
-            void again()
+            return again()
           }}
           title={fill(keys.revokeOf, { name: revoked.name })}
           verb={keys.revoke}

@@ -9,7 +9,7 @@ import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { fill } from '../shared/words.ts'
-import { changeMailWishes, fetchMail, removeMailAddress, setMailAddress } from './client.ts'
+import { changeMailWishes, fetchMail, type MailWishes, removeMailAddress, setMailAddress } from './client.ts'
 import { OwnerDialog } from './owner-dialog.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
@@ -68,7 +68,7 @@ function AddressForm({ session, changed }: AddressProps) {
         setAddress('')
         present.setTyped('')
         say(fill(mail.sent, { address }))
-        void changed()
+        return changed()
       },
     )
   }
@@ -95,16 +95,17 @@ function AddressForm({ session, changed }: AddressProps) {
 }
 
 /** Which mails about files and links somebody wants. */
-function Wishes({ mail: { warnings, downloads }, changed }: Pick<AddressProps, 'mail' | 'changed'>) {
+function Wishes({ mail: present, changed }: Pick<AddressProps, 'mail' | 'changed'>) {
   const { mail } = useSettings().texts
   const { problem, isBusy, attempt } = useAttempt()
+  const [wished, setWished] = useState<MailWishes>({})
+  // A click shows at once, not when the server has answered.
+  const { warnings, downloads } = isBusy ? { ...present, ...wished } : present
   const field = useId()
 
-  function change(wishes: Parameters<typeof changeMailWishes>[0]): void {
-    void attempt(
-      () => changeMailWishes(wishes),
-      () => void changed(),
-    )
+  function change(wishes: MailWishes): void {
+    setWished(wishes)
+    void attempt(() => changeMailWishes(wishes), changed)
   }
 
   return (
@@ -129,7 +130,7 @@ function Wishes({ mail: { warnings, downloads }, changed }: Pick<AddressProps, '
             id={field}
             onChange={({ currentTarget }) => {
               const chosen = DOWNLOAD_MAILS.find((each) => each === currentTarget.value)
-              change({ downloads: chosen })
+              if (chosen !== undefined) change({ downloads: chosen })
             }}
             value={downloads}
           >
@@ -162,10 +163,10 @@ function Removal({ session, changed }: AddressProps) {
           close={close}
           isDeletion
           session={session}
-          then={() => {
-            close()
+          then={async () => {
             say(mail.removed)
-            void changed()
+            await changed()
+            close()
           }}
           title={mail.remove}
           verb={mail.remove}

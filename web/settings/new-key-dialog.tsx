@@ -5,8 +5,14 @@ import { MadeKeyView } from './made-key.tsx'
 import { NewKeyForm } from './new-key-form.tsx'
 import { useSettings } from './settings-context.ts'
 
+interface NewKeyDialogProps {
+  readonly close: () => void
+  /** Called when there is one key more, while it is shown. */
+  readonly then: () => Promise<void>
+}
+
 /** Makes a key, and shows it this once. */
-export function NewKeyDialog({ close }: { close: () => void }) {
+export function NewKeyDialog({ close, then }: NewKeyDialogProps) {
   const { common, newKey } = useSettings().texts
   const [made, setMade] = useState<NewApiKey | null>(null)
   return (
@@ -19,7 +25,13 @@ export function NewKeyDialog({ close }: { close: () => void }) {
       title={made === null ? newKey.title : newKey.made}
     >
       {made === null ? (
-        <NewKeyForm cancel={close} made={setMade} />
+        <NewKeyForm
+          cancel={close}
+          made={(key) => {
+            setMade(key)
+            void then()
+          }}
+        />
       ) : (
         <MadeKeyView close={close} made={made} />
       )}

@@ -17,7 +17,7 @@ interface OwnerDialogProps<T> {
   /** Throws RequestFailure. */
   readonly act: (password: string | null) => Promise<T>
   /** Once it is done. */
-  readonly then: (result: T) => void
+  readonly then: (result: T) => void | Promise<void>
 }
 
 /** Asks for the password before something is done. */

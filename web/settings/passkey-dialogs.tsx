@@ -13,7 +13,7 @@ import type { SettingsTexts } from './texts.ts'
 interface DialogProps {
   readonly close: () => void
   /** Once it is done. */
-  readonly then: () => void
+  readonly then: () => Promise<void>
 }
 
 export function AddPasskeyDialog({ session, close, then }: DialogProps & { readonly session: Session }) {

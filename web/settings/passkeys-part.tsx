@@ -23,10 +23,10 @@ export function PasskeysPart({ session }: { session: Session }) {
   const close = () => show(null)
   const { passkeys } = texts
 
-  function done(text: string): void {
-    close()
+  async function done(text: string): Promise<void> {
     say(text)
-    void again()
+    await again()
+    close()
   }
 
   return (

@@ -30,7 +30,7 @@ export function PasswordPart({ session, changed }: PasswordPartProps) {
         present.setTyped('')
         setNext('')
         say(password.changed)
-        void changed()
+        return changed()
       },
     )
   }

@@ -1,6 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Session } from '../../src/contract/session.ts'
+import { leaveFor } from '../shared/app/leave.ts'
 import { Loaded } from '../shared/app/loaded.tsx'
 import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
@@ -29,7 +30,7 @@ export function RemoveAccountDialog({ session, close }: RemoveAccountDialogProps
     event.preventDefault()
     void attempt(
       () => removeOwnAccount(given, name),
-      () => location.assign('/'),
+      () => leaveFor('/'),
     )
   }
 

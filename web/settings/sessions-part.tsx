@@ -22,7 +22,7 @@ export function SessionsPart() {
       () => endOneSession(browser),
       () => {
         say(sessions.ended)
-        void again()
+        return again()
       },
     )
   }
@@ -30,7 +30,7 @@ export function SessionsPart() {
   function endOthers(): void {
     void attempt(endOtherSessions, (ended) => {
       say(words.count(ended, sessions.endedOthers))
-      void again()
+      return again()
     })
   }
 

@@ -14,10 +14,12 @@ import { useSettings } from './settings-context.ts'
 interface SetUpCodesDialogProps {
   readonly session: Session
   readonly close: () => void
+  /** Called when codes are asked for from now on, while the recovery codes are shown. */
+  readonly then: () => Promise<void>
 }
 
 /** The password, the secret for the app, its first code, and then the recovery codes. */
-export function SetUpCodesDialog({ session, close }: SetUpCodesDialogProps) {
+export function SetUpCodesDialog({ session, close, then }: SetUpCodesDialogProps) {
   const { codes } = useSettings().texts
   const [made, setMade] = useState<NewSecondFactor | null>(null)
   const [isConfirmed, setIsConfirmed] = useState(false)
@@ -34,7 +36,18 @@ export function SetUpCodesDialog({ session, close }: SetUpCodesDialogProps) {
       />
     )
   }
-  if (!isConfirmed) return <FirstCode close={close} made={made} then={() => setIsConfirmed(true)} />
+  if (!isConfirmed) {
+    return (
+      <FirstCode
+        close={close}
+        made={made}
+        then={() => {
+          setIsConfirmed(true)
+          void then()
+        }}
+      />
+    )
+  }
   return <RecoveryCodes close={close} codes={made.recovery_codes} />
 }
 

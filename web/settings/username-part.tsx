@@ -30,7 +30,7 @@ export function UsernamePart({ session, changed }: UsernamePartProps) {
         present.setTyped('')
         say(fill(account.changed, { name: now }))
         showInHead(now)
-        void changed()
+        return changed()
       },
     )
   }

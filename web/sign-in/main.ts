@@ -11,6 +11,9 @@ const { next, texts, locale } = readPageData<SignInPageData>()
 const button = document.getElementById(PASSKEY_BUTTON)
 const problem = document.getElementById(PASSKEY_PROBLEM)
 
+/** Browsers fail a request for a passkey while another is on its way. */
+let isSigningIn = false
+
 if (button !== null && knowsPasskeys()) {
   button.hidden = false
   button.addEventListener('click', () => void signIn())
@@ -35,6 +38,8 @@ function offerClaim(choice: HTMLElement): void {
 }
 
 async function signIn(): Promise<void> {
+  if (isSigningIn) return
+  isSigningIn = true
   if (problem !== null) problem.textContent = ''
   try {
     const { signInByPasskey } = await import('./passkey.ts')
@@ -43,5 +48,7 @@ async function signIn(): Promise<void> {
     // Somebody who has changed their mind is told nothing.
     if (error instanceof DOMException && error.name === 'NotAllowedError') return
     if (problem !== null) problem.textContent = texts.passkeyFailed
+  } finally {
+    isSigningIn = false
   }
 }

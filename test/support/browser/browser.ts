@@ -91,11 +91,27 @@ export function ignoringClosedPage(answer: Promise<void>): void {
   })
 }
 
+const SLOWEST = Number(process.env.HOLDFAST_TEST_SLOW_PAGES ?? '0')
+
+/**
+ * Delays each request of the page by a random time up to HOLDFAST_TEST_SLOW_PAGES milliseconds. Answers are not
+ * touched, so event streams go on as they come. Routes that a test sets itself go first and have no delay.
+ */
+async function slowDown(page: Page): Promise<void> {
+  if (SLOWEST === 0) return
+  await page.route(/./, async (route) => {
+    await Bun.sleep(Math.random() * SLOWEST)
+    // The page may be closed by now, or the request aborted.
+    await route.continue().catch(() => {})
+  })
+}
+
 /** Opens a page in an existing profile, which is closed with the page. */
 export async function pageIn(context: BrowserContext, home: string): Promise<Visit> {
   // Shorter than the limits of tests, so that a failure names what was waited for.
   context.setDefaultTimeout(patient(15))
   const page = await context.newPage()
+  await slowDown(page)
   const trouble: string[] = []
   let stopped = 0
   page.on('pageerror', (error) => trouble.push(`error in a script: ${error.message}`))

@@ -32,7 +32,7 @@ export function QuotaPart({ account, changed }: QuotaPartProps) {
       () => changeAccount(account, { quota }),
       () => {
         say(fill(names.quotaSaved, { name: account.username }))
-        void changed()
+        return changed()
       },
     )
   }

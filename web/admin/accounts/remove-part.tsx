@@ -1,6 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { AdminAccount } from '../../../src/contract/administration.ts'
+import { leaveFor } from '../../shared/app/leave.ts'
 import { PageSection } from '../../shared/app/part.tsx'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { useAttempt } from '../../shared/app/use-attempt.ts'
@@ -39,7 +40,7 @@ function RemoveDialog({ account, close }: { account: AdminAccount; close: () => 
     event.preventDefault()
     void attempt(
       () => removeAnyAccount(account, name.toLowerCase()),
-      () => location.assign(adminPath('accounts')),
+      () => leaveFor(adminPath('accounts')),
     )
   }
 

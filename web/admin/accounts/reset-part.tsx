@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { AdminAccountDetail } from '../../../src/contract/administration.ts'
+import type { AdminAccountDetail, OneTimeLink } from '../../../src/contract/administration.ts'
 import { PageSection } from '../../shared/app/part.tsx'
 import { fill } from '../../shared/words.ts'
 import { useAdmin } from '../admin-context.ts'
@@ -23,7 +23,12 @@ export function ResetPart({ account, changed }: ResetPartProps) {
   function close(): void {
     setIsAsking(false)
     setBesides(NOTHING)
+  }
+
+  async function reset(): Promise<OneTimeLink> {
+    const link = await resetAccount(account, besides)
     void changed()
+    return link
   }
 
   return (
@@ -33,7 +38,7 @@ export function ResetPart({ account, changed }: ResetPartProps) {
       </Button>
       {isAsking ? (
         <LinkDialog
-          act={() => resetAccount(account, besides)}
+          act={reset}
           close={close}
           isDeletion
           label={texts.resetDone}

@@ -95,7 +95,7 @@ function Switch(props: PartProps & Turn) {
           isDeletion={isDeletion}
           then={() => {
             say(fill(said, { name }))
-            void changed()
+            return changed()
           }}
           title={fill(title, { name })}
           verb={verb}

@@ -30,7 +30,7 @@ export function NoticeForm({ notice, changed }: NoticeFormProps) {
       () => setNotice(wanted),
       () => {
         say(names.done)
-        void changed()
+        return changed()
       },
     )
   }

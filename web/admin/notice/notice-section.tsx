@@ -39,7 +39,7 @@ function PresentNotice({ notice, changed }: { notice: Notice | null; changed: ()
   function clear(): void {
     void attempt(clearNotice, () => {
       say(names.cleared)
-      void changed()
+      return changed()
     })
   }
 

@@ -55,7 +55,7 @@ function RefusedRow({ content, changed }: { content: RefusedContent; changed: ()
           isDeletion={false}
           then={() => {
             say(refused.allowed)
-            void changed()
+            return changed()
           }}
           title={fill(refused.allowOf, { hash })}
           verb={refused.allow}

@@ -29,7 +29,7 @@ export function ReportLine({ report, changed }: ReportRowProps) {
       () => dismissReport(report),
       () => {
         say(reports.dismissed)
-        void changed()
+        return changed()
       },
     )
   }
@@ -70,7 +70,7 @@ export function ReportLine({ report, changed }: ReportRowProps) {
           act={() => takeReportedDown(report)}
           close={() => setIsAsking(false)}
           name={name}
-          then={() => void changed()}
+          then={changed}
         />
       ) : null}
     </li>

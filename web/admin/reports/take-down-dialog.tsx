@@ -9,7 +9,7 @@ interface TakeDownDialogProps {
   readonly close: () => void
   /** Throws RequestFailure. */
   readonly act: () => Promise<TakenDown>
-  readonly then: () => void
+  readonly then: () => void | Promise<void>
 }
 
 /** Says what taking down does, and asks for it. */

@@ -7,6 +7,7 @@ import { fill } from '../../shared/words.ts'
 import { isLostWith } from '../deeds.ts'
 import { FilesDialog } from '../dialogs/dialog.tsx'
 import { reasonOf } from '../dialogs/use-attempt.ts'
+import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import type { Place } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
@@ -23,18 +24,25 @@ function useBin() {
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [homeless, setHomeless] = useState<BinEntry | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
+  const oneAtATime = useOneAtATime()
   const failed = () => setProblem(texts.dialogs.notReached)
+
+  async function readFrom(first: number): Promise<void> {
+    const known = new Set(entries?.map(({ id }) => id))
+    // What others have deleted since moves what is known here to later pages.
+    for (let page = first, others = 0, all = page; others === 0 && page <= all; page++) {
+      const found = await fetchBin(page)
+      const added = found.entries.filter(({ id }) => !known.has(id))
+      setEntries((before) => [...(before ?? []), ...added])
+      setPages({ read: page, all: found.pages })
+      others = added.length
+      all = found.pages
+    }
+  }
 
   function read(page: number): void {
     setProblem(null)
-    fetchBin(page).then((found) => {
-      const known = new Set(entries?.map(({ id }) => id))
-      const others = found.entries.filter(({ id }) => !known.has(id))
-      setEntries((before) => [...(before ?? []), ...others])
-      setPages({ read: page, all: found.pages })
-      // What others have deleted since moves what is known here to later pages.
-      if (others.length === 0 && page < found.pages) read(page + 1)
-    }, failed)
+    oneAtATime(() => readFrom(page).catch(failed))
   }
 
   // It is read when it is opened.
@@ -44,7 +52,9 @@ function useBin() {
   function dealWith(entry: BinEntry, act: () => Promise<string | null>): void {
     setProblem(null)
     act().then((code) => {
-      setHomeless(code === 'FOLDER_NOT_FOUND' ? entry : null)
+      // Another one may be told where to go meanwhile.
+      if (code === 'FOLDER_NOT_FOUND') setHomeless(entry)
+      else setHomeless((before) => (before?.id === entry.id ? null : before))
       if (code !== null) {
         setProblem(code === 'FOLDER_NOT_FOUND' ? null : reasonOf(code, texts))
         return

@@ -5,9 +5,9 @@ import type { FolderTree } from './folder-tree.ts'
 /** The folders among what is listed, in the order of the files as far as folders have one; else by name. */
 export function foldersListed(
   { place, search, sort, order }: Query,
-  tree: FolderTree | null,
+  tree: FolderTree,
 ): readonly FolderEntry[] {
-  const byName = (search === '' ? tree?.children(place) : tree?.search(search)) ?? []
+  const byName = search === '' ? tree.children(place) : tree.search(search)
   if (sort === 'name') return order === 'asc' ? byName : byName.toReversed()
   if (sort !== 'created_at') return byName
   const sign = order === 'asc' ? 1 : -1

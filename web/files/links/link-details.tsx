@@ -4,6 +4,7 @@ import type { Contribution, Link } from '../../../src/contract/links.ts'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
 import { useListAttempt } from '../dialogs/use-attempt.ts'
+import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
 import { LinkLog } from './link-log.tsx'
@@ -31,15 +32,18 @@ function Received({ link }: { link: Link }) {
   const [came, setCame] = useState<readonly Contribution[] | null>(null)
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [hasFailed, setHasFailed] = useState(false)
+  const oneAtATime = useOneAtATime()
 
   function read(page: number): void {
     setHasFailed(false)
-    fetchContributions(link, page).then(
-      (found) => {
-        setCame((before) => [...(before ?? []), ...found.contributions])
-        setPages({ read: page, all: found.pages })
-      },
-      () => setHasFailed(true),
+    oneAtATime(() =>
+      fetchContributions(link, page).then(
+        (found) => {
+          setCame((before) => [...(before ?? []), ...found.contributions])
+          setPages({ read: page, all: found.pages })
+        },
+        () => setHasFailed(true),
+      ),
     )
   }
 

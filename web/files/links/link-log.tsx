@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { Link, LinkEvent } from '../../../src/contract/links.ts'
 import { FileName } from '../../shared/file-name.tsx'
+import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
 import { fetchLog } from './links-client.ts'
@@ -18,16 +19,19 @@ export function LinkLog({ link }: { link: Link }) {
   const [events, setEvents] = useState<readonly KeyedEvent[] | null>(null)
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [hasFailed, setHasFailed] = useState(false)
+  const oneAtATime = useOneAtATime()
 
   function read(page: number): void {
     setHasFailed(false)
-    fetchLog(link, page).then(
-      (found) => {
-        const more = found.events.map((event, at) => ({ event, key: `${page}.${at}` }))
-        setEvents((before) => [...(before ?? []), ...more])
-        setPages({ read: page, all: found.pages })
-      },
-      () => setHasFailed(true),
+    oneAtATime(() =>
+      fetchLog(link, page).then(
+        (found) => {
+          const more = found.events.map((event, at) => ({ event, key: `${page}.${at}` }))
+          setEvents((before) => [...(before ?? []), ...more])
+          setPages({ read: page, all: found.pages })
+        },
+        () => setHasFailed(true),
+      ),
     )
   }
 

@@ -8,6 +8,7 @@ import { fill } from '../../shared/words.ts'
 import { CopyButton } from '../../uploads/list/link-actions.tsx'
 import { FilesDialog } from '../dialogs/dialog.tsx'
 import { reasonOf } from '../dialogs/use-attempt.ts'
+import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
 import { LinkDetails } from './link-details.tsx'
@@ -19,12 +20,13 @@ function useLinks() {
   const [links, setLinks] = useState<readonly Link[] | null>(null)
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [problem, setProblem] = useState<string | null>(null)
+  const revoking = useOneAtATime()
   const failed = () => setProblem(texts.dialogs.notReached)
 
   function read(page: number): void {
     setProblem(null)
     fetchLinks(page).then((found) => {
-      // A link that was made meanwhile moves the others to later places.
+      // A link that was made meanwhile moves the others to later places, and a second click reads the same.
       setLinks((before) => {
         const known = new Set(before?.map(({ slug }) => slug))
         return [...(before ?? []), ...found.links.filter(({ slug }) => !known.has(slug))]
@@ -40,15 +42,18 @@ function useLinks() {
     setLinks((before) => before?.map((link) => (link.slug === to.slug ? to : link)) ?? null)
   }
 
-  function revoke(revoked: Link): void {
+  /** `over` is called when it is known what came of it. */
+  function revoke(revoked: Link, over: () => void): void {
     setProblem(null)
-    revokeLink(revoked).then(
-      () => changed(withoutForce(revoked)),
-      (error: unknown) => {
-        const code = refusedRequest(error)
-        if (code === null) failed()
-        else setProblem(reasonOf(code, texts))
-      },
+    const told = (error: unknown) => {
+      const code = refusedRequest(error)
+      if (code === null) failed()
+      else setProblem(reasonOf(code, texts))
+    }
+    revoking(() =>
+      revokeLink(revoked)
+        .then(() => changed(withoutForce(revoked)), told)
+        .then(over),
     )
   }
 
@@ -88,10 +93,7 @@ export function LinksDialog({ close }: { close: () => void }) {
               keep={() => setAsked(null)}
               key={link.slug}
               link={link}
-              revoke={() => {
-                setAsked(null)
-                revoke(link)
-              }}
+              revoke={() => revoke(link, () => setAsked(null))}
             />
           ) : (
             <Fragment key={link.slug}>

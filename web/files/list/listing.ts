@@ -32,10 +32,20 @@ const SIDE_BY_SIDE = 4
 
 interface Opening {
   readonly query: Query
-  folders: readonly FolderEntry[]
+  /** null before they are known. */
+  folders: readonly FolderEntry[] | null
   readonly request: AbortController
   /** Something has changed since it was asked for. */
   isOld: boolean
+  /** Resolves when it is shown, or something else is opened. */
+  readonly over: PromiseWithResolvers<void>
+}
+
+/** A request for a window. */
+interface Coming {
+  readonly request: AbortController
+  /** Resolves when the window is here or has failed, though by a later request. */
+  readonly over: Promise<void>
 }
 
 /**
@@ -52,10 +62,11 @@ export class Listing {
   #files: number | null = null
   /** Whether there may be more. */
   #isAtLeast = false
-  #folders: readonly FolderEntry[] = []
+  /** null before they are known. */
+  #folders: readonly FolderEntry[] | null = null
   #windows = new Map<number, readonly FileEntry[]>()
   /** Requests under way, by the window that they ask for. */
-  #coming = new Map<number, AbortController>()
+  #coming = new Map<number, Coming>()
   #needed: Rows = { first: 0, end: WINDOW }
   #failure: unknown = null
   #opening: Opening | null = null
@@ -75,13 +86,18 @@ export class Listing {
     return () => this.#listeners.delete(changed)
   }
 
-  /** Lists something else. What was listed is shown until the first answer. */
-  open(query: Query, folders: readonly FolderEntry[]): void {
-    for (const request of this.#coming.values()) request.abort()
+  /**
+   * Lists something else. What was listed is shown until the first answer. `folders`: null before they are known; until
+   * then there are no rows, because those of files would move, and without files it would look empty.
+   */
+  open(query: Query, folders: readonly FolderEntry[] | null): void {
+    for (const { request } of this.#coming.values()) request.abort()
     this.#coming = new Map()
     this.#opening?.request.abort()
+    this.#opening?.over.resolve()
     this.#failure = null
-    this.#opening = { query, folders, request: new AbortController(), isOld: false }
+    const [request, over] = [new AbortController(), Promise.withResolvers<void>()]
+    this.#opening = { query, folders, request, isOld: false, over }
     void this.#begin(this.#opening)
     this.#changed()
   }
@@ -98,9 +114,9 @@ export class Listing {
     return (this.#query?.search ?? '') !== ''
   }
 
-  /** Rows of all; null before the first answer. */
+  /** Rows of all; null before the first answers. */
   total(): number | null {
-    return this.#files === null ? null : this.#folders.length + this.#files
+    return this.#files === null || this.#folders === null ? null : this.#folders.length + this.#files
   }
 
   /** Whether there may be more rows than `total`. */
@@ -110,18 +126,19 @@ export class Listing {
 
   /** null when it is not here, or not at all. */
   at(row: number): Entry | null {
-    const file = row - this.#folders.length
-    if (file < 0) return this.#folders[row] ?? null
+    const lead = this.#lead()
+    const file = row - lead.length
+    if (file < 0) return lead[row] ?? null
     return this.#windows.get(Math.floor(file / WINDOW))?.[file % WINDOW] ?? null
   }
 
   /** Where an entry is, as far as it is here. */
   rowOf(key: Key): number | null {
-    const folder = this.#folders.findIndex((each) => each.key === key)
+    const folder = this.#lead().findIndex((each) => each.key === key)
     if (folder >= 0) return folder
     for (const [index, found] of this.#windows) {
       const at = found.findIndex((each) => each.key === key)
-      if (at >= 0) return this.#folders.length + index * WINDOW + at
+      if (at >= 0) return this.#lead().length + index * WINDOW + at
     }
     return null
   }
@@ -140,13 +157,16 @@ export class Listing {
 
   /**
    * Asks again for what is looked at, because something has changed. What was shown stays until then; of what is just
-   * being opened it is done when that is there.
+   * being opened it is done when that is there. Resolves when the change is shown, whichever request brings it.
    */
   async refresh(): Promise<void> {
-    if (this.#opening !== null) {
-      this.#opening.isOld = true
-      return
-    }
+    if (this.#opening === null) await this.#loadAgain()
+    else this.#opening.isOld = true
+    // What is opened meanwhile shows the change as well.
+    while (this.#opening !== null) await this.#opening.over.promise
+  }
+
+  async #loadAgain(): Promise<void> {
     const wanted = this.#windowsOf(this.#needed)
     // Without files in view the first window tells how many there are now.
     const asked = wanted.length === 0 ? [0] : wanted
@@ -158,9 +178,10 @@ export class Listing {
   async fetch(rows: Rows, signal: AbortSignal): Promise<Entry[]> {
     const query = this.#query
     if (query === null) return []
-    const lead = this.#folders.slice(rows.first, rows.end)
-    const start = Math.max(0, rows.first - this.#folders.length)
-    const end = rows.end - this.#folders.length
+    const folders = this.#lead()
+    const lead = folders.slice(rows.first, rows.end)
+    const start = Math.max(0, rows.first - folders.length)
+    const end = rows.end - folders.length
     const found: FileEntry[] = []
     for (let index = Math.floor(start / WINDOW); index * WINDOW < end; index += SIDE_BY_SIDE) {
       const batch = Array.from({ length: SIDE_BY_SIDE }, (_, at) => index + at).filter(
@@ -187,6 +208,11 @@ export class Listing {
     return this.#failure
   }
 
+  /** The rows before the files. */
+  #lead(): readonly FolderEntry[] {
+    return this.#folders ?? []
+  }
+
   #changed(): void {
     this.#version += 1
     for (const tell of this.#listeners) tell()
@@ -194,7 +220,7 @@ export class Listing {
 
   /** The windows that rows lie in. There is always a first one, which tells how many there are. */
   #windowsOf({ first, end }: Rows): number[] {
-    const before = this.#folders.length
+    const before = this.#lead().length
     const from = Math.max(0, Math.floor((first - before) / WINDOW))
     const last = Math.max(1, this.#files ?? 1) - 1
     const to = Math.floor(Math.min(end - before - 1, last) / WINDOW)
@@ -216,7 +242,8 @@ export class Listing {
       this.#failure = error
     }
     this.#changed()
-    if (next.isOld) await this.refresh()
+    if (next.isOld) await this.#loadAgain()
+    next.over.resolve()
   }
 
   #adopt({ query, folders }: Opening): void {
@@ -226,22 +253,28 @@ export class Listing {
     this.#files = null
     this.#isAtLeast = false
     this.#windows = new Map()
-    this.#needed = { first: 0, end: folders.length + WINDOW }
+    this.#needed = { first: 0, end: this.#lead().length + WINDOW }
   }
 
-  async #load(index: number): Promise<void> {
-    if (this.#query === null) return
-    this.#coming.get(index)?.abort()
+  #load(index: number): Promise<void> {
+    if (this.#query === null) return Promise.resolve()
+    this.#coming.get(index)?.request.abort()
     const request = new AbortController()
-    this.#coming.set(index, request)
+    const over = this.#ask(this.#query, index, request)
+    this.#coming.set(index, { request, over })
+    return over
+  }
+
+  async #ask(query: Query, index: number, request: AbortController): Promise<void> {
+    const isOvertaken = () => this.#coming.get(index)?.request !== request
     try {
-      const window = await this.#fetchWindow(this.#query, index, request.signal)
-      if (this.#coming.get(index) !== request) return
+      const window = await this.#fetchWindow(query, index, request.signal)
+      if (isOvertaken()) return this.#coming.get(index)?.over
       this.#windows.set(index, window.files)
       this.#count(window)
       this.#failure = null
     } catch (error) {
-      if (this.#coming.get(index) !== request) return
+      if (isOvertaken()) return this.#coming.get(index)?.over
       this.#failure = error
     }
     this.#coming.delete(index)
@@ -257,7 +290,7 @@ export class Listing {
 
   #forgetAllBut(wanted: readonly number[]): void {
     for (const index of this.#windows.keys()) if (!wanted.includes(index)) this.#windows.delete(index)
-    for (const [index, request] of this.#coming) {
+    for (const [index, { request }] of this.#coming) {
       if (wanted.includes(index)) continue
       this.#coming.delete(index)
       request.abort()

@@ -42,7 +42,9 @@ function SearchField() {
   const { texts, shown, manager } = useFiles()
   const [text, setText] = useState(shown.query.search)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setText(shown.query.search), [shown.query.search])
+  // A space at the end may be the first letter of the next word.
+  const { search } = shown.query
+  useEffect(() => setText((before) => (before.trim() === search ? before : search)), [search])
 
   function change(next: string): void {
     setText(next)

@@ -11,6 +11,9 @@ export function useEntryEvents(row: number, entry: Entry) {
   const { selection } = shown
   const isChosen = isSelected(selection, entry.key)
 
+  /** While something else opens nothing is selected that there could be details of. */
+  const canShow = () => entry.kind === 'folder' || !manager.listing.isOpening()
+
   const longPress = useLongPress(() => {
     if (!isChosen) manager.pick(row, { ctrl: true, shift: false })
   })
@@ -28,13 +31,13 @@ export function useEntryEvents(row: number, entry: Entry) {
       if (selectedCount(selection, manager.listing.total() ?? 0) > 0)
         manager.pick(row, { ctrl: true, shift: false })
       else if (entry.kind === 'folder') commands.open(entry)
-      else {
+      else if (canShow()) {
         manager.pick(row, { ctrl: false, shift: false })
         commands.open(entry)
       }
     },
     onDoubleClick(event: MouseEvent) {
-      if (!isTouch(event)) commands.open(entry)
+      if (!isTouch(event) && canShow()) commands.open(entry)
     },
     onDragStart(event: DragEvent) {
       // A finger that rests selects; what it selected is moved by the menu.

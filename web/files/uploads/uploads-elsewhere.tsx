@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ListedUpload } from '../../../src/contract/uploads.ts'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
@@ -16,6 +16,7 @@ import { cancelUnfinishedUpload, fetchUnfinished } from './uploads-client.ts'
 export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view: View }) {
   const { texts, commands } = useFiles()
   const [uploads, setUploads] = useState<readonly ListedUpload[] | null>(null)
+  const ending = useRef(new Set<string>())
   const here = new Set(engine.snapshot().items.map(({ link }) => link))
   const others = uploads?.filter(({ url }) => url === undefined || !here.has(url)) ?? null
 
@@ -24,12 +25,16 @@ export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view:
   }, [commands, texts])
 
   async function end(upload: ListedUpload): Promise<void> {
+    // The server would not find what a second click is for.
+    if (ending.current.has(upload.slug)) return
+    ending.current.add(upload.slug)
     try {
       await cancelUnfinishedUpload(upload)
       setUploads((before) => before?.filter(({ slug }) => slug !== upload.slug) ?? null)
     } catch {
       commands.say(texts.dialogs.notReached)
     }
+    ending.current.delete(upload.slug)
   }
 
   if (others === null) return null

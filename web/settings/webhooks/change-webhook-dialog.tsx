@@ -7,7 +7,8 @@ import { changeWebhook } from './webhooks-client.ts'
 
 interface ChangeWebhookDialogProps {
   readonly webhook: Webhook
-  readonly changed: () => void
+  /** The dialog closes when what it reads is shown. */
+  readonly changed: () => Promise<void>
   readonly close: () => void
 }
 

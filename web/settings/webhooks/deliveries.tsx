@@ -47,7 +47,7 @@ export function Deliveries({ webhook, settled }: DeliveriesProps) {
       () => {
         say(deliveries.sentAgain)
         setLooks(0)
-        void again()
+        return again()
       },
     )
   }

@@ -6,8 +6,14 @@ import { useSettings } from '../settings-context.ts'
 import { WebhookForm } from './webhook-form.tsx'
 import { addWebhook } from './webhooks-client.ts'
 
+interface NewWebhookDialogProps {
+  readonly close: () => void
+  /** Called when there is one webhook more, while its secret is shown. */
+  readonly then: () => Promise<void>
+}
+
 /** Adds a webhook, and shows its secret this once. */
-export function NewWebhookDialog({ close }: { close: () => void }) {
+export function NewWebhookDialog({ close, then }: NewWebhookDialogProps) {
   const { common, webhooks } = useSettings().texts
   const { form } = webhooks
   const [secret, setSecret] = useState<string | null>(null)
@@ -26,7 +32,10 @@ export function NewWebhookDialog({ close }: { close: () => void }) {
           cancel={close}
           hint={form.urlHint}
           kinds={null}
-          then={setSecret}
+          then={(made) => {
+            setSecret(made)
+            void then()
+          }}
           url=""
           verb={form.add}
         />

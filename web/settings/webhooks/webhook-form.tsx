@@ -14,7 +14,7 @@ interface WebhookFormProps<T> {
   readonly hint: string
   readonly verb: string
   readonly act: (url: string, kinds: readonly EventKind[] | null) => Promise<T>
-  readonly then: (done: T) => void
+  readonly then: (done: T) => void | Promise<void>
   readonly cancel: () => void
 }
 

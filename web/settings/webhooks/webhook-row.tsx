@@ -42,7 +42,7 @@ export function WebhookRow({ webhook, again, change, remove }: WebhookRowProps) 
       () => setEnabled(webhook, !isPaused),
       () => {
         say(isPaused ? webhooks.isPaused : webhooks.isResumed)
-        void again()
+        return again()
       },
     )
   }

@@ -34,20 +34,13 @@ export function WebhooksSection() {
           </>
         )}
       </Loaded>
-      {isAdding ? (
-        <NewWebhookDialog
-          close={() => {
-            setIsAdding(false)
-            void again()
-          }}
-        />
-      ) : null}
+      {isAdding ? <NewWebhookDialog close={() => setIsAdding(false)} then={again} /> : null}
       {changed === null ? null : (
         <ChangeWebhookDialog
-          changed={() => {
-            setChanged(null)
+          changed={async () => {
             say(webhooks.changed)
-            void again()
+            await again()
+            setChanged(null)
           }}
           close={() => setChanged(null)}
           webhook={changed}
@@ -59,7 +52,7 @@ export function WebhooksSection() {
           close={() => setRemoved(null)}
           then={() => {
             say(webhooks.removed)
-            void again()
+            return again()
           }}
           title={fill(webhooks.removeOf, { url: removed.url })}
           verb={webhooks.remove}

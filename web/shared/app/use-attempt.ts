@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { RequestFailure } from '../../uploads/answers.ts'
 import { fill } from '../words.ts'
 import { type AppTexts, useApp } from './app-context.ts'
@@ -8,6 +8,7 @@ export function useAttempt() {
   const { texts, prove } = useApp()
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setIsBusy] = useState(false)
+  const isUnderWay = useRef(false)
 
   /** Lets the user re-authenticate if the server requires it, and then retries once. */
   async function proved<T>(act: () => Promise<T>): Promise<{ readonly result: T } | null> {
@@ -20,16 +21,20 @@ export function useAttempt() {
     }
   }
 
-  /** `then` is called after success. */
-  async function attempt<T>(act: () => Promise<T>, then: (result: T) => void): Promise<void> {
+  /** `then` is called after success; it is busy until what that reads is shown, so that nobody acts on what was before. */
+  async function attempt<T>(act: () => Promise<T>, then: (result: T) => void | Promise<void>): Promise<void> {
+    // A second click, where nothing disables the button.
+    if (isUnderWay.current) return
+    isUnderWay.current = true
     setIsBusy(true)
     setProblem(null)
     try {
       const done = await proved(act)
-      if (done !== null) then(done.result)
+      if (done !== null) await then(done.result)
     } catch (error) {
       setProblem(problemText(error, texts))
     }
+    isUnderWay.current = false
     setIsBusy(false)
   }
 

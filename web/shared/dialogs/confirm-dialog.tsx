@@ -13,8 +13,8 @@ interface ConfirmDialogProps {
   readonly close: () => void
   /** Throws RequestFailure. */
   readonly act: () => Promise<void>
-  /** Called after success. */
-  readonly then: () => void
+  /** Called after success; the dialog closes when what it reads is shown. */
+  readonly then: () => void | Promise<void>
 }
 
 /** Asks for confirmation of an irreversible action. */
@@ -24,9 +24,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const { problem, isBusy, attempt } = useAttempt()
 
   function confirm(): void {
-    void attempt(act, () => {
+    void attempt(act, async () => {
+      await then()
       close()
-      then()
     })
   }
 
