@@ -27,6 +27,15 @@ const letter = z.object({
 const codes = z.object({ secret: z.string(), recovery_codes: z.array(z.string()) })
 type Codes = z.infer<typeof codes>
 
+/** Runs in the page: sends its form twice; returns which of them the page has stopped. */
+const sendTwice = `(() => {
+  const stopped = []
+  addEventListener('submit', ({ defaultPrevented }) => stopped.push(defaultPrevented))
+  document.querySelector('[name=code]').form.requestSubmit()
+  document.querySelector('[name=code]').form.requestSubmit()
+  return stopped
+})()`
+
 describeInBrowser('signing in', (browser) => {
   let host: TestHoldfast
   const codeOf = codesAt(() => host.clock.now())
@@ -96,7 +105,9 @@ describeInBrowser('signing in', (browser) => {
       await page.getByRole('alert').waitFor()
       expect(await page.locator('.who-menu').count()).toBe(0)
       await page.getByLabel('Code').fill(code)
-      await send()
+      // A second click would be told that the code was used.
+      if (javaScriptEnabled) expect(await page.evaluate(sendTwice)).toEqual([false, true])
+      else await send()
       if (isNew) {
         await page.waitForURL(`${host.url}/settings`)
         expect(await page.locator('.who').first().textContent()).toBe(username)

@@ -1,6 +1,7 @@
 /** Keeps the receipts of this browser in step with the page of one, and lets it remember one from elsewhere. */
 import { enableCopy } from '../shared/copy-button.ts'
 import { readPageData } from '../shared/page-data.ts'
+import { sendFormsOnce } from '../shared/send-once.ts'
 import { openReceiptStore } from '../uploads/receipts.ts'
 import { storage } from '../uploads/storage.ts'
 import type { ReceiptPageData } from './data.ts'
@@ -10,6 +11,7 @@ const kept = storage()
 const receipts = openReceiptStore(kept, asking)
 const known = receipts.list().find((each) => each.receipt === receipt)
 enableCopy(document)
+sendFormsOnce()
 if (isOver) {
   if (known !== undefined) receipts.remove(known.link)
 } else if (facts !== null) {

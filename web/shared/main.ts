@@ -1,5 +1,7 @@
 import { keepLive } from './live.ts'
 import { watchAccountMenu } from './menus/account-menu.ts'
+import { sendFormsOnce } from './send-once.ts'
 
 watchAccountMenu()
 keepLive()
+sendFormsOnce()

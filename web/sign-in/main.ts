@@ -1,6 +1,7 @@
-/** What a form cannot do: signing in with a passkey, and telling how good a new password is while it is typed. */
+/** What a form cannot do: signing in with a passkey, telling how good a new password is while it is typed, and being sent once. */
 import { readPageData } from '../shared/page-data.ts'
 import { knowsPasskeys } from '../shared/passkey-support.ts'
+import { sendFormsOnce } from '../shared/send-once.ts'
 import { createWords } from '../shared/words.ts'
 import { claimable, wishForClaim } from '../uploads/claims/claiming.ts'
 import { openReceiptStore } from '../uploads/receipts.ts'
@@ -10,6 +11,8 @@ import { CLAIM, PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData, STRENGTH }
 const { next, texts, locale } = readPageData<SignInPageData>()
 const button = document.getElementById(PASSKEY_BUTTON)
 const problem = document.getElementById(PASSKEY_PROBLEM)
+
+sendFormsOnce()
 
 /** Browsers fail a request for a passkey while another is on its way. */
 let isSigningIn = false

@@ -21,6 +21,8 @@ export function watchPassword(meter: HTMLElement, texts: StrengthTexts): void {
   }
 
   meter.hidden = false
+  // What was typed, or filled in by the browser, before this was here.
+  void judge()
   form?.addEventListener('input', () => {
     clearTimeout(timer)
     timer = setTimeout(() => void judge(), PAUSE)

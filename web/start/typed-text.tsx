@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type SubmitEvent, useRef } from 'react'
+import { type SubmitEvent, useEffect, useRef, useState } from 'react'
 import type { Picked } from '../uploads/picked.ts'
 import type { StartAppTexts } from '../uploads/texts.ts'
 import { textFile } from './pasted.ts'
@@ -18,6 +18,12 @@ export function TypedText({ texts, add, open, written }: TypedTextProps) {
   const { typed } = texts
   const details = useRef<HTMLDetailsElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
+  // Before that the browser itself would send the text, in an address.
+  const [isAlive, setIsAlive] = useState(false)
+  useEffect(() => {
+    setIsAlive(true)
+    written(field.current?.value !== '')
+  }, [written])
 
   function upload(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault()
@@ -66,7 +72,9 @@ export function TypedText({ texts, add, open, written }: TypedTextProps) {
           <input autoCapitalize="off" autoComplete="off" maxLength={200} name="name" type="text" />
           <span className="small quiet">{typed.nameWhy}</span>
         </label>
-        <Button type="submit">{texts.upload}</Button>
+        <Button disabled={!isAlive} type="submit">
+          {texts.upload}
+        </Button>
       </form>
     </details>
   )
