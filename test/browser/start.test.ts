@@ -246,18 +246,23 @@ describeInBrowser('the start page', (browser) => {
     await context.close()
   })
 
-  test('does not lose a file that was chosen before its script came', async () => {
+  test('loses neither a file that was chosen before its script came nor what is pressed before it uploads', async () => {
     const context = await browser().newContext({ baseURL: holdfast.url })
     const page = await context.newPage()
-    const held = Promise.withResolvers<void>()
+    const [held, uploading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await page.route('**/assets/*.js', async (route) => {
-      await held.promise
+      await (route.request().url().includes('/uploads-') ? uploading : held).promise
       await route.continue()
     })
     await page.goto('/', { waitUntil: 'commit' })
     const bytes = random.bytes(5000)
     await page.locator('.zone-field').setInputFiles(chosenFile('early.bin', bytes))
     held.resolve()
+    await page.getByRole('button', { name: 'Cancel: early.bin' }).press('Enter')
+    uploading.resolve()
+    await page.locator('.upload[data-state="cancelled"]').waitFor()
+    // The focus is still in the row.
+    await page.keyboard.press('Enter')
     await page.locator('.upload[data-state="done"]').waitFor()
     const link = (await page.locator('.link-address').getAttribute('href')) ?? ''
     expect(await stored(link)).toEqual(whole(bytes))

@@ -72,10 +72,14 @@ export class Board {
     return this.#entries.get(id) ?? null
   }
 
-  /** `isCounted`: whether it is part of what is waited for now. */
-  add(shown: Omit<UploadItem, 'id'>, keptId: string | null, isCounted: boolean): BoardEntry {
-    this.#count += 1
-    const item = { ...shown, id: `upload-${this.#count}` }
+  /** `isCounted`: whether it is part of what is waited for now. `id`: where it was shown already. */
+  add(
+    shown: Omit<UploadItem, 'id'>,
+    keptId: string | null,
+    isCounted: boolean,
+    id = `upload-${++this.#count}`,
+  ): BoardEntry {
+    const item = { ...shown, id }
     const entry: Listed = {
       ...{ item, keptId, running: null, sent: item.sent, pacer: null },
       since: performance.now(),

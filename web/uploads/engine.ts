@@ -65,12 +65,17 @@ export function createEngine(open: () => Promise<UploadList>): UploadEngine {
     },
     add(picked, folder = null) {
       if (picked.length === 0) return
-      if (list === null) {
-        const items = [...shown.items, ...picked.map((each, index) => soon(each, folder, index))]
-        shown = { ...shown, items, total: { ...shown.total, isActive: true } }
-        publish()
+      if (list !== null) {
+        list.add(picked, folder)
+        return
       }
-      act((opened) => opened.add(picked, folder))
+      const first = shown.items.length
+      const added = picked.map((each, index) => soon(each, folder, first + index))
+      shown = { ...shown, items: [...shown.items, ...added], total: { ...shown.total, isActive: true } }
+      publish()
+      // What is pressed in their rows meanwhile means the same uploads then, and the focus stays there.
+      const ids = added.map(({ id }) => id)
+      act((opened) => opened.add(picked, folder, ids))
     },
     act,
     open: start,
@@ -79,6 +84,6 @@ export function createEngine(open: () => Promise<UploadList>): UploadEngine {
 
 function soon({ file, path }: Picked, folder: string | null, index: number): UploadItem {
   const { name, size } = file
-  const id = `soon-${index}-${name}`
+  const id = `soon-${index}`
   return { id, name, size, sent: 0, link: null, folder, path, state: { kind: 'starting' } }
 }

@@ -106,13 +106,13 @@ export class UploadList {
 
   /**
    * Starts them; one that an earlier page did not finish goes on where it was. `folder`: where they go; null for the top
-   * level, or where there are no folders.
+   * level, or where there are no folders. `ids`: by which they were shown before this list was there.
    */
-  add(picked: readonly Picked[], folder: string | null): void {
+  add(picked: readonly Picked[], folder: string | null, ids: readonly string[] = []): void {
     this.#parts.board.startRound()
-    for (const each of picked) {
+    for (const [index, each] of picked.entries()) {
       const entry = this.#interrupted.whoseFile(each, folder)
-      if (entry === null) this.#start(each, folder)
+      if (entry === null) this.#start(each, folder, ids[index])
       else if (entry.item.state.kind === 'interrupted') this.#interrupted.giveFile(entry, each.file)
       else this.#resume(entry)
     }
@@ -189,20 +189,20 @@ export class UploadList {
     this.#run({ name, size, sent: received, link: url, folder, path, state: { kind: 'queued' } }, id)
   }
 
-  #start({ file, handle, path }: Picked, folder: string | null): void {
+  #start({ file, handle, path }: Picked, folder: string | null, id?: string): void {
     const { board, way } = this.#parts
     const shown = { name: file.name, size: file.size, sent: 0, link: null, folder, path }
     if (file.size > way.limit) {
       const problem = { kind: 'too-large', limit: way.limit } as const
-      board.add({ ...shown, state: { kind: 'failed', problem } }, null, false)
+      board.add({ ...shown, state: { kind: 'failed', problem } }, null, false, id)
       return
     }
-    const { id } = way.kept.add({ file, handle, target: { folder, path }, created: null })
-    this.#run({ ...shown, state: { kind: 'starting' } }, id)
+    const kept = way.kept.add({ file, handle, target: { folder, path }, created: null })
+    this.#run({ ...shown, state: { kind: 'starting' } }, kept.id, id)
   }
 
-  #run(shown: Omit<UploadItem, 'id'>, keptId: string): void {
-    this.#runs.start(this.#parts.board.add(shown, keptId, true))
+  #run(shown: Omit<UploadItem, 'id'>, keptId: string, id?: string): void {
+    this.#runs.start(this.#parts.board.add(shown, keptId, true, id))
   }
 
   #pause(entry: BoardEntry): void {
