@@ -135,6 +135,8 @@ describeInBrowser(
           'it is ready',
           async () => (await player.evaluate((it: Player) => it.readyState)) === 4,
         )
+        // The keys come with it.
+        await page.getByLabel('Speed').waitFor()
         await page.keyboard.press('m')
         await page.keyboard.press('k')
         await eventually('it plays', async () => (await timeOf()) > 0.1)
