@@ -1,6 +1,7 @@
 /** What the file manager knows without a page: what is selected, what is fetched, where folders are, and what is undone. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Account } from '../../src/contract/account.ts'
 import {
   type Entry,
   type FileEntry,
@@ -28,6 +29,7 @@ import {
   toggle,
   withoutGone,
 } from '../../web/files/selection/selection.ts'
+import { StorageLevel } from '../../web/files/storage-level.ts'
 import { eventually } from '../support/eventually.ts'
 
 const file = (id: number): FileEntry => ({
@@ -416,4 +418,27 @@ describe('an operation', () => {
     await undone
     expect(log).toEqual(['first', 'back', 'back'])
   })
+})
+
+const ACCOUNT: Account = {
+  id: 1,
+  username: 'ada',
+  storage_used: 0,
+  storage_in_bin: 0,
+  storage_limit: 100,
+  files_count: 0,
+  folders_count: 0,
+  api_requests_today: 0,
+}
+
+test('of two answers about storage the one that was asked for last is shown, though it comes first', async () => {
+  const answers = [Promise.withResolvers<Account>(), Promise.withResolvers<Account>()]
+  let asked = 0
+  const level = new StorageLevel(() => answers[asked++]?.promise ?? Promise.reject(new Error('asked again')))
+  const [older, newer] = [level.look(), level.look()]
+  answers[1]?.resolve({ ...ACCOUNT, storage_used: 10 })
+  await newer
+  answers[0]?.resolve({ ...ACCOUNT, storage_used: 100 })
+  await older
+  expect(level.snapshot()).toBeNull()
 })

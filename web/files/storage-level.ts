@@ -6,6 +6,8 @@ export class StorageLevel {
   readonly #fetchAccount: () => Promise<Account>
   readonly #listeners = new Set<() => void>()
   #shown: Account | null = null
+  /** How often it was asked, and which of these answers is shown: they come in any order. */
+  readonly #turns = { asked: 0, shown: 0 }
 
   constructor(fetchAccount: () => Promise<Account>) {
     this.#fetchAccount = fetchAccount
@@ -22,8 +24,11 @@ export class StorageLevel {
 
   /** Asks the server. What cannot be had now stays as it is. */
   async look(): Promise<void> {
+    this.#turns.asked += 1
+    const turn = this.#turns.asked
     const account = await this.#fetchAccount().catch(() => null)
-    if (account === null) return
+    if (account === null || turn < this.#turns.shown) return
+    this.#turns.shown = turn
     this.#shown = isNearlyFull(account.storage_used, account.storage_limit) ? account : null
     for (const changed of this.#listeners) changed()
   }

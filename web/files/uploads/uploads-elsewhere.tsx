@@ -17,8 +17,16 @@ export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view:
   const { texts, commands } = useFiles()
   const [uploads, setUploads] = useState<readonly ListedUpload[] | null>(null)
   const ending = useRef(new Set<string>())
-  const here = new Set(engine.snapshot().items.map(({ link }) => link))
-  const others = uploads?.filter(({ url }) => url === undefined || !here.has(url)) ?? null
+  const { items } = engine.snapshot()
+  // Also those that have left the list since.
+  const here = useRef(new Set<string | null>()).current
+  for (const { link } of items) here.add(link)
+  /** It may be listed there before its link is known here. */
+  const isStarting = ({ name, size }: ListedUpload) =>
+    items.some((item) => item.link === null && item.name === name && item.size === size)
+  const others =
+    uploads?.filter((upload) => !(upload.url !== undefined && here.has(upload.url)) && !isStarting(upload)) ??
+    null
 
   useEffect(() => {
     fetchUnfinished().then(setUploads, () => commands.say(texts.problems.network))
@@ -39,7 +47,7 @@ export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view:
 
   if (others === null) return null
   if (others.length === 0) {
-    return here.size === 0 ? <p className="quiet">{texts.uploads.none}</p> : null
+    return items.length === 0 ? <p className="quiet">{texts.uploads.none}</p> : null
   }
   return (
     <section className="elsewhere">

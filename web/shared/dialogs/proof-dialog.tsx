@@ -126,12 +126,17 @@ function OtherWay({ name, ways, proved }: WayProps & { readonly name: string; re
   const [isThere, setIsThere] = useState(false)
   useEffect(() => {
     if (!isThere) return
+    let isOver = false
     const timer = setInterval(async () => {
       // A failed poll is repeated.
       const now = await fetchWays().catch(() => ways)
-      if (Date.parse(now.proved_until) > Date.parse(ways.proved_until)) proved()
+      // An answer that comes late would end the next dialog.
+      if (!isOver && Date.parse(now.proved_until) > Date.parse(ways.proved_until)) proved()
     }, LOOKED_EVERY)
-    return () => clearInterval(timer)
+    return () => {
+      isOver = true
+      clearInterval(timer)
+    }
   }, [isThere, ways, proved])
   return (
     <>
