@@ -6,7 +6,7 @@ const LONG = 10_000
  * and send the form again, which then finds that a name is taken, or a link used.
  */
 export function sendFormsOnce(): void {
-  const sent = new WeakSet<EventTarget>()
+  const sent = new Set<EventTarget>()
   addEventListener('submit', (event) => {
     const form = event.target
     // Forms of scripts send nothing by themselves.
@@ -15,4 +15,6 @@ export function sendFormsOnce(): void {
     sent.add(form)
     setTimeout(() => sent.delete(form), LONG)
   })
+  // Somebody has come back from the answer.
+  addEventListener('pageshow', () => sent.clear())
 }
