@@ -46,7 +46,8 @@ describeInBrowser('settings and administration', (browser) => {
     })
     const found: Record<string, number> = {}
     for (const path of PATHS) {
-      await page.goto(path)
+      // All of the page may take longer than the placeholders stand.
+      await page.goto(path, { waitUntil: 'commit' })
       await page.waitForSelector('.coming')
       await page.waitForSelector('.coming', { state: 'detached' })
       found[path] = z.number().parse(await page.evaluate(COLLECTED))
