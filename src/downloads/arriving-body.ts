@@ -1,21 +1,14 @@
-import type { OpenBlob } from '../blobs/blob-store.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
+import type { ArrivedBytes } from './arrival-progress.ts'
+import type { ArrivingBlobs } from './arriving-blobs.ts'
 
 /** Bytes in the longest chunk. Short, because many readers may wait, each with two of them. */
 const LONGEST_CHUNK = 128 * 1024
 
-/** How far a file has arrived. */
-export interface ArrivedSoFar {
-  /** Bytes up to here may be read. */
-  readonly end: number
-  /** Whether that is all there will be. */
-  readonly isWhole: boolean
-}
-
-/** The bytes of a blob while it grows, from a position on. */
+/** The bytes of a file while it arrives, from a position on. */
 export class ArrivingBody implements SourceChunks {
-  readonly #blob: OpenBlob
-  readonly #pastIt: (position: number) => Promise<ArrivedSoFar>
+  readonly #blobs: ArrivingBlobs
+  readonly #bytesAt: (position: number) => Promise<ArrivedBytes | null>
   readonly #over: (isWhole: boolean) => void
   readonly #end: number | null
   readonly #buffers: Uint8Array[] = []
@@ -25,19 +18,19 @@ export class ArrivingBody implements SourceChunks {
   #isOver = false
 
   /**
-   * Bytes `start` to `end` (exclusive), or to the end of the file. `pastIt` resolves when there are bytes past the position,
-   * or none to come, and rejects when the upload has ended without becoming a file. `over` is called once.
+   * Bytes `start` to `end` (exclusive), or to the end of the file. `bytesAt` resolves when there are bytes at the position,
+   * or the file is there, and rejects when it never will be; null once it is cancelled. `over` is called once.
    */
   constructor(
-    blob: OpenBlob,
+    blobs: ArrivingBlobs,
     { start, end }: { readonly start: number; readonly end: number | null },
-    pastIt: (position: number) => Promise<ArrivedSoFar>,
+    bytesAt: (position: number) => Promise<ArrivedBytes | null>,
     over: (isWhole: boolean) => void,
   ) {
-    this.#blob = blob
+    this.#blobs = blobs
     this.#position = start
     this.#end = end
-    this.#pastIt = pastIt
+    this.#bytesAt = bytesAt
     this.#over = over
   }
 
@@ -45,12 +38,14 @@ export class ArrivingBody implements SourceChunks {
     if (this.#isOver || this.#position === this.#end) return this.#finish(true)
     try {
       this.#isReading = true
-      const { end, isWhole } = await this.#pastIt(this.#position)
-      if (this.#isOver) return null
+      const bytes = await this.#bytesAt(this.#position)
+      if (this.#isOver || bytes === null) return null
+      const { start, end, whole } = bytes
       const length = Math.min(LONGEST_CHUNK, Math.min(end, this.#end ?? end) - this.#position)
-      if (length <= 0 && isWhole) return this.#finish(true)
+      if (length <= 0 && whole !== null) return this.#finish(true)
+      const blob = await this.#blobs.at(bytes)
       const chunk = this.#buffer().subarray(0, length)
-      await this.#blob.readInto(this.#position, chunk)
+      await blob.readInto(this.#position - start, chunk)
       this.#position += length
       return chunk
     } catch (error) {
@@ -58,7 +53,7 @@ export class ArrivingBody implements SourceChunks {
       throw error
     } finally {
       this.#isReading = false
-      if (this.#isOver) void this.#blob.close()
+      if (this.#isOver) void this.#blobs.close()
     }
   }
 
@@ -79,7 +74,7 @@ export class ArrivingBody implements SourceChunks {
     if (this.#isOver) return null
     this.#isOver = true
     this.#over(isWhole)
-    if (!this.#isReading) void this.#blob.close()
+    if (!this.#isReading) void this.#blobs.close()
     return null
   }
 }

@@ -60,9 +60,8 @@ export const getFilePage = endpoint({
       const upload = await sharing.access.arriving(asker, { kind: 'slug', slug })
       // It is there by now.
       if (upload === null) return seeOther(`/d/${slug}`)
-      const { received, size, kind } = opened(upload).item
-      // Parts are read only once they are joined.
-      const isReadable = kind !== 'final' && downloads.arrivals.canSend({ received })
+      const { id, received, size } = opened(upload).item
+      const isReadable = await downloads.arrivals.canSend({ id })
       const downloadUrl = isReadable ? `/d/${slug}?download=1&wait=1` : null
       return page(call.site, pages.render.arrivingPage({ received, size, downloadUrl }, reader))
     }

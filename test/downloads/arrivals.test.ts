@@ -1,15 +1,18 @@
 /** Files that are downloaded while they are still being uploaded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SECOND } from '../../src/domain/clock.ts'
+import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts'
 import { chance } from '../support/chance.ts'
 import { type Api, api } from '../support/clients/api.ts'
 import { sha256 } from '../support/clients/caller.ts'
 import { changeFolder, GENEROUS, makeFolder, visit } from '../support/clients/public.ts'
 import { type Started, type Tus, tus } from '../support/clients/tus.ts'
+import { startInParts } from '../support/clients/tus-parts.ts'
 import { eventually } from '../support/eventually.ts'
+import { slowReader } from '../support/network/slow-reader.ts'
 import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const KIB = 1024
+const MIB = 1024 * KIB
 const random = chance(92)
 
 let host: TestHoldfast
@@ -88,7 +91,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
     return started
   }
 
-  test('what is durable is sent at once but its last byte, and the rest as it comes', async () => {
+  test('what is durable is sent at once, and the rest as it comes', async () => {
     const content = random.bytes(400 * KIB)
     const { path, slug } = await half(content)
     const response = await wait(slug)
@@ -102,9 +105,9 @@ describe.skipIf(onCluster)('while it arrives', () => {
     })
     expect(response.headers.get('etag')).toBeNull()
     const { came, done } = reading(response)
-    await eventually('half of it came', () => came() === 200 * KIB - 1)
+    await eventually('half of it came', () => came() === 200 * KIB)
     await client.patch(path, 200 * KIB, content.slice(200 * KIB, 300 * KIB))
-    await eventually('more of it came', () => came() === 300 * KIB - 1)
+    await eventually('more of it came', () => came() === 300 * KIB)
     await client.patch(path, 300 * KIB, content.slice(300 * KIB))
     const { bytes, isBroken } = await done
     expect({ isBroken, hash: sha256(bytes) }).toEqual({ isBroken: false, hash: sha256(content) })
@@ -149,13 +152,17 @@ describe.skipIf(onCluster)('while it arrives', () => {
 
   test('an upload that is given up breaks the download off, and then there is nothing', async () => {
     const { path, slug } = await half(random.bytes(100 * KIB))
+    await expectBrokenOff(slug, () => client.remove(path))
+  })
+
+  async function expectBrokenOff(slug: string, giveUp: () => Promise<unknown>): Promise<void> {
     const response = await wait(slug)
     const { came, done } = reading(response)
-    await eventually('half of it came', () => came() === 50 * KIB - 1)
-    await client.remove(path)
-    expect(sizeOf(await done)).toEqual({ size: 50 * KIB - 1, isBroken: true })
+    await eventually('half of it came', () => came() === 50 * KIB)
+    await giveUp()
+    expect(sizeOf(await done)).toEqual({ size: 50 * KIB, isBroken: true })
     expect((await wait(slug)).status).toBe(404)
-  })
+  }
 
   test('who may no longer see the file gets no more of it', async () => {
     const content = random.bytes(100 * KIB)
@@ -164,11 +171,11 @@ describe.skipIf(onCluster)('while it arrives', () => {
     await client.patch(path, 0, content.slice(0, 50 * KIB))
     const response = await wait(slug)
     const { came, done } = reading(response)
-    await eventually('half of it came', () => came() === 50 * KIB - 1)
+    await eventually('half of it came', () => came() === 50 * KIB)
     await changeFolder(host, key, folder, { public: 0 })
     host.clock.advance(10 * SECOND)
     await client.patch(path, 50 * KIB, content.slice(50 * KIB))
-    expect(sizeOf(await done)).toEqual({ size: 50 * KIB - 1, isBroken: true })
+    expect(sizeOf(await done)).toEqual({ size: 50 * KIB, isBroken: true })
   })
 
   test('many may wait for one file, and one address for 16 at most', async () => {
@@ -194,5 +201,100 @@ describe.skipIf(onCluster)('while it arrives', () => {
     expect(refused.status).toBe(404)
     expect(refused.headers.get('retry-after')).toBe('10')
     expect((await visit(host, `${address}&wait=1`, { method: 'HEAD' })).status).toBe(404)
+  })
+
+  describe('in parts', () => {
+    test('they are sent in their order as they grow, and the last byte when they are joined', async () => {
+      const content = random.bytes(400 * KIB)
+      const { path, slug, send } = await startInParts(client, content.length, 150 * KIB)
+      const asked = wait(slug)
+      await send(content, 150 * KIB, 250 * KIB)
+      await send(content, 0, 100 * KIB)
+      const response = await asked
+      expect(response.status).toBe(200)
+      expect(response.headers.get('content-length')).toBe(String(content.length))
+      const { came, done } = reading(response)
+      await eventually('what is here of the first came', () => came() === 100 * KIB)
+      await send(content, 300 * KIB, 400 * KIB)
+      await send(content, 100 * KIB, 150 * KIB)
+      await eventually('the second came as far as it is here', () => came() === 250 * KIB)
+      await send(content, 250 * KIB, 300 * KIB)
+      await eventually('all but its last byte came', () => came() === content.length - 1)
+      expect(await client.look(path)).toMatchObject({ body: { received: content.length } })
+      const { bytes, isBroken } = await done
+      expect({ isBroken, hash: sha256(bytes) }).toEqual({ isBroken: false, hash: sha256(content) })
+      await host.runJobs()
+      expect(await downloadsOf(slug)).toBe(1)
+    })
+
+    test('a download goes on in the middle of a part, also where those before it are not here', async () => {
+      const content = random.bytes(400 * KIB)
+      const { path, slug, send } = await startInParts(client, content.length, 100 * KIB)
+      const begin = 250 * KIB
+      await send(content, 200 * KIB, 280 * KIB)
+      const response = await wait(slug, { range: `bytes=${begin}-` })
+      expect(response.status).toBe(206)
+      expect(response.headers.get('content-range')).toBe(
+        `bytes ${begin}-${content.length - 1}/${content.length}`,
+      )
+      const { came, done } = reading(response)
+      await eventually('what is here from there on came', () => came() === 30 * KIB)
+      const across = wait(slug, { range: `bytes=${99 * KIB}-${101 * KIB - 1}`, 'if-range': '"a"' })
+      for (const [from, to] of [
+        [300, 400],
+        [280, 300],
+        [100, 200],
+        [0, 100],
+      ] as const) {
+        await send(content, from * KIB, to * KIB)
+      }
+      const whole = reading(await across)
+      await eventually('all but the last byte came', () => whole.came() === content.length - 1)
+      const middle = await wait(slug, { range: `bytes=${99 * KIB}-${301 * KIB - 1}` })
+      expect(Buffer.from(await middle.arrayBuffer()).equals(content.slice(99 * KIB, 301 * KIB))).toBe(true)
+      await client.look(path)
+      expect(sha256((await done).bytes)).toBe(sha256(content.slice(begin)))
+      expect(sha256((await whole.done).bytes)).toBe(sha256(content))
+    })
+
+    test('a download that is slower than the upload goes on in the file when the parts are gone', async () => {
+      const content = random.bytes(24 * MIB)
+      const { path, slug, send } = await startInParts(client, content.length, 6 * MIB)
+      for (const from of [0, 6 * MIB, 12 * MIB]) await send(content, from, from + 6 * MIB)
+      const before = new Set(await host.storedBlobs())
+      const reader = await slowReader(`${host.url}/d/${slug}?download=1&wait=1`)
+      await reader.readUpTo(MIB)
+      await send(content, 18 * MIB, 24 * MIB)
+      await client.look(path)
+      await eventually('it is joined', async () => (await client.head(path)).headers.has('upload-offset'))
+      host.clock.advance(2 * MINUTE)
+      await host.runJobs()
+      const left = (await host.storedBlobs()).filter((key) => before.has(key))
+      expect(before.size - left.length).toBeGreaterThanOrEqual(3)
+      const { body, isWhole } = await reader.readOn()
+      expect({ isWhole, hash: sha256(body) }).toEqual({ isWhole: true, hash: sha256(content) })
+    })
+
+    test.each([
+      ['the whole', null],
+      ['a part that was sent', 0],
+      ['a part that is awaited', 3],
+    ])('whoever gives up %s breaks the download off', async (_, at) => {
+      const content = random.bytes(100 * KIB)
+      const { path, slug, parts, send } = await startInParts(client, content.length, 25 * KIB)
+      await send(content, 0, 25 * KIB)
+      await send(content, 25 * KIB, 50 * KIB)
+      await expectBrokenOff(slug, () => client.remove((at === null ? path : parts[at]) ?? ''))
+    })
+
+    test('parts that expire break the download off', async () => {
+      const content = random.bytes(100 * KIB)
+      const { slug, send } = await startInParts(client, content.length, 50 * KIB)
+      await send(content, 0, 50 * KIB)
+      await expectBrokenOff(slug, async () => {
+        host.clock.advance(25 * HOUR)
+        await host.runJobs()
+      })
+    })
   })
 })

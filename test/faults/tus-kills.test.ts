@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { chance } from '../support/chance.ts'
 import { readBack, sha256 } from '../support/clients/caller.ts'
 import { guestAt, openPatch, tus } from '../support/clients/tus.ts'
+import { type StartedInParts, startInParts } from '../support/clients/tus-parts.ts'
 import { eventually } from '../support/eventually.ts'
 import { startChild, temporaryFolder } from '../support/processes/child.ts'
 
@@ -36,7 +37,7 @@ function follower() {
   }
 }
 
-test('an upload through four kills arrives whole, also for whoever downloads it meanwhile, and no offset is told that is not there', async () => {
+test('an upload through three kills arrives whole, also for whoever downloads it meanwhile, and no offset is told that is not there', async () => {
   using folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   const random = chance(SEED)
@@ -46,7 +47,7 @@ test('an upload through four kills arrives whole, also for whoever downloads it 
   /** What a server has told of the offset, which no later one may take back. */
   let told = 0
   const reader = follower()
-  for (let kills = 0; kills < 4; kills++) {
+  for (let kills = 0; kills < 3; kills++) {
     await using server = await startChild(dataDir, SETTINGS)
     const client = tus(guestAt(server.url))
     if (path === '') ({ path, slug } = await client.start(content.length, { filename: 'killed.bin' }))
@@ -80,6 +81,57 @@ test('an upload through four kills arrives whole, also for whoever downloads it 
   expect((await client.patch(path, offset, content.slice(offset))).status).toBe(204)
   expect(await client.look(path)).toMatchObject({ body: { status: 'completed', sha256: sha256(content) } })
   expect(await readBack(server.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
+  await reader.follow(server.url, slug)
+  expect(sha256(reader.bytes())).toBe(sha256(content))
+  await server.stop()
+}, 300_000)
+
+test('an upload in parts goes on after kills, and so does whoever downloads it meanwhile', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  const random = chance(SEED + 2)
+  const length = 8 * MIB
+  const content = random.bytes(3 * length)
+  const reader = follower()
+  let upload: StartedInParts | null = null
+  // What is sent of the parts until the server is killed: then they are only being joined.
+  for (const upTo of [
+    [0.6, 0.3, 0],
+    [1, 0.8, 0.5],
+    [1, 1, 1],
+  ]) {
+    await using server = await startChild(dataDir, SETTINGS)
+    const client = tus(guestAt(server.url))
+    upload ??= await startInParts(client, content.length, length)
+    const { path, slug, parts } = upload
+    const offsets = await Promise.all(parts.map((part) => client.offset(part)))
+    const following = reader.follow(server.url, slug)
+    await eventually('what was kept of the first has come', () => reader.came() >= (offsets[0] ?? 0))
+    const patches = await Promise.all(
+      parts.map(async (part, at) => {
+        const [offset = 0, share = 0] = [offsets[at], upTo[at]]
+        const patch = await openPatch(server.url, part, { offset, length: length - offset })
+        const from = at * length
+        await patch.send(content.subarray(from + offset, from + Math.max(offset, length * share)))
+        return patch
+      }),
+    )
+    await Bun.sleep(random.whole(0, 60))
+    const looked = client.look(path).catch(() => null)
+    await Bun.sleep(random.whole(0, 60))
+    await server.kill()
+    for (const patch of patches) patch.destroy()
+    await Promise.all([looked, following])
+  }
+  await using server = await startChild(dataDir, SETTINGS)
+  const client = tus(guestAt(server.url))
+  const { path = '', slug = '', parts = [] } = upload ?? {}
+  for (const [at, part] of parts.entries()) {
+    const [offset, from] = [await client.offset(part), at * length]
+    if (offset < length) await client.patch(part, offset, content.slice(from + offset, from + length))
+  }
+  await eventually('it is a file', async () => (await client.head(path)).headers.has('upload-offset'))
+  expect(await client.look(path)).toMatchObject({ body: { status: 'completed', sha256: sha256(content) } })
   await reader.follow(server.url, slug)
   expect(sha256(reader.bytes())).toBe(sha256(content))
   await server.stop()

@@ -1,0 +1,111 @@
+import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { FileId, UploadId } from '../domain/ids.ts'
+import { fileNotFound } from '../files/own-file.ts'
+import { type ArrivedBytes, bytesAt, type Progress, type ProgressOf, receivedIn } from './arrival-progress.ts'
+
+/** How often readers look how far the upload is; senders record it every second. */
+const LOOK_EVERY = SECOND / 2
+/** For so long an answer waits for its first byte, so that proxies do not give it up. */
+const FIRST_BYTE_WITHIN = 25 * SECOND
+/** A reader for whom nothing has come for so long asks again: whether it is still there cannot always be told. */
+const QUIET = 2 * MINUTE
+/** How often a reader is asked for its right to read: others end it meanwhile. */
+const LET_IN_FOR = 5 * SECOND
+
+export interface ArrivalReader {
+  /** Whether it may still see the file, of which the access rule is asked again. */
+  isLetIn(): Promise<boolean>
+  /** Called when all of a file was sent from its first byte on. */
+  taken(file: FileId): void
+}
+
+interface FollowingParts {
+  readonly clock: Clock
+  readonly progressOf: ProgressOf
+  readonly upload: UploadId
+  readonly reader: ArrivalReader
+}
+
+/** How far an upload is, for one reader of it. */
+export class Following {
+  readonly #parts: FollowingParts
+  #known: { readonly progress: Progress; readonly at: number } | null = null
+  #letInAt: number
+  #isOver = false
+
+  constructor(parts: FollowingParts) {
+    this.#parts = parts
+    this.#letInAt = parts.clock.monotonic()
+  }
+
+  /**
+   * Looks until there are bytes at the position or the upload has ended, or for as long as an answer may wait for its
+   * first byte.
+   */
+  begin(position: number, isWaiting: () => boolean): Promise<Progress> {
+    return this.#looked(position, { most: FIRST_BYTE_WITHIN, quiet: FIRST_BYTE_WITHIN, isWaiting })
+  }
+
+  /**
+   * The bytes at the position, once there are some; null once it is over. Throws Refusal FILE_NOT_FOUND when there never
+   * will be any for this reader, and FILE_ARRIVING when nothing has come for too long.
+   */
+  async bytesAt(position: number): Promise<ArrivedBytes | null> {
+    const known = this.#knownBytes(position)
+    if (known !== null) return known
+    const { clock, reader } = this.#parts
+    const isWaiting = () => !this.#isOver
+    const progress = await this.#looked(position, { most: Number.POSITIVE_INFINITY, quiet: QUIET, isWaiting })
+    if (this.#isOver) return null
+    if (clock.monotonic() - this.#letInAt >= LET_IN_FOR) {
+      if (!(await reader.isLetIn())) throw fileNotFound()
+      this.#letInAt = clock.monotonic()
+    }
+    if (progress.kind === 'gone') throw fileNotFound()
+    const bytes = bytesAt(progress, position)
+    if (bytes === null) throw stillArriving()
+    return bytes
+  }
+
+  /** Ends it; `isWhole`: all bytes of the file were sent. */
+  end(isWhole: boolean): void {
+    this.#isOver = true
+    const progress = this.#known?.progress
+    if (isWhole && progress?.kind === 'there') this.#parts.reader.taken(progress.file)
+  }
+
+  /** What was seen just now need not be asked for with each chunk. */
+  #knownBytes(position: number): ArrivedBytes | null {
+    if (this.#known === null || this.#isOver) return null
+    const { progress, at } = this.#known
+    return this.#parts.clock.monotonic() - at < LOOK_EVERY ? bytesAt(progress, position) : null
+  }
+
+  /** Looks until there are bytes or the upload has ended, until the limits are reached, or nobody waits any more. */
+  async #looked(
+    position: number,
+    limits: { readonly most: number; readonly quiet: number; readonly isWaiting: () => boolean },
+  ): Promise<Progress> {
+    const { clock, progressOf, upload } = this.#parts
+    const asked = clock.monotonic()
+    let changed = asked
+    let last = -1
+    for (;;) {
+      const at = clock.monotonic()
+      const progress = await progressOf(upload)
+      this.#known = { progress, at }
+      const isGood = progress.kind !== 'arriving' || bytesAt(progress, position) !== null
+      if (isGood || !limits.isWaiting()) return progress
+      const received = receivedIn(progress)
+      if (received !== last) changed = at
+      last = received
+      if (at - changed >= limits.quiet || at - asked >= limits.most) return progress
+      await sleep(clock.timers, LOOK_EVERY)
+    }
+  }
+}
+
+export function stillArriving(): Refusal {
+  return new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', 1)
+}
