@@ -1,5 +1,5 @@
 import type { Uploaded } from './answers.ts'
-import { ClientError } from './failure.ts'
+import { AnswerError, ClientError } from './failure.ts'
 import { FileChanged } from './local-file.ts'
 import { type PartRange, partRanges } from './policy/parts-policy.ts'
 import { MOVING } from './policy/retry-policy.ts'
@@ -8,6 +8,9 @@ import { sideBySide } from './side-by-side.ts'
 import {
   concatenateUploads,
   createRemoteUpload,
+  type NewRemoteUpload,
+  type RemoteConcatenation,
+  type RemoteUpload,
   terminateUpload,
   type UploadPath,
   uploadOffset,
@@ -25,13 +28,20 @@ export async function uploadInParts(
 ): Promise<Uploaded> {
   const { server, states } = parts
   const paths = begun ?? (await beginParts(parts, job))
+  const whole = await announced(parts, job, paths)
+  // A later run would tell the same again, or of one that has lost a part.
+  if (begun === null && whole?.url != null) {
+    parts.watch.say(`${job.file.shown} has its link already: ${whole.url}`)
+  }
   try {
-    return await new PartsUpload(parts, job, paths, begun !== null).run()
+    return await new PartsUpload(parts, job, paths, { isResumed: begun !== null, whole }).run()
   } catch (error) {
     const isLost = error instanceof PartLost
     if (!isLost && !(error instanceof FileChanged)) throw error
     // Nobody will go on with these; where the server cannot be told, they expire by themselves.
-    for (const path of paths) await terminateUpload(server, path).catch(() => {})
+    for (const path of [...(whole === null ? [] : [whole.path]), ...paths]) {
+      await terminateUpload(server, path).catch(() => {})
+    }
     await states.remove(job.id)
     if (isLost && begun !== null) return uploadInParts(parts, job, null)
     throw error
@@ -60,6 +70,28 @@ async function beginParts(
   return paths
 }
 
+/**
+ * The whole, made before its parts have come, so that whoever waits for it may have its link; null where the server makes it
+ * only of parts that are all there, or not of these.
+ */
+async function announced(
+  { server, retries }: UploadParts,
+  job: UploadJob,
+  paths: readonly UploadPath[],
+): Promise<NewRemoteUpload | null> {
+  try {
+    return await retries.persist(MOVING, () => concatenateUploads(server, wholeOf(job, paths)))
+  } catch (error) {
+    if (!(error instanceof AnswerError)) throw error
+    return null
+  }
+}
+
+/** The key is the same in each run, so that a lost answer costs nothing. */
+function wholeOf({ id, file, folder }: UploadJob, parts: readonly UploadPath[]): RemoteConcatenation {
+  return { name: file.name, folder, parts, idempotencyKey: id }
+}
+
 class PartLost extends ClientError {
   constructor() {
     super('the server has lost a part of the upload; run the command again')
@@ -79,14 +111,22 @@ class PartsUpload {
   readonly #shared: UploadParts
   readonly #job: UploadJob
   readonly #isResumed: boolean
+  readonly #whole: RemoteUpload | null
   readonly #all: readonly Part[]
   #failure: { readonly error: unknown } | null = null
   #hashing: Promise<void> | null = null
 
-  constructor(shared: UploadParts, job: UploadJob, paths: readonly UploadPath[], isResumed: boolean) {
+  /** `whole`: the upload that they are going to be, where there is one already. */
+  constructor(
+    shared: UploadParts,
+    job: UploadJob,
+    paths: readonly UploadPath[],
+    { isResumed, whole }: { readonly isResumed: boolean; readonly whole: RemoteUpload | null },
+  ) {
     this.#shared = shared
     this.#job = job
     this.#isResumed = isResumed
+    this.#whole = whole
     const ranges = partRanges(job.file.size, paths.length)
     this.#all = paths.flatMap((path, number) => {
       const range = ranges[number]
@@ -96,7 +136,7 @@ class PartsUpload {
 
   async run(): Promise<Uploaded> {
     const { server, retries, connections } = this.#shared
-    const { id, file, folder, opened } = this.#job
+    const { opened } = this.#job
     try {
       const send = (part: Part) => this.#send(part)
       await sideBySide(each(this.#all), Math.max(1, connections), send, () => {})
@@ -104,11 +144,13 @@ class PartsUpload {
       await this.#hashing
     }
     await opened.assertUnchanged()
+    return untilStored(server, this.#whole ?? (await this.#concatenated()), retries)
+  }
+
+  #concatenated(): Promise<RemoteUpload> {
+    const { server, retries } = this.#shared
     const parts = this.#all.map(({ path }) => path)
-    // The key is the same in each run, so that a lost answer costs nothing.
-    const whole = { name: file.name, folder, parts, idempotencyKey: id }
-    const joined = await retries.persist(MOVING, () => concatenateUploads(server, whole))
-    return untilStored(server, joined, retries)
+    return retries.persist(MOVING, () => concatenateUploads(server, wholeOf(this.#job, parts)))
   }
 
   async #send(part: Part): Promise<void> {

@@ -68,11 +68,11 @@ export async function createRemoteUpload(
   })
 }
 
-/** Makes one upload of the parts, all of whose bytes are on the server. */
+/** Makes one upload of the parts. Servers without `concatenation-unfinished` refuse it before they have all bytes of them. */
 export function concatenateUploads(
   server: RemoteServer,
   { name, folder, parts, idempotencyKey }: RemoteConcatenation,
-): Promise<RemoteUpload> {
+): Promise<NewRemoteUpload> {
   return create(server, {
     'Upload-Concat': `final;${parts.join(' ')}`,
     'Upload-Metadata': metadataOf(name, folder),

@@ -220,6 +220,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
       await eventually('the second came as far as it is here', () => came() === 250 * KIB)
       await send(content, 250 * KIB, 300 * KIB)
       await eventually('all but its last byte came', () => came() === content.length - 1)
+      expect(await (await visit(host, `/d/${slug}`)).text()).toContain('All 400 KB is here')
       expect(await client.look(path)).toMatchObject({ body: { received: content.length } })
       const { bytes, isBroken } = await done
       expect({ isBroken, hash: sha256(bytes) }).toEqual({ isBroken: false, hash: sha256(content) })
@@ -265,8 +266,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
       const reader = await slowReader(`${host.url}/d/${slug}?download=1&wait=1`)
       await reader.readUpTo(MIB)
       await send(content, 18 * MIB, 24 * MIB)
-      await client.look(path)
-      await eventually('it is joined', async () => (await client.head(path)).headers.has('upload-offset'))
+      await eventually('it is a file', async () => (await client.head(path)).headers.has('upload-offset'))
       host.clock.advance(2 * MINUTE)
       await host.runJobs()
       const left = (await host.storedBlobs()).filter((key) => before.has(key))

@@ -246,6 +246,7 @@ export const de: Texts = {
     arrivingDownloadWhy:
       'Sobald sie vollständig ist, öffnet dieser Link sie. Ein Download jetzt bekommt, was da ist, und den Rest, wenn er kommt.',
     arrived: '{received} von {size} sind da.',
+    arrivedAll: 'Alle {size} sind da; der Server schließt den Upload ab.',
     arrivedUnsized: '{received} sind da.',
     lookAgain: 'Erneut prüfen',
     script: {

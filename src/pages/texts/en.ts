@@ -238,6 +238,7 @@ export const en: Texts = {
     arrivingDownloadWhy:
       'This link opens it as soon as the upload is complete. A download now gets what is here, and the rest as it comes.',
     arrived: '{received} of {size} is here.',
+    arrivedAll: 'All {size} is here; the server is finishing up.',
     arrivedUnsized: '{received} is here.',
     lookAgain: 'Check again',
     script: {

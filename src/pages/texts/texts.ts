@@ -116,6 +116,8 @@ export interface FileTexts {
   readonly arrivingDownloadWhy: string
   /** {received}, {size} */
   readonly arrived: string
+  /** {size} */
+  readonly arrivedAll: string
   /** {received} */
   readonly arrivedUnsized: string
   readonly script: FileScriptTexts

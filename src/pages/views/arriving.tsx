@@ -31,12 +31,14 @@ export function ArrivingPage({ view, context }: Props) {
 }
 
 function Arrived({ view: { received, size }, context: { texts, words } }: Props) {
-  const { arrived, arrivedUnsized } = texts.file
-  const facts = { received: words.size(received), size: words.size(size ?? 0) }
+  const { arrived, arrivedAll, arrivedUnsized } = texts.file
+  if (size === null) return <p>{fill(arrivedUnsized, { received: words.size(received) })}</p>
+  const isAll = received >= size
   return (
     <>
-      {size === null ? null : <progress aria-label={texts.file.arriving} max={size} value={received} />}
-      <p>{fill(size === null ? arrivedUnsized : arrived, facts)}</p>
+      {/* Without a value while the server makes a file of what is here: of parts that takes a while. */}
+      <progress aria-label={texts.file.arriving} max={size} value={isAll ? undefined : received} />
+      <p>{fill(isAll ? arrivedAll : arrived, { received: words.size(received), size: words.size(size) })}</p>
     </>
   )
 }

@@ -37,7 +37,13 @@ export const UploadLine = memo(function UploadRow({ engine, item, view, isOnly, 
       </div>
       <div className="upload-progress">
         {isGone || state.kind === 'done' ? null : (
-          <Progress aria-label={fill(texts.progressOf, { name })} size="sm" value={share(item)} />
+          // The server is at work on what is full: parts are joined.
+          <Progress
+            animated={state.kind === 'processing'}
+            aria-label={fill(texts.progressOf, { name })}
+            size="sm"
+            value={share(item)}
+          />
         )}
         <p className="upload-state small">{view.state(item)}</p>
         {state.kind === 'interrupted' && state.other !== null ? (
