@@ -66,8 +66,7 @@ test('what has come and what is coming is received once, into the folders that i
     const { data } = shape.parse((await api(host, key).get(`/api/v1/links/${link}/contributions`)).body)
     const slug = data.find(({ arriving }) => arriving !== null)?.arriving?.slug
     const part = join('in', `${slug}.arriving.part`)
-    // The last byte waits for the whole.
-    const hasCome = () => existsSync(join(client.folder, part)) && read(part).length === HALF - 1
+    const hasCome = () => existsSync(join(client.folder, part)) && read(part).length === HALF
     await eventually('the second comes while it is sent', hasCome)
   }
   await tus(api(host)).patch(place, HALF, bodies.subarray(HALF))

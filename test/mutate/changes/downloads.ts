@@ -5,8 +5,24 @@ const tokens = { tests: ['test/downloads/signed-tokens.unit.test.ts'] }
 const stored = { tests: ['test/server/connections/stored-body.unit.test.ts'] }
 const listener = { tests: ['test/server/connections/listener.contract.test.ts'] }
 const turns = { tests: ['test/downloads/zip/zip-plans.test.ts'], named: 'turns for zip plans' }
+const arriving = {
+  tests: ['test/downloads/arrivals.test.ts'],
+  named: 'in parts they are sent in their order',
+}
 
 export const downloads: readonly Change[] = [
+  ...changesIn('src/downloads/arrival-progress.ts', arriving, [
+    ['(progress.size ?? start + received) - 1', '(progress.size ?? start + received)'],
+    ['start <= position && ', ''],
+  ]),
+  ...changesIn('src/uploads/arrival.ts', arriving, [
+    ['start += row.size ?? 0', 'start += row.received'],
+    [
+      'return present === undefined || awaitsParts(present) ? GONE : arrivalOf(db, id)',
+      'return arriving(row, [])',
+      { tests: ['test/downloads/arrivals.test.ts'], named: 'a part that is awaited' },
+    ],
+  ]),
   ...changesIn('src/server/connections/stored-body.ts', stored, [
     ['this.#chunks++ % 2', '0'],
     ['if (!this.#isReading) this.#close()', 'this.#close()'],
