@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureGuests } from '../../../src/core/accounts.rows.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { reportNotRun } from '../processes/not-run.ts'
 import { makeVersion } from './earlier-version.ts'
-import { createMigratedDatabase } from './migrated-database.ts'
+import { createMigratedDatabase, writeMigratedSqlite } from './migrated-database.ts'
 import { createDatabase, type TestDatabase, whyNoPostgres } from './postgres.ts'
 
 export interface ContractDatabase extends AsyncDisposable {
@@ -20,11 +19,16 @@ export interface ContractDatabase extends AsyncDisposable {
   another(): Database
 }
 
-export const sqliteDatabase = () => sqliteWith(prepare)
+export const sqliteDatabase = () => sqliteWith(prepare, writeMigratedSqlite)
 
-async function sqliteWith(begin: (db: Database) => Promise<void>): Promise<ContractDatabase> {
+async function sqliteWith(
+  begin: (db: Database) => Promise<void>,
+  write: (path: string) => Promise<void> = async () => {},
+): Promise<ContractDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'))
-  const db = openSqlite(join(folder, 'holdfast.sqlite'))
+  const path = join(folder, 'holdfast.sqlite')
+  await write(path)
+  const db = openSqlite(path)
   await begin(db)
   return {
     db,
@@ -61,7 +65,6 @@ async function postgresWith(
 }
 
 async function prepare(db: Database): Promise<void> {
-  await migrate(db)
   await ensureGuests(db, systemRandom, Date.now())
 }
 

@@ -9,7 +9,7 @@ import { openPostgres } from '../../../src/database/postgres.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
-import { createMigratedDatabase } from '../databases/migrated-database.ts'
+import { createMigratedDatabase, writeMigratedSqlite } from '../databases/migrated-database.ts'
 import { finishedBlobs, resumableBlobs, unfinishedBlobs } from '../storage/blob-folder.ts'
 import { newBucket } from '../storage/ceph.ts'
 import { type NodeGroup, type NodeParts, startCluster, startOneNode } from './node-group.ts'
@@ -29,6 +29,8 @@ export interface Pair {
 /** SQLite and a folder, with one node. */
 export async function folderPair(given: string | undefined): Promise<Pair> {
   const dataDir = given ?? (await temporaryFolder())
+  // A folder that a test gives may have a database, or is about one that has none.
+  if (given === undefined) await writeMigratedSqlite(join(dataDir, 'holdfast.sqlite'))
   const database = once(() => openSqlite(join(dataDir, 'holdfast.sqlite')))
   return {
     config: { dataDir, databaseUrl: null, s3: null },

@@ -1,4 +1,5 @@
 /** Services on a real database and a real folder, without a server. */
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,6 @@ import { joinNodes } from '../../../src/core/nodes/nodes.ts'
 import { createRateLimits, type RateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
 import { createStoreHealth } from '../../../src/core/store/store-health.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { type Clock, systemTimers } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
@@ -26,6 +26,7 @@ import { FileCommit, type StoredFile } from '../../../src/uploads/commit.ts'
 import { DirectUploads } from '../../../src/uploads/direct-uploads.ts'
 import { startContentHashing } from '../../../src/uploads/hashing/content-hash.ts'
 import { type ReservationLimits, Reservations } from '../../../src/uploads/reservations.ts'
+import { writeMigratedSqlite } from '../databases/migrated-database.ts'
 
 const GIB = 1024 ** 3
 
@@ -62,7 +63,9 @@ export interface PartsOptions {
  */
 export async function buildParts(options: PartsOptions = {}): Promise<TestParts> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'))
-  const db = openSqlite(join(options.databaseFolder ?? folder, 'holdfast.sqlite'))
+  const path = join(options.databaseFolder ?? folder, 'holdfast.sqlite')
+  if (!existsSync(path)) await writeMigratedSqlite(path)
+  const db = openSqlite(path)
   let offset = 0
   const clock = {
     now: () => Date.now() + offset,
@@ -76,7 +79,6 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
   const report = (error: unknown) => {
     reported.push(error)
   }
-  await migrate(db)
   await ensureGuests(db, systemRandom, clock.now())
   await sql`pragma busy_timeout = 0`.execute(db)
   const { apiKey } = await createAccounts(db, clock, systemRandom).add('alice')
