@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { temporaryFolder } from '../support/processes/child.ts'
-import { holdfast } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 const API_KEY = /^hf_[A-Za-z0-9_-]{43}$/
 

@@ -5,7 +5,8 @@ import { DAY } from '../../src/domain/clock.ts'
 import { type Api, api, refusal, type Uploaded } from '../support/clients/api.ts'
 import { PASSWORD, visitor } from '../support/clients/site-visitor.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
-import { holdfast, type Outcome } from './command.ts'
+import type { Outcome } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 let host: TestHoldfast
 let caller: Api

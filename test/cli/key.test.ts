@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { temporaryFolder } from '../support/processes/child.ts'
-import { holdfast } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 describe('holdfast key', () => {
   test('adds a key under a name and prints it once', async () => {

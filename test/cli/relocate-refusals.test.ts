@@ -3,7 +3,7 @@ import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { startChild, temporaryFolder } from '../support/processes/child.ts'
 import { inconsistencies } from '../support/storage/blob-folder.ts'
-import { holdfast } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 import {
   blobPath,
   everyRow,

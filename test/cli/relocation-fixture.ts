@@ -19,7 +19,8 @@ import { type Caller, caller, readBack, sha256 } from '../support/clients/caller
 import { passwordForm } from '../support/clients/public.ts'
 import { type ChildSettings, type TemporaryFolder, temporaryFolder } from '../support/processes/child.ts'
 import { runProgram, startProgram, watchProgram } from '../support/processes/program.ts'
-import { holdfast, MAIN, type Outcome, onlyThese } from './command.ts'
+import { MAIN, type Outcome, onlyThese } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 /** Where an installation lies: what `HOLDFAST_` variables say. The data folder is always named. */
 export type Place = ChildSettings & { readonly DATA_DIR: string }

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { askPublic, deleteFile, type Uploaded, upload } from '../support/clients/public.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
-import { holdfast, type Outcome } from './command.ts'
+import type { Outcome } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import manifest from '../../package.json' with { type: 'json' }
 import { temporaryFolder } from '../support/processes/child.ts'
-import { holdfast } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 describe('help', () => {
   test.each([

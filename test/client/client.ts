@@ -1,8 +1,9 @@
-/** The client as a person has it: the real program with a home of its own. */
+/** The client as a person has it, with a home of its own. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LAUNCHER, MAIN, type Outcome, onlyThese, outcome } from '../cli/command.ts'
+import { holdfastHere } from '../cli/command-here.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/processes/program.ts'
 
@@ -16,7 +17,9 @@ export interface Client {
   readonly folder: string
   /** Where it keeps logins and what is half done. */
   readonly home: string
+  /** In the process of the tests. */
   run(...words: string[]): Promise<Outcome>
+  /** The real program. */
   runWith(options: RunOptions, ...words: string[]): Promise<Outcome>
   /** By the launcher that npm puts into the path. */
   launch(...words: string[]): Promise<Outcome>
@@ -77,13 +80,16 @@ export function newClient(): Client {
   return {
     folder,
     home,
-    run: (...words) => runWith({}, ...words),
+    run: (...words) => holdfastHere(folder, words, homes),
     runWith,
     onTerminal: (...words) => atTerminal(words, folder, homes),
     launch: (...words) => outcome(['node', LAUNCHER, ...words], folder, homes),
     start: (...words) => spawn(words, {}),
     async login(server, key) {
-      const { code, errors } = await runWith({ env: { HOLDFAST_API_KEY: key } }, 'login', server)
+      const { code, errors } = await holdfastHere(folder, ['login', server], {
+        ...homes,
+        HOLDFAST_API_KEY: key,
+      })
       if (code !== 0) throw new Error(`the login failed: ${errors}`)
     },
     [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),

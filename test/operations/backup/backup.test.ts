@@ -10,7 +10,7 @@ import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
 import { startChild } from '../../support/processes/child.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 import { backupsOf, contentsOf } from './backups.ts'
-import { checked, drilled, isThere } from './commands.ts'
+import { checked, doneIn, drilled, environmentOf, isThere, made } from './commands.ts'
 
 const repairedBy = z.object({ marked: z.number(), repaired: z.array(z.string()) })
 
@@ -79,7 +79,10 @@ describe('a backup', () => {
     try {
       for (let round = 0; round < 2; round++) {
         const had = [...answered]
-        expect((await backUp(target)).damaged).toEqual([])
+        const point = await doneIn(folder.path, ['backup', target], made, environmentOf(host.config), {
+          asChild: true,
+        })
+        expect(point.damaged).toEqual([])
         const place = await restoredFrom(target)
         const rows = new Database(join(place, 'holdfast.sqlite'), { readonly: true })
         const there = rows.query<{ slug: string }, []>('select slug from files').all()

@@ -2,7 +2,8 @@
 import { expect } from 'bun:test'
 import * as z from 'zod'
 import type { Config } from '../../../src/config.ts'
-import { holdfast as command } from '../../cli/command.ts'
+import { holdfast } from '../../cli/command.ts'
+import { holdfastHere } from '../../cli/command-here.ts'
 
 /** The settings of an installation, as a command finds it by. */
 export function environmentOf({ dataDir, databaseUrl, s3 }: Config): Record<string, string> {
@@ -48,8 +49,17 @@ export const checked = z.object({
 
 export type Settings = Readonly<Record<string, string>>
 
-export async function runIn(folder: string, words: readonly string[], settings: Settings) {
-  const { code, output, errors } = await command(folder, words, settings)
+/**
+ * `asChild`: beside requests to a server of this process. Two connections of one thread to SQLite wait for each other in
+ * vain.
+ */
+export async function runIn(
+  folder: string,
+  words: readonly string[],
+  settings: Settings,
+  { asChild = false } = {},
+) {
+  const { code, output, errors } = await (asChild ? holdfast : holdfastHere)(folder, words, settings)
   return { code, output, errors, json: <T>(shape: z.ZodType<T>) => shape.parse(JSON.parse(output)) }
 }
 
@@ -59,8 +69,9 @@ export async function doneIn<T>(
   words: readonly string[],
   shape: z.ZodType<T>,
   settings: Settings,
+  way?: { readonly asChild: boolean },
 ): Promise<T> {
-  const { code, errors, json } = await runIn(folder, [...words, '--json'], settings)
+  const { code, errors, json } = await runIn(folder, [...words, '--json'], settings, way)
   expect({ code, errors: code === 0 ? '' : errors }).toEqual({ code: 0, errors: '' })
   return json(shape)
 }

@@ -1,0 +1,71 @@
+/** The command line within the tests' process: a child would take several times as long to start as most commands take. */
+import { Writable } from 'node:stream'
+import { type Outcome, onlyThese } from './command.ts'
+
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * `holdfast` of `command.ts` for tests that are not about the process: neither signals, crashes nor `serve`. One command at
+ * a time, because the working directory and the output are those of the process.
+ */
+export function holdfastHere(
+  folder: string,
+  words: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
+  const outcome = last.then(() => runIn(folder, words, settings))
+  last = outcome.catch(() => {})
+  return outcome
+}
+
+async function runIn(
+  folder: string,
+  words: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Promise<Outcome> {
+  if (words.join() === 'serve') throw new Error('a server ends its process: start it as a child')
+  await using replaced = new AsyncDisposableStack()
+  const output = replaced.use(capture('stdout'))
+  const errors = replaced.use(capture('stderr'))
+  replaced.use(forgetSignals())
+  const before = process.cwd()
+  replaced.defer(() => process.chdir(before))
+  process.chdir(folder)
+  // Loaded here, because the program looks once whether its output is a terminal.
+  const { run } = await import('../../src/cli/program.ts')
+  const code = await run(words, onlyThese(settings))
+  return { code, output: output.text(), errors: errors.text() }
+}
+
+/** Replaces a stream of the process; one that is no terminal. */
+function capture(name: 'stdout' | 'stderr'): Disposable & { text(): string } {
+  const parts: Buffer[] = []
+  const stream = new Writable({
+    write(part: Buffer, _encoding, done) {
+      parts.push(part)
+      done()
+    },
+  })
+  const own = Object.getOwnPropertyDescriptor(process, name)
+  if (own === undefined) throw new Error(`this process has no ${name}`)
+  Object.defineProperty(process, name, { configurable: true, value: stream })
+  return {
+    text: () => Buffer.concat(parts).toString(),
+    [Symbol.dispose]: () => void Object.defineProperty(process, name, own),
+  }
+}
+
+/** Removes the handlers that a command adds for signals, which would outlive it here. */
+function forgetSignals(): Disposable {
+  const signals = ['SIGTERM', 'SIGINT'] as const
+  const before = new Set(signals.flatMap((signal) => process.listeners(signal)))
+  return {
+    [Symbol.dispose]() {
+      for (const signal of signals) {
+        for (const listener of process.listeners(signal)) {
+          if (!before.has(listener)) process.off(signal, listener)
+        }
+      }
+    },
+  }
+}
