@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { crashRounds } from './crash-rounds.ts'
 
-const rounds = number('HOLDFAST_TEST_CRASH_ROUNDS') ?? 5
+const rounds = number('HOLDFAST_TEST_CRASH_ROUNDS') ?? 3
 const seed = number('HOLDFAST_TEST_CRASH_SEED') ?? Math.floor(Math.random() * 1_000_000)
 
 test(

@@ -24,7 +24,7 @@ const SETTINGS = { MIN_FREE_SPACE: '1MB', SCRUB_DAYS: '0', RATE_LIMIT: '1000000'
 /** More calls of a kind than one upload makes. */
 const MOST = 500
 /** So many calls are all tried, and further and further ones of those behind. */
-const EACH_OF = 6
+const EACH_OF = 4
 
 const CALLS = {
   write: ['pwrite64', 'pwritev'],
