@@ -5,8 +5,8 @@ import { type Outcome, onlyThese } from './command.ts'
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * `holdfast` of `command.ts` for tests that are not about the process: neither signals, crashes nor `serve`. One command at
- * a time, because the working directory and the output are those of the process.
+ * `holdfast` of `command.ts` for tests that are not about the process: neither signals and crashes, nor a server that
+ * starts, which ends its process. One command at a time, because folder, umask and output are those of the process.
  */
 export function holdfastHere(
   folder: string,
@@ -23,13 +23,15 @@ async function runIn(
   words: readonly string[],
   settings: Readonly<Record<string, string>>,
 ): Promise<Outcome> {
-  if (words.join() === 'serve') throw new Error('a server ends its process: start it as a child')
   await using replaced = new AsyncDisposableStack()
   const output = replaced.use(capture('stdout'))
   const errors = replaced.use(capture('stderr'))
   replaced.use(forgetSignals())
-  const before = process.cwd()
-  replaced.defer(() => process.chdir(before))
+  const [before, umask] = [process.cwd(), process.umask()]
+  replaced.defer(() => {
+    process.chdir(before)
+    process.umask(umask)
+  })
   process.chdir(folder)
   // Loaded here, because the program looks once whether its output is a terminal.
   const { run } = await import('../../src/cli/program.ts')

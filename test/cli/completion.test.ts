@@ -6,7 +6,8 @@ import { temporaryFolder } from '../support/processes/child.ts'
 import { runProgram } from '../support/processes/program.ts'
 import { testWith } from '../support/processes/tools.ts'
 import { startMailServer } from '../support/sign-in/mail-server.ts'
-import { holdfast, onlyThese } from './command.ts'
+import { onlyThese } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 describe('holdfast completion', () => {
   const typed = [

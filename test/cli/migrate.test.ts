@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { MIGRATIONS } from '../../src/database/migrate.ts'
 import { initial } from '../../src/database/migrations/001-initial.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
-import { holdfast, MAIN, serving } from './command.ts'
+import { MAIN, serving } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 /** A data folder whose database is of the first version; returns the path of that. */
 function firstVersion(folder: string): string {

@@ -5,7 +5,8 @@ import { withEnvFile } from '../../src/cli/env-file.ts'
 import { ConfigError } from '../../src/config/config-problems.ts'
 import { settings } from '../../src/settings.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
-import { holdfast, LAUNCHER, MAIN, outcome } from './command.ts'
+import { LAUNCHER, MAIN, outcome } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 describe('holdfast config', () => {
   test('lists every setting with its default', async () => {

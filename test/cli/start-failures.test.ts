@@ -6,7 +6,8 @@ import { createDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { newBucket, whyNoCeph } from '../support/storage/ceph.ts'
-import { holdfast, MAIN, outcome } from './command.ts'
+import { MAIN, outcome } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 type Settings = Readonly<Record<string, string>>
 

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../support/processes/child.ts'
-import { holdfast, MAIN, serving } from './command.ts'
+import { MAIN, serving } from './command.ts'
+import { holdfastHere as holdfast } from './command-here.ts'
 
 const PROGRAM = [process.execPath, '--no-env-file', MAIN]
 
