@@ -10,7 +10,7 @@ describe('purging', () => {
   const wait =
     (time: number): Step =>
     (host) =>
-      pass(host, time)
+      pass(host, time, 2 * HOUR)
   const leap =
     (time: number): Step =>
     async (host) => {
