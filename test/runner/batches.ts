@@ -22,7 +22,7 @@ const ALONE: Readonly<Record<string, string>> = {
 }
 
 /** Maximum recorded seconds of a batch; files above half of it get a process of their own. */
-const LONGEST = 75
+const LONGEST = 60
 
 /** Groups tasks into batches, longest first; unless `isShared`, one task each. */
 export function batchesOf(

@@ -150,7 +150,7 @@ test('short files of a pair share a process, and long or unknown ones have their
     )
   }
   expect(files([1, 3, 2])).toEqual([[a], [b, c, a]])
-  expect(files([1, 30, 2])).toEqual([[a], [b], [c, a]])
-  expect(files([21, 18, 15])).toEqual([[a], [a, b], [c]])
+  expect(files([1, 50, 2])).toEqual([[a], [b], [c, a]])
+  expect(files([29, 28, 20])).toEqual([[a], [a, b], [c]])
   expect(files([1, 3, 2], false)).toEqual([[a], [b], [c], [a]])
 })
