@@ -67,7 +67,7 @@ export function toUnfinishedUpload(
   upload: ResumableUpload,
 ): UnfinishedUpload {
   return {
-    status: upload.state,
+    status: toldState(upload),
     name: upload.name,
     received: upload.received,
     size: upload.size,
@@ -76,6 +76,15 @@ export function toUnfinishedUpload(
     created_at: timestamp(upload.created_at),
     expires_at: timestamp(resumable.expiresAt(upload)),
   }
+}
+
+/** What all bytes of are here is processed next, though nobody may have begun to join its parts. */
+export function toldState({
+  state,
+  received,
+  size,
+}: Pick<ResumableUpload, 'state' | 'received' | 'size'>): ResumableUpload['state'] {
+  return state === 'uploading' && received === size ? 'processing' : state
 }
 
 /** By which an upload's file is found, as far as it is public. A contributor is told none of it. */

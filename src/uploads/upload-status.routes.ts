@@ -14,7 +14,7 @@ import type { ThumbnailProgress, Thumbnails } from '../thumbnails/thumbnails.ts'
 import { formUpload } from './form-upload.ts'
 import { rawUpload } from './raw-body.ts'
 import { leaveBody, receiveFile } from './receive.routes.ts'
-import { toUploadResult } from './upload-answers.ts'
+import { toldState, toUploadResult } from './upload-answers.ts'
 import type { UploadsPart } from './uploads.part.ts'
 
 const headers = z.object({
@@ -128,7 +128,7 @@ export const getUploadStatus = keyedEndpoint({
     const upload = await uploads.resumable.bySlug(caller, slug)
     if (upload !== null && upload.state !== 'completed') {
       const thumbnail = upload.state === 'failed' ? 'none' : 'pending'
-      return statusOf(slug, upload.state, upload, upload.created_at, thumbnail)
+      return statusOf(slug, toldState(upload), upload, upload.created_at, thumbnail)
     }
     // By slug alone: a number here is a slug that does not exist, not an id.
     const file = await files.get(caller, { kind: 'slug', slug })

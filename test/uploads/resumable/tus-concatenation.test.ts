@@ -178,6 +178,9 @@ describe('a final upload that is created before its parts have come', () => {
       const status = `/api/v1/upload/status?slug=${slug}`
       if (kind === 'account') expect((await caller.get(status)).body).toMatchObject(here)
       await by.patch(parts[0] ?? '', 0, first)
+      if (kind === 'account') {
+        expect((await caller.get(status)).body).toMatchObject({ status: 'processing', received: size })
+      }
       const looks = await Promise.all([by.look(path), by.look(path), by.head(path)])
       expect(looks.map((look) => look.status)).toEqual([200, 200, 200])
       await eventually('it is joined', async () => (await by.head(path)).headers.has('upload-offset'))
