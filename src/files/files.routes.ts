@@ -16,15 +16,14 @@ import {
   batch,
   fileIdentifier,
   folderPlace,
-  MAX_PAGE,
   paginationOf,
-  queryNumber,
   READ_ONLY_ALLOWED,
 } from '../server/requests/fields.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { toDeletion } from './deletion.ts'
 import { toFileDetail, toFileListItem } from './file-answers.ts'
 import type { FilesPart } from './files.part.ts'
+import { listed, listQuery } from './list-query.ts'
 import { pictureAddress } from './picture-addresses.ts'
 
 const idParameter = z.object({
@@ -35,17 +34,11 @@ export const listFilesEndpoint = keyedEndpoint({
   summary: 'List your files',
   tag: 'Files',
   query: z.object({
-    page: queryNumber(1, MAX_PAGE).optional(),
-    per_page: queryNumber(1, 100).optional(),
+    ...listQuery,
     folder: z
       .string()
       .optional()
       .openapi({ description: 'Folder identifier, or "root"; all files without it' }),
-    search: z.string().optional().openapi({ description: 'Part of the name, in upper or lower case' }),
-    sort: z.enum(['created_at', 'name', 'size', 'downloads']).optional().openapi({
-      description: 'By name: naturally, so "file 2" before "file 10", without regard to case and accents',
-    }),
-    order: z.enum(['asc', 'desc']).optional(),
     totals: z.enum(['exact', 'bounded']).optional().openapi({
       description:
         'With "bounded" the hits of a search are counted to 10,000; beyond that the total is a lower bound',
@@ -54,27 +47,22 @@ export const listFilesEndpoint = keyedEndpoint({
   answer: filesAnswer,
   errors: [400, 404],
   async handle({ call, caller, query }, { files, thumbnails }: { files: FilesPart; thumbnails: Thumbnails }) {
-    const page = query.page ?? 1
-    const perPage = query.per_page ?? 20
+    const which = listed(query)
     const isBounded = query.totals === 'bounded'
     const {
       files: found,
       total,
       isExact,
     } = await files.list(caller, {
-      page,
-      perPage,
+      ...which,
       folder: query.folder === undefined || query.folder === '' ? null : parseFolderPlace(query.folder),
-      search: query.search ?? '',
-      sort: query.sort ?? 'created_at',
-      order: query.order ?? 'desc',
       boundsTotal: isBounded,
     })
     return {
       success: true,
       data: found.map((file) => toFileListItem(call.site, file, pictureAddress(thumbnails, file))),
       pagination: {
-        ...paginationOf(page, perPage, total),
+        ...paginationOf(which.page, which.perPage, total),
         ...(isBounded ? { total_exact: isExact } : {}),
       },
     }

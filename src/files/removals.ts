@@ -12,6 +12,7 @@ import { markRemoved } from './file-removal.rows.ts'
 import { findFile } from './files.rows.ts'
 import { changeTree, markFolderDeleted, takenAway } from './folders/folders.rows.ts'
 import { ownFolder } from './folders/places.ts'
+import { eachFileOnce, foldersAround } from './named-together.ts'
 import { ownFile } from './own-file.ts'
 
 export interface RemovalCounts {
@@ -25,11 +26,11 @@ export interface RemovalCounts {
  * cleared, behind that.
  */
 export interface Removals {
-  /** Identifiers that are unknown or out of reach are processed and not deleted. */
+  /** Identifiers that are unknown or out of reach are processed and not deleted; a file with several names counts once. */
   files(reach: Reach, identifiers: readonly FileIdentifier[]): Promise<RemovalCounts>
   /**
-   * With everything below them. A folder inside another one that is deleted first counts as not deleted, and so does
-   * the one that somebody is kept to: it is its parent's.
+   * With everything below them. A folder inside another one goes with it, in whatever order they are named. The one that
+   * somebody is kept to is not deleted: it is its parent's.
    */
   folders(reach: Reach, identifiers: readonly FolderIdentifier[]): Promise<RemovalCounts>
 }
@@ -77,25 +78,28 @@ export function createRemovals(db: Database, clock: Clock): Removals {
 
   return {
     async files(reach, identifiers) {
+      const named = await eachFileOnce(db, reach, identifiers)
       let deleted = 0
-      for (const identifier of identifiers) {
+      for (const identifier of named) {
         if (await deleteFile(reach, identifier)) deleted++
         await yieldToEventLoop()
       }
-      return { processed: identifiers.length, deleted, filesDeleted: deleted }
+      return { processed: named.length, deleted, filesDeleted: deleted }
     },
 
     async folders(reach, identifiers) {
-      let deleted = 0
+      const around = await foldersAround(db, reach, identifiers)
+      const deleted = new Set<FolderIdentifier>()
       let filesDeleted = 0
       for (const identifier of identifiers) {
-        const files = await deleteFolder(reach, identifier)
+        const isGone = around.get(identifier)?.some((each) => deleted.has(each)) === true
+        const files = isGone ? 0 : await deleteFolder(reach, identifier)
         await yieldToEventLoop()
         if (files === null) continue
-        deleted++
+        deleted.add(identifier)
         filesDeleted += files
       }
-      return { processed: identifiers.length, deleted, filesDeleted }
+      return { processed: identifiers.length, deleted: deleted.size, filesDeleted }
     },
   }
 }

@@ -43,12 +43,12 @@ class HourlyBudget implements GuestBudget {
   }
 
   async check(bytes: number): Promise<void> {
-    this.#assertAllowed(await this.#rates.look(this.#subject, bytes, this.#hourly, HOUR))
+    this.#assertAllowed(await this.#rates.look(this.#subject, bytes, this.#hourly, HOUR), bytes)
   }
 
   async spend<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     const verdict = await this.#rates.take(this.#subject, bytes, this.#hourly, HOUR)
-    this.#assertAllowed(verdict)
+    this.#assertAllowed(verdict, bytes)
     this.#takings.push({ openedAt: verdict.openedAt, bytes })
     try {
       return await work()
@@ -63,9 +63,11 @@ class HourlyBudget implements GuestBudget {
     await this.#release(taken - bytes)
   }
 
-  #assertAllowed({ allowed, resetsIn }: Verdict): void {
+  #assertAllowed({ allowed, resetsIn }: Verdict, bytes: number): void {
     if (allowed) return
-    const message = `Guests may upload ${formatSize(this.#hourly)} an hour; try again later`
+    const remedy =
+      bytes > this.#hourly ? 'this is more than that at once, and needs an account' : 'try again later'
+    const message = `Guests may upload ${formatSize(this.#hourly)} an hour; ${remedy}`
     throw new Refusal('RATE_LIMITED', message, resetsIn)
   }
 

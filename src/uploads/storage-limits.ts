@@ -48,9 +48,13 @@ export async function storageFull(
   limits: StorageLimits,
 ): Promise<Refusal> {
   if (account === GUESTS) return unavailable('guests')
-  const limit = formatSize((await findAccount(db, account))?.quota ?? limits.storageLimit)
+  const row = await findAccount(db, account)
+  const limit = formatSize(row?.quota ?? limits.storageLimit)
+  const held = row?.storage_reserved ?? 0
+  const cause = held > 0 ? `, of which uploads under way hold ${formatSize(held)}` : ''
+  const remedy = held > 0 ? 'finish or cancel these, or delete something first' : 'delete something first'
   return new Refusal(
     'STORAGE_LIMIT_EXCEEDED',
-    `This file does not fit into the ${limit} of this account; delete something first`,
+    `This file does not fit into the ${limit} of this account${cause}; ${remedy}`,
   )
 }

@@ -87,7 +87,7 @@ describe.each(['/file/delete', '/api/v1/file/delete'])('POST %s', (path) => {
     const file = await caller.put('1')
     await caller.put('kept')
     const { body } = await caller.post(path, { identifiers: [file.slug, file.uuid, file.file_id] })
-    expect(body).toMatchObject({ successful_deletes: 1, files_deleted: 1 })
+    expect(body).toMatchObject({ success: true, total_processed: 1, successful_deletes: 1, files_deleted: 1 })
     await expectCounts(caller, { files_count: 1, storage_used: 4 })
   })
 
@@ -218,7 +218,7 @@ describe.each(['/folder/delete', '/api/v1/folder/delete'])('POST %s', (path) => 
     const inner = await caller.folder('inner', { parent: outer })
     await caller.put('2', { folder: inner })
     const { body } = await caller.post(path, { identifiers: [outer, inner] })
-    expect(body).toMatchObject({ total_processed: 2, files_deleted: 1 })
+    expect(body).toMatchObject({ success: true, total_processed: 2, successful_deletes: 2, files_deleted: 1 })
     await expectCounts(caller, { files_count: 0, folders_count: 0, storage_used: 0 })
   })
 

@@ -64,6 +64,9 @@ describe.each(kinds)('a %s', (way) => {
             isFull ? /storage of this server is full/ : /space for uploads of guests/,
           )
         }
+        if (code === 'RATE_LIMITED') {
+          expect(Object(answer.body).message).toContain('more than that at once, and needs an account')
+        }
         expect(await firstAnswer(holdfast, way, 1, more)).toMatchObject({
           status: code === 'STORAGE_UNAVAILABLE' && 'minFreeSpace' in settings ? 503 : 100,
         })

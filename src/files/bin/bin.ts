@@ -12,6 +12,7 @@ import type { Reach } from '../../domain/reach.ts'
 import { setRemoved } from '../file-removal.rows.ts'
 import { changeFiles, changeTree, findFolder, markFolderDeleted, takenAway } from '../folders/folders.rows.ts'
 import { ownFolder } from '../folders/places.ts'
+import { foldersAround } from '../named-together.ts'
 import { ownFile } from '../own-file.ts'
 import { type BinListRow, goneAmong, insertBinEntry, listBin, sumBin } from './bin.rows.ts'
 
@@ -36,8 +37,8 @@ export interface BinEntry extends BinListRow {
  */
 export interface Bin {
   /**
-   * Each by itself, in the order asked; a folder with all that is in it as one entry. The folder that somebody is kept to
-   * is its parent's to put away.
+   * Each by itself, in the order asked; a folder with all that is in it as one entry, also for folders in it that are named
+   * after it. The folder that somebody is kept to is its parent's to put away.
    */
   put(reach: Reach, things: readonly BinThing[]): Promise<BinOutcome[]>
   /** A page of the entries of what was within reach, the newest first. One past the end is empty. */
@@ -105,10 +106,18 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
   }
 
   return {
-    put: (reach, things) =>
-      eachByItself(things, (thing) =>
-        thing.kind === 'file' ? putFile(reach, thing.file) : putFolder(reach, thing.folder),
-      ),
+    async put(reach, things) {
+      const folders = things.flatMap((thing) => (thing.kind === 'folder' ? [thing.folder] : []))
+      const around = await foldersAround(db, reach, folders)
+      const entries = new Map<FolderIdentifier, BinEntryId>()
+      return eachByItself(things, async (thing) => {
+        if (thing.kind === 'file') return putFile(reach, thing.file)
+        const holder = around.get(thing.folder)?.find((each) => entries.has(each))
+        const entry = (holder && entries.get(holder)) ?? (await putFolder(reach, thing.folder))
+        entries.set(thing.folder, entry)
+        return entry
+      })
+    },
 
     async list({ account, within }, page, perPage) {
       const top = within === null ? null : await findFolder(db, within)

@@ -3,16 +3,17 @@ import { folderFilesAnswer } from '../../contract/folders.ts'
 import { type AccountId, parseFolderPlace } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
-import { identifierParameter, MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'
+import { identifierParameter, paginationOf } from '../../server/requests/fields.ts'
 import { toFolderFileItem } from '../file-answers.ts'
 import type { FilesPart } from '../files.part.ts'
 import type { ListedFile } from '../files.ts'
+import { listed, listQuery } from '../list-query.ts'
 
 export const listFolderFilesEndpoint = keyedEndpoint({
-  summary: 'List the files directly in a folder: all of them, or page by page',
+  summary: 'List the files directly in a folder: all of them, newest first, or page by page as /files',
   tag: 'Folders',
   params: identifierParameter,
-  query: z.object({ page: queryNumber(1, MAX_PAGE).optional(), per_page: queryNumber(1, 100).optional() }),
+  query: z.object(listQuery),
   answer: folderFilesAnswer,
   errors: [400, 404],
   async handle({ call, caller, params, query }, { files }: { files: FilesPart }) {
@@ -20,20 +21,12 @@ export const listFolderFilesEndpoint = keyedEndpoint({
     if (query.page === undefined && query.per_page === undefined) {
       return streamed(call, caller.account, await files.walk(caller, folder))
     }
-    const page = query.page ?? 1
-    const perPage = query.per_page ?? 20
-    const found = await files.list(caller, {
-      page,
-      perPage,
-      folder,
-      search: '',
-      sort: 'created_at',
-      order: 'desc',
-    })
+    const which = listed(query)
+    const found = await files.list(caller, { ...which, folder })
     return {
       success: true,
       data: found.files.map((file) => toFolderFileItem(call.site, file)),
-      pagination: paginationOf(page, perPage, found.total),
+      pagination: paginationOf(which.page, which.perPage, found.total),
     }
   },
 })

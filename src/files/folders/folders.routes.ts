@@ -41,9 +41,10 @@ export const createFolderEndpoint = keyedEndpoint({
   answer: folderCreatedAnswer,
   errors: [400, 404, 409, 413],
   async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const parent = await newParent(placesNamed(body), async () => null)
     const folder = await files.folders.create(caller, {
       name: body.name,
-      parent: parseFolderPlace(body.parent ?? body.parent_id),
+      parent: parent ?? 'root',
       isPublic: body.public ?? true,
       password: body.password ?? null,
     })
@@ -85,9 +86,8 @@ export const changeFolderEndpoint = keyedEndpoint({
   async handle({ caller, params, body }, { files }: { files: FilesPart }) {
     assertKnownFields(body, CHANGE_FIELDS)
     const identifier = (params.identifier ?? '') as FolderIdentifier
-    const places = [body.parent, body.parent_id].filter((place) => place !== undefined).map(parseFolderPlace)
     const parent = await newParent(
-      places,
+      placesNamed(body),
       async () => (await files.folders.get(caller, identifier)).parent_identifier,
     )
     const folder = await files.folders.change(caller, identifier, {
@@ -99,6 +99,13 @@ export const changeFolderEndpoint = keyedEndpoint({
     return { success: true, data: toFolderListItem(folder) }
   },
 })
+
+function placesNamed(body: {
+  parent?: string | null | undefined
+  parent_id?: string | null | undefined
+}): FolderPlace[] {
+  return [body.parent, body.parent_id].filter((place) => place !== undefined).map(parseFolderPlace)
+}
 
 /**
  * Where to, by the two names that the field has. Whoever sends back a folder with one of them changed means that one. Throws

@@ -11,7 +11,7 @@ export function stateHeaders(
   { resumable }: Pick<UploadsPart, 'resumable'>,
   upload: ResumableUpload,
 ): Headers {
-  const headers = new Headers({ 'Cache-Control': 'no-store' })
+  const headers = new Headers({ 'Cache-Control': 'private, no-store' })
   const isJoined = upload.kind !== 'final' || upload.state === 'completed'
   if (isJoined) headers.set('Upload-Offset', String(upload.received))
   if (upload.size === null) headers.set('Upload-Defer-Length', '1')

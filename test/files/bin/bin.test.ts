@@ -153,6 +153,16 @@ describe('a folder in the bin', () => {
     expect(flaws(await readTree(caller))).toEqual([])
   })
 
+  test('takes folders in it along that are named after it', async () => {
+    const caller = await newcomer(holdfast)
+    const { outer, inner } = await tree(caller)
+    const before = await readTree(caller)
+    const [whole = 0, below] = await intoBin(caller, { folders: [outer, inner] })
+    expect(below).toBe(whole)
+    await restore(caller, [whole])
+    expect(await readTree(caller)).toEqual(before)
+  })
+
   test('comes back under a name with a number where its own is taken', async () => {
     const caller = await newcomer(holdfast)
     const entries: number[] = []

@@ -144,6 +144,9 @@ describe('the files of a folder', () => {
     const second = await filesIn(caller, folder, '?page=2&per_page=50')
     expect(second.pagination).toEqual({ page: 2, per_page: 50, total: 120, pages: 3 })
     expect(second.data).toEqual(data.slice(50, 100))
+    const sorted = await filesIn(caller, folder, '?per_page=3&sort=name&order=asc&search=file 1')
+    expect(sorted.data.map((file) => file.name)).toEqual(['file 1', 'file 10', 'file 11'])
+    expect(sorted.pagination?.total).toBe(31)
   })
 
   test('come all at once in pieces, also 20,000 of them', async () => {

@@ -36,6 +36,10 @@ describe('a new folder', () => {
     expect(body).toMatchObject({ data: { parent: outer } })
     const inner = (await folders(caller)).find((folder) => folder.name === 'inner')
     expect(inner).toMatchObject({ parent: outer, parent_id: outer })
+    const other = await caller.folder('other')
+    expect(await create(caller, { name: 'x', parent: outer, parent_id: other })).toMatchObject(
+      refusal('INVALID_REQUEST'),
+    )
   })
 
   test.each([

@@ -48,7 +48,7 @@ describe('HEAD', () => {
     expect(answer.headers.get('upload-offset')).toBe('0')
     expect(answer.headers.get('upload-length')).toBe('10')
     expect(answer.headers.get('upload-metadata')).toBe(`filename ${Buffer.from('ä.txt').toString('base64')}`)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.headers.get('cache-control')).toBe('private, no-store')
     expect(answer.headers.get('tus-resumable')).toBe('1.0.0')
   })
 

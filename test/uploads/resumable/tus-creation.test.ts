@@ -60,9 +60,9 @@ describe('POST', () => {
     )
     const other = tus(await newcomer(holdfast))
     await other.start(20 * MB)
-    expect(await other.create({ 'upload-length': String(11 * MB) })).toMatchObject(
-      refusal('STORAGE_LIMIT_EXCEEDED'),
-    )
+    const answer = await other.create({ 'upload-length': String(11 * MB) })
+    expect(answer).toMatchObject(refusal('STORAGE_LIMIT_EXCEEDED'))
+    expect(answer.body).toMatchObject({ message: expect.stringContaining('uploads under way hold 20 MB') })
     await other.start(10 * MB)
   })
 
