@@ -203,6 +203,22 @@ describe('the file manager', () => {
     expect(await manager.chosen()).toEqual([])
   })
 
+  test('selects nothing that is gone from the list, though the folders are still to come', async () => {
+    const files = [1, 2]
+    const gate = Promise.withResolvers<void>()
+    const { manager } = await opened(files, async ({ path }) => {
+      if (path === '/api/v1/bin') files.splice(0, 1)
+      if (path === '/api/v1/folders' && files.length === 1) await gate.promise
+      return null
+    })
+    manager.pick(manager.listing.rowOf(fileKey(1)) ?? -1, CLICK)
+    const removed = manager.remove(await manager.chosen())
+    await eventually('it is gone', () => manager.listing.rowOf(fileKey(1)) === null)
+    await eventually('nothing is selected', async () => (await manager.chosen()).length === 0)
+    gate.resolve()
+    await removed
+  })
+
   test('shows no tree that is older than the one it shows', async () => {
     const late = Promise.withResolvers<void>()
     const trees = [late.promise.then(() => ['b', 'c']), ['b']]

@@ -100,10 +100,11 @@ export class Manager {
     this.#list({ ...this.#shown.query, sort, order })
   }
 
-  /** Asks again for everything that is shown. */
-  async refresh(): Promise<void> {
+  /** Asks again for everything that is shown. `shown` is called with each part of the list that comes. */
+  async refresh(shown: () => void = () => {}): Promise<void> {
     clearTimeout(this.#timer)
-    await Promise.all([this.#loadTree(), this.listing.refresh(), this.storage.refresh()])
+    const [folders, files] = [this.#loadTree(), this.listing.refresh()]
+    await Promise.all([folders.then(shown), files.then(shown), this.storage.refresh()])
   }
 
   /** A click, an arrow or a touch on a row. While something else is opening nothing can be selected. */
@@ -255,9 +256,10 @@ export class Manager {
     // What comes later is not among what it was asked for.
     if (selection.selected.kind === 'all') this.#select(selectThese(selection, entries))
     await this.operations.start(work)
-    await this.refresh()
-    const gone = entries.filter(({ key }) => this.listing.rowOf(key) === null).map(({ key }) => key)
-    this.#select(withoutGone(this.#shown.selection, this.#total(), new Set(gone)))
+    await this.refresh(() => {
+      const gone = entries.filter(({ key }) => this.listing.rowOf(key) === null).map(({ key }) => key)
+      this.#select(withoutGone(this.#shown.selection, this.#total(), new Set(gone)))
+    })
     this.#mark(entries, -1)
   }
 
