@@ -105,6 +105,7 @@ describeInBrowser('signing in', (browser) => {
       await page.getByRole('alert').waitFor()
       expect(await page.locator('.who-menu').count()).toBe(0)
       await page.getByLabel('Code').fill(code)
+      await page.waitForLoadState('load')
       // A second click would be told that the code was used.
       if (javaScriptEnabled) expect(await page.evaluate(sendTwice)).toEqual([false, true])
       else await send()
