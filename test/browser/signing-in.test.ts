@@ -258,6 +258,8 @@ describeInBrowser('signing in', (browser) => {
       await page.locator('input[name="name"]').fill('nobody')
       await page.getByRole('main').getByRole('button').click()
       await page.waitForSelector('h1 ~ a[href="/sign-in"]')
+      // Before its stylesheet is there nobody sees the page.
+      await page.waitForLoadState('load')
       await look('asked')
       expect(opened.trouble()).toEqual([])
     }
