@@ -62,10 +62,10 @@ export function CodesPart({ session, changed }: CodesPartProps) {
           close={close}
           isDeletion
           session={session}
-          then={async () => {
-            say(codes.turnedOff)
-            await changed()
+          then={() => {
             close()
+            say(codes.turnedOff)
+            return changed()
           }}
           title={codes.turnOff}
           verb={codes.turnOff}

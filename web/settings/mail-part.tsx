@@ -163,10 +163,10 @@ function Removal({ session, changed }: AddressProps) {
           close={close}
           isDeletion
           session={session}
-          then={async () => {
-            say(mail.removed)
-            await changed()
+          then={() => {
             close()
+            say(mail.removed)
+            return changed()
           }}
           title={mail.remove}
           verb={mail.remove}

@@ -24,9 +24,9 @@ export function PasskeysPart({ session }: { session: Session }) {
   const { passkeys } = texts
 
   async function done(text: string): Promise<void> {
+    close()
     say(text)
     await again()
-    close()
   }
 
   return (

@@ -7,7 +7,6 @@ import { changeWebhook } from './webhooks-client.ts'
 
 interface ChangeWebhookDialogProps {
   readonly webhook: Webhook
-  /** The dialog closes when what it reads is shown. */
   readonly changed: () => Promise<void>
   readonly close: () => void
 }

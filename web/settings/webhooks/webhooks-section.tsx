@@ -37,10 +37,10 @@ export function WebhooksSection() {
       {isAdding ? <NewWebhookDialog close={() => setIsAdding(false)} then={again} /> : null}
       {changed === null ? null : (
         <ChangeWebhookDialog
-          changed={async () => {
-            say(webhooks.changed)
-            await again()
+          changed={() => {
             setChanged(null)
+            say(webhooks.changed)
+            return again()
           }}
           close={() => setChanged(null)}
           webhook={changed}

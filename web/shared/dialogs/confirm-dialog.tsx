@@ -13,7 +13,7 @@ interface ConfirmDialogProps {
   readonly close: () => void
   /** Throws RequestFailure. */
   readonly act: () => Promise<void>
-  /** Called after success; the dialog closes when what it reads is shown. */
+  /** Called after success, when the dialog is closed. */
   readonly then: () => void | Promise<void>
 }
 
@@ -24,9 +24,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const { problem, isBusy, attempt } = useAttempt()
 
   function confirm(): void {
-    void attempt(act, async () => {
-      await then()
+    void attempt(act, () => {
       close()
+      return then()
     })
   }
 
