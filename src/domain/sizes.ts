@@ -25,10 +25,17 @@ export function formatSize(bytes: number): string {
 export function scaleSize(bytes: number): { readonly value: number; readonly unit: string } {
   let value = bytes
   let power = 0
-  // A value that would round to 1024 of one unit becomes 1 of the next.
-  while (value >= 1023.95 && power < UNITS.length - 1) {
+  while (power < UNITS.length - 1 && isNextUnit(value, power)) {
     value /= 1024
     power += 1
   }
   return { value: Math.round(value * 10) / 10, unit: UNITS[power] ?? '' }
+}
+
+/**
+ * From 1000 on a value is 1 of the next unit, as four digits are hard to read. Bytes, and whole numbers such as a limit of
+ * 1000 MB, are left as they are.
+ */
+function isNextUnit(value: number, power: number): boolean {
+  return value >= 1024 || (power > 0 && value >= 999.95 && !Number.isInteger(value))
 }

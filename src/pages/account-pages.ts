@@ -41,6 +41,9 @@ interface FormPage {
   readonly submit: (call: Call, parts: AccountPageNeeds, field: (name: string) => string) => Promise<Outcome>
 }
 
+/** Tells the form to sign in that somebody has just set a password. */
+const PASSWORD_SET = 'password'
+
 const tokenOf = (call: Call) => call.params.token ?? ''
 
 async function assertWorks(
@@ -138,7 +141,7 @@ export const setPasswordPage = formPages({
   check: (call, parts) => assertWorks(call, parts, 'password'),
   async submit(call, parts, field) {
     await parts.signIn.signUp.setPassword(tokenOf(call), field('password'))
-    return { next: '/sign-in' }
+    return { next: `/sign-in?done=${PASSWORD_SET}` }
   },
 })
 
@@ -225,6 +228,7 @@ async function formPage(
       oidc === null ? null : { name: oidc.name, address: `/sign-in/oidc?next=${encodeURIComponent(next)}` },
     canSignUp: signUp === 'open',
     canReset: mail !== null,
+    isPasswordSet: form.kind === 'signIn' && call.url.searchParams.get('done') === PASSWORD_SET,
   }
   const html = pages.render.accountForm(view, await pages.reader(call))
   if (error === null) return page(call.site, html)

@@ -164,6 +164,8 @@ export interface AccountFormView {
   readonly canSignUp: boolean
   /** Whether passwords can be reset by mail. */
   readonly canReset: boolean
+  /** Whether the password to sign in with was set just now. */
+  readonly isPasswordSet: boolean
 }
 
 /** A page that a mail links to, or that requests a mail: the question, and the confirmation afterwards. */

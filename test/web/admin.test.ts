@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { StatisticsDay, StatisticsNow } from '../../src/contract/operations.ts'
+import { doctorTitlesDe } from '../../src/pages/texts/doctor-de.ts'
+import { doctorTitlesEn } from '../../src/pages/texts/doctor-en.ts'
 import { fromLocalTime, toLocalTime } from '../../web/admin/notice/local-time.ts'
 import { samplesOf } from '../../web/admin/overview/samples.ts'
 
@@ -39,4 +41,16 @@ test('a field for a time gives back the time that was put into it', () => {
   expect(fromLocalTime(toLocalTime(time))).toBe(time)
   expect(toLocalTime(time)).toMatch(/^2026-(07-31|08-01)T\d\d:\d\d$/)
   expect([toLocalTime(null), fromLocalTime('')]).toEqual(['', null])
+})
+
+test('every check of the set-up has a title in both languages', async () => {
+  const guide = await Bun.file(`${import.meta.dir}/../../docs/operations/doctor.md`).text()
+  const rows = guide.split('\n').filter((line) => line.startsWith('| `'))
+  const checks = rows.flatMap((row) =>
+    [...(row.split('|')[1] ?? '').matchAll(/`([a-z0-9-]+)`/g)].map(([, check = '']) => check),
+  )
+  expect(checks).toContain('backups')
+  for (const titles of [doctorTitlesEn, doctorTitlesDe]) {
+    expect(checks.filter((check) => titles[check] === undefined)).toEqual([])
+  }
 })

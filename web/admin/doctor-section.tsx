@@ -68,17 +68,18 @@ function Findings({ title, findings }: { title: string; findings: readonly Findi
   )
 }
 
-/** In the words of the command line, which administrators look up. */
+/** With the name that the command line has for the check, which administrators look up. */
 function FindingRow({ finding: { check, level, what, why, changes } }: { finding: Finding }) {
   const { doctor } = useAdmin().texts
   return (
     <li>
       <div className="plain-words">
         <span className="row-name">
-          <code>{check}</code>
+          {doctor.titles[check] ?? check}
           <span className={level === 'problem' ? 'badge-bad small' : 'badge small'}>
             {doctor.levels[level]}
           </span>
+          <code className="small quiet">{check}</code>
         </span>
         <span lang="en">{what}</span>
         {why === '' ? null : (

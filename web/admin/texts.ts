@@ -26,6 +26,9 @@ export interface AdminTexts {
   readonly audit: AuditTexts
 }
 
+/** What the checks are about, by their names. */
+export type DoctorTitles = Readonly<Record<string, string>>
+
 interface DoctorTexts {
   readonly title: string
   readonly why: string
@@ -33,6 +36,7 @@ interface DoctorTexts {
   readonly again: string
   readonly sound: string
   readonly problems: Plural
+  readonly titles: DoctorTitles
   readonly levels: Readonly<Record<Finding['level'], string>>
   readonly parts: Readonly<Record<keyof Omit<Diagnosis, 'sound'>, string>>
 }

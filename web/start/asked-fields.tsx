@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core'
-import { type RefObject, useEffect } from 'react'
+import { type ReactNode, type RefObject, useEffect } from 'react'
 import type { Answers } from './answers.ts'
 import { type AskedField, ZONE } from './data.ts'
 
@@ -10,10 +10,12 @@ interface AskedFieldsProps {
   readonly place: RefObject<HTMLDivElement | null>
   /** Called when a field was left. */
   readonly filled: () => void
+  /** What waits for them; null for nothing. */
+  readonly children: ReactNode
 }
 
 /** What an upload link asks for, above the place to drop files. Without a script the form of that sends it. */
-export function AskedFields({ fields, answers, place, filled }: AskedFieldsProps) {
+export function AskedFields({ fields, answers, place, filled, children }: AskedFieldsProps) {
   useEffect(() => {
     const known = answers.all()
     for (const field of place.current?.querySelectorAll('input') ?? []) {
@@ -27,6 +29,7 @@ export function AskedFields({ fields, answers, place, filled }: AskedFieldsProps
       {fields.map(({ name, label, isRequired, type }) => (
         <TextInput
           autoComplete={AUTOCOMPLETE[name] ?? 'off'}
+          {...(type === 'text' ? { dir: 'auto' } : {})}
           form={ZONE}
           id={`asked-${name}`}
           key={name}
@@ -43,6 +46,9 @@ export function AskedFields({ fields, answers, place, filled }: AskedFieldsProps
           withAsterisk={false}
         />
       ))}
+      <p className="asked-waiting" role="status">
+        {children}
+      </p>
     </div>
   )
 }

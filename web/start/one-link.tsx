@@ -33,10 +33,10 @@ const ENDS = [1, 7, 30] as const
 /** One link to all that was uploaded here, with terms for whoever wants some. A single upload has its link already. */
 export function OneLink({ items, receipts, view, made, show }: OneLinkProps) {
   const { texts, words } = view
-  const done = items.flatMap((item) => linked(item, receipts))
-  if (done.length === 0 || done.length > MOST || items.some(isActive)) return null
-  const isShown = made !== null && done.every(({ link }) => made.links.includes(link))
-  if (!isShown) return <Making done={done} receipts={receipts} show={show} view={view} />
+  const done = doneOf({ items, receipts })
+  if (done.length === 0) return null
+  if (made === null || !opensAll(made, done))
+    return <Making done={done} receipts={receipts} show={show} view={view} />
   return (
     <section aria-label={words.count(done.length, texts.oneLink.name)} className="one-link" data-made>
       <h2>{words.count(done.length, texts.oneLink.name)}</h2>
@@ -52,6 +52,23 @@ export function OneLink({ items, receipts, view, made, show }: OneLinkProps) {
       </p>
     </section>
   )
+}
+
+/** Whether the list shows the link that was made, which opens all of it. */
+export function showsMade({ made, ...list }: Pick<OneLinkProps, 'items' | 'receipts' | 'made'>): boolean {
+  const done = doneOf(list)
+  return made !== null && done.length > 0 && opensAll(made, done)
+}
+
+function opensAll(made: OneLinkMade, done: readonly Done[]): boolean {
+  return done.every(({ link }) => made.links.includes(link))
+}
+
+/** What one link can open now; empty while there is more to come, or where it is too much. */
+function doneOf({ items, receipts }: Pick<OneLinkProps, 'items' | 'receipts'>): readonly Done[] {
+  if (items.some(isActive)) return []
+  const done = items.flatMap((item) => linked(item, receipts))
+  return done.length > MOST ? [] : done
 }
 
 /** What whoever sends it has to know; null where it opens for everybody. */

@@ -13,7 +13,7 @@ import { AskedFields, areFilled } from './asked-fields.tsx'
 import type { StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
 import { EarlierUploads } from './earlier-uploads.tsx'
-import { OneLink, type OneLinkMade } from './one-link.tsx'
+import { OneLink, type OneLinkMade, showsMade } from './one-link.tsx'
 import { pastedFiles } from './pasted.ts'
 import { TypedText } from './typed-text.tsx'
 import { useDrop } from './use-drop.ts'
@@ -31,7 +31,7 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
   const { items, total } = uploads
   const view = useMemo(() => new View(data, createWords(data.locale), data.link === null), [data])
-  const { add, place, filled } = useAsked(engine)
+  const { add, place, filled, held } = useAsked(engine)
   const isOver = useDrop(add)
   usePaste(data, add)
   const [isWritten, setIsWritten] = useState(false)
@@ -41,16 +41,9 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
   const isEmpty = items.length === 0
   const [made, setMade] = useState<OneLinkMade | null>(null)
 
-  const oneLink =
-    link === null ? (
-      <OneLink
-        items={items}
-        made={made}
-        receipts={data.isSignedIn ? null : receipts}
-        show={setMade}
-        view={view}
-      />
-    ) : null
+  const receiptOf = useCallback((link: string) => receipts.find(link)?.receipt ?? null, [receipts])
+  const listed = { items, made, receipts: data.isSignedIn ? null : receipts }
+  const oneLink = link === null ? <OneLink {...listed} show={setMade} view={view} /> : null
 
   return (
     <ThemeProvider>
@@ -58,13 +51,16 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
         <UploadListView
           engine={engine}
           forAll={items.length > 1 ? oneLink : null}
+          {...(link === null ? {} : { receiptOf })}
           uploads={uploads}
           view={view}
         />
       )}
       {items.length > 1 ? null : oneLink}
       {link === null || link.fields.length === 0 ? null : (
-        <AskedFields answers={answers} fields={link.fields} filled={filled} place={place} />
+        <AskedFields answers={answers} fields={link.fields} filled={filled} place={place}>
+          {held === 0 ? null : view.words.count(held, data.texts.held)}
+        </AskedFields>
       )}
       {link?.isFull ? null : (
         <DropZone
@@ -81,7 +77,7 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
       ) : null}
       <EarlierUploads
         isSignedIn={data.isSignedIn && link === null}
-        listed={linksOf(uploads, made)}
+        listed={linksOf(uploads, showsMade(listed) ? made : null)}
         receipts={receipts}
         view={view}
       />
@@ -94,10 +90,13 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
 function useAsked(engine: UploadEngine) {
   const place = useRef<HTMLDivElement>(null)
   const held = useRef<readonly Picked[]>([])
+  const [count, setCount] = useState(0)
   const filled = useCallback(() => {
-    if (held.current.length === 0 || !areFilled(place.current)) return
-    engine.add(held.current)
-    held.current = []
+    if (held.current.length > 0 && areFilled(place.current)) {
+      engine.add(held.current)
+      held.current = []
+    }
+    setCount(held.current.length)
   }, [engine])
   const add = useCallback(
     (picked: readonly Picked[]) => {
@@ -106,7 +105,7 @@ function useAsked(engine: UploadEngine) {
     },
     [filled],
   )
-  return { add, place, filled }
+  return { add, place, filled, held: count }
 }
 
 function linksOf({ items }: Uploads, made: OneLinkMade | null): readonly string[] {

@@ -23,12 +23,18 @@ export interface BoardEntry {
 const TICK = 250
 /** Milliseconds between two times at which changes are shown: with many small files there are hundreds a second. */
 const SHOWN_EVERY = 100
+/** Bytes that may be on their way when a connection ends: that fewer are sent again is not worth a word. */
+const ON_THE_WAY = 1024 * 1024
 /** Milliseconds after which it is said that the server has not answered yet. */
 const SLOW = 5000
 
 interface Listed extends BoardEntry {
   item: UploadItem
   pacer: Pacer | null
+  /** The most bytes that have gone off. */
+  reached: number
+  /** Whether bytes up to `reached` are being sent again. */
+  isAgain: boolean
   /** Since when it is in its state, as of `performance.now()`. */
   since: number
   /** Files of one round are counted together; null for those that are not. */
@@ -43,6 +49,8 @@ export class Board {
   #round = 0
   /** Of all files of the round together, while one of them is being sent. */
   #pacer: Pacer | null = null
+  /** Bytes that have gone off for files of a round: of one that goes on, none of those that the server had. */
+  #gone = 0
   #timer: ReturnType<typeof setInterval> | null = null
   #isPublishing = false
   /** As of `performance.now()`. */
@@ -82,6 +90,7 @@ export class Board {
     const item = { ...shown, id }
     const entry: Listed = {
       ...{ item, keptId, running: null, sent: item.sent, pacer: null },
+      ...{ reached: item.sent, isAgain: false },
       since: performance.now(),
       round: isCounted ? this.#round : null,
     }
@@ -117,6 +126,7 @@ export class Board {
   #change(entry: BoardEntry, patch: Partial<Pick<UploadItem, 'link' | 'state'>>): void {
     const listed = this.#entries.get(entry.item.id)
     if (listed === undefined) return
+    this.#countGone(listed)
     listed.item = { ...listed.item, ...patch, sent: listed.sent }
     listed.since = performance.now()
     if (listed.item.state.kind !== 'sending') listed.pacer = null
@@ -145,11 +155,20 @@ export class Board {
   }
 
   #tick(): void {
-    for (const entry of this.#entries.values()) measure(entry)
+    for (const entry of this.#entries.values()) {
+      this.#countGone(entry)
+      measure(entry)
+    }
     this.#publishNow()
     if (this.#snapshot.total.isActive || this.#timer === null) return
     clearInterval(this.#timer)
     this.#timer = null
+  }
+
+  /** Before `item` follows. A total of the same bytes as the rows have comes to the same speed as they do. */
+  #countGone({ item, sent, round }: Listed): void {
+    if (round !== this.#round || item.state.kind !== 'sending') return
+    this.#gone += Math.max(0, sent - item.sent)
   }
 
   #total(): Total {
@@ -160,8 +179,8 @@ export class Board {
     const size = sum(items.map((item) => item.size))
     const sent = sum(items.map((item) => item.sent))
     if (!items.some(({ state }) => state.kind === 'sending')) this.#pacer = null
-    else this.#pacer ??= createPacer(sent, performance.now())
-    const pace = this.#pacer?.tick(sent, size, performance.now()) ?? NO_PACE
+    else this.#pacer ??= createPacer(this.#gone, performance.now())
+    const pace = this.#pacer?.tick(this.#gone, size - sent, performance.now()) ?? NO_PACE
     return { size, sent, pace, isActive: all.some(({ item }) => isActive(item)) }
   }
 }
@@ -173,8 +192,11 @@ function measure(entry: Listed): void {
   }
   if (item.state.kind !== 'sending') return
   entry.pacer ??= createPacer(sent, performance.now())
-  const pace = entry.pacer.tick(sent, item.size, performance.now())
-  entry.item = { ...item, sent, state: { kind: 'sending', pace } }
+  const pace = entry.pacer.tick(sent, item.size - sent, performance.now())
+  entry.reached = Math.max(entry.reached, sent)
+  entry.isAgain = entry.reached - sent > (entry.isAgain ? 0 : ON_THE_WAY)
+  const state = { kind: 'sending', pace, ...(entry.isAgain ? { isAgain: true as const } : {}) } as const
+  entry.item = { ...item, sent, state }
 }
 
 /** Whether it is part of what the person waits for. */

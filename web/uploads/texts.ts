@@ -37,6 +37,8 @@ export interface StartAppTexts {
     readonly queued: string
     /** {sent}, {size} */
     readonly sending: string
+    /** Beside `sending`, where bytes that had gone off did not arrive. */
+    readonly again: string
     readonly stalled: string
     /** {time}: when it is tried again. */
     readonly waiting: Readonly<Record<Reason, string>>
@@ -86,6 +88,8 @@ export interface StartAppTexts {
     /** {code} */
     readonly refused: string
   }
+  /** Of files that are sent once what an upload link asks is filled in. */
+  readonly held: Plural
   readonly pause: string
   readonly resume: string
   readonly pauseAll: string

@@ -25,7 +25,8 @@ export type UploadPhase =
   | { readonly kind: 'starting'; readonly isSlow?: true }
   /** Others are being sent first. */
   | { readonly kind: 'queued' }
-  | { readonly kind: 'sending'; readonly pace: Pace }
+  /** `isAgain`: what had gone off before did not arrive, as when the server failed. */
+  | { readonly kind: 'sending'; readonly pace: Pace; readonly isAgain?: true }
   /** It goes on by itself, at `until` (milliseconds since 1970) or before. */
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly until: number }
   | { readonly kind: 'paused' }

@@ -1,7 +1,8 @@
 import type { OwnBackups } from '../../config/setting-groups.ts'
 import { HOUR } from '../../domain/clock.ts'
+import { settings } from '../../settings.ts'
 import type { IntegrityState } from '../integrity/integrity.ts'
-import { type Finding, fine, problem } from './findings.ts'
+import { advice, type Finding, fine, problem } from './findings.ts'
 
 const CHECK = 'backups'
 
@@ -11,7 +12,11 @@ export function checkBackups(
   own: OwnBackups | null,
   now: number,
 ): Finding {
-  if (backup === null || own === null) return fine(CHECK, 'the server makes no backups by itself')
+  if (backup === null || own === null) {
+    const why = 'Without backups made in another way, everything is lost with the disk.'
+    const line = `${settings.backup.variable}=<a folder on another disk, or an S3 address>`
+    return advice(CHECK, 'the server makes no backups by itself', why, [{ where: 'Holdfast', line }])
+  }
   const age = now - (backup.last?.takenAt ?? backup.since)
   const isOld = age > (2 * own.hours + 1) * HOUR
   if (backup.failure !== null || isOld) {

@@ -1,3 +1,4 @@
+import { doctorTitlesDe } from './doctor-de.ts'
 import { settingsDe } from './settings-de.ts'
 import type { AdminPageTexts } from './texts.ts'
 
@@ -346,6 +347,7 @@ export const adminDe: AdminPageTexts = {
       again: 'Erneut prüfen',
       sound: 'Es wurde kein Problem gefunden.',
       problems: { one: '{count} Problem wurde gefunden.', other: '{count} Probleme wurden gefunden.' },
+      titles: doctorTitlesDe,
       levels: { ok: 'In Ordnung', advice: 'Rat', problem: 'Problem', unknown: 'Unbekannt' },
       parts: {
         address: 'Öffentliche Adresse',

@@ -1,3 +1,4 @@
+import { doctorTitlesEn } from './doctor-en.ts'
 import { settingsEn } from './settings-en.ts'
 import type { AdminPageTexts } from './texts.ts'
 
@@ -339,6 +340,7 @@ export const adminEn: AdminPageTexts = {
       again: 'Look again',
       sound: 'No problem was found.',
       problems: { one: '{count} problem was found.', other: '{count} problems were found.' },
+      titles: doctorTitlesEn,
       levels: { ok: 'Fine', advice: 'Advice', problem: 'Problem', unknown: 'Not known' },
       parts: {
         address: 'Public address',

@@ -67,6 +67,7 @@ export const de: Texts = {
         startingSlow: 'Wartet auf eine Antwort des Servers',
         queued: 'Wartet, bis es an der Reihe ist',
         sending: '{sent} von {size}',
+        again: 'was nicht ankam, wird noch einmal gesendet',
         stalled: 'Steht still: Es kommen keine Daten durch',
         waiting: {
           offline: 'Du bist offline. Es geht von selbst weiter, sobald du wieder online bist.',
@@ -127,6 +128,10 @@ export const de: Texts = {
         proxy:
           'Ein Proxy vor dem Server lehnt selbst kleine Stücke ab. Der Betreiber des Servers kann dessen Grenze anheben.',
         refused: 'Der Server hat diese Datei nicht angenommen ({code}).',
+      },
+      held: {
+        one: '{count} Datei ist gewählt. Fülle das aus, dann wird sie geschickt.',
+        other: '{count} Dateien sind gewählt. Fülle das aus, dann werden sie geschickt.',
       },
       pause: 'Anhalten',
       resume: 'Fortsetzen',
@@ -655,6 +660,7 @@ export const de: Texts = {
     },
     username: 'Benutzername',
     password: 'Passwort',
+    passwordSet: 'Das Passwort ist gesetzt. Melde dich damit an.',
     passwordHint: 'Mindestens 8 Zeichen, die schwer zu erraten sind. Gut sind ein paar Wörter.',
     code: 'Code',
     codeHint: 'Die 6 Ziffern, die deine App zeigt, oder ein Wiederherstellungscode.',

@@ -67,6 +67,7 @@ export const en: Texts = {
         startingSlow: 'Waiting for the server to answer',
         queued: 'Waiting for its turn',
         sending: '{sent} of {size}',
+        again: 'sending again what did not arrive',
         stalled: 'Stalled: no data is getting through',
         waiting: {
           offline: 'You are offline. It continues by itself once you are back online.',
@@ -121,6 +122,10 @@ export const en: Texts = {
         proxy:
           'A proxy in front of the server refuses even small pieces. Whoever runs this server can raise its limit.',
         refused: 'The server did not accept this file ({code}).',
+      },
+      held: {
+        one: '{count} file is chosen. Fill this in, and it is sent.',
+        other: '{count} files are chosen. Fill this in, and they are sent.',
       },
       pause: 'Pause',
       resume: 'Resume',
@@ -623,6 +628,7 @@ export const en: Texts = {
     },
     username: 'User name',
     password: 'Password',
+    passwordSet: 'The password is set. Sign in with it.',
     passwordHint: 'At least 8 characters that are hard to guess. A few words work well.',
     code: 'Code',
     codeHint: 'The 6 digits that your app shows, or a recovery code.',

@@ -220,6 +220,7 @@ export interface AccountTexts {
   >
   readonly username: string
   readonly password: string
+  readonly passwordSet: string
   readonly passwordHint: string
   readonly code: string
   readonly codeHint: string

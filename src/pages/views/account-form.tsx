@@ -34,6 +34,7 @@ export function AccountFormPage({ view, context }: FormProps) {
       <main className="message account">
         <h1>{title}</h1>
         <p className="quiet">{why}</p>
+        {view.isPasswordSet && problem === null ? <p role="status">{texts.passwordSet}</p> : null}
         {problem === null ? null : (
           <p className="failure" role="alert">
             {problem}

@@ -8,6 +8,7 @@ import {
   Elsewhere,
   Ending,
   GivenLink,
+  headOf,
   ReceiptHead,
   ReceiptLayout,
   type ReceiptProps,
@@ -22,12 +23,12 @@ export function GuestLinkPage({ link, view, context }: LinkProps) {
   const { receipt, start } = context.texts
   const { oneLink } = start.app
   return (
-    <ReceiptLayout context={context} title={link.title} view={view}>
+    <ReceiptLayout context={context} title={headOf(link)} view={view}>
       <main className="receipt">
         <ReceiptHead
           done={view.done === 'changed' ? receipt.changed : null}
           facts={factsOf(link, context)}
-          name={link.title}
+          name={headOf(link)}
           what={receipt.madeLink}
         />
         <GivenLink context={context} label={receipt.openLink} url={link.url} />
@@ -140,6 +141,7 @@ function Terms({ link, view, context: { texts, words } }: LinkProps) {
         <input
           autoComplete="off"
           defaultValue={link.name ?? ''}
+          dir="auto"
           id="name"
           maxLength={100}
           name="name"
@@ -148,7 +150,14 @@ function Terms({ link, view, context: { texts, words } }: LinkProps) {
       </div>
       <div className="field">
         <label htmlFor="message">{share.message}</label>
-        <textarea defaultValue={link.message ?? ''} id="message" maxLength={2000} name="message" rows={3} />
+        <textarea
+          defaultValue={link.message ?? ''}
+          dir="auto"
+          id="message"
+          maxLength={2000}
+          name="message"
+          rows={3}
+        />
       </div>
       <Button name="action" type="submit" value="change" variant="default">
         {dialogs.save}

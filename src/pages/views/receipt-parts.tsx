@@ -4,6 +4,7 @@ import type { ReceiptPageData } from '../../../web/receipt/data.ts'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { Filled } from '../../../web/shared/filled.tsx'
 import { fill } from '../../../web/shared/words.ts'
+import type { ReceiptLink } from '../../contract/receipts.ts'
 import type { ReceiptPageView } from '../receipt-view.ts'
 import type { PageContext } from './context.ts'
 import { CopyLinkButton } from './copy-button.tsx'
@@ -68,6 +69,12 @@ export function GivenLink({ url, label, context }: { url: string; label: string;
       </a>
     </div>
   )
+}
+
+/** As its page is headed: a link to several files without a name has that of the first, and tells of the others. */
+export function headOf({ name, title, targets }: ReceiptLink): string {
+  const more = targets.files.length - 1
+  return name === null && more > 0 ? `${title} + ${more}` : title
 }
 
 /** `Filled` with days, which programs read too. */
@@ -145,9 +152,9 @@ function dataOf({ of, over, receipt }: ReceiptPageView, { texts }: PageContext):
       return { ...shared, kept: { name, size: size ?? received, link, at }, asking: null }
     }
     case 'link': {
-      const { title: name, url: link, created_at: at, targets } = of
+      const { url: link, created_at: at, targets } = of
       const size = targets.files.reduce((sum, file) => sum + file.size, 0)
-      return { ...shared, kept: { name, size, link, at }, asking: null }
+      return { ...shared, kept: { name: headOf(of), size, link, at }, asking: null }
     }
     case 'contribution':
       return { ...shared, kept: null, asking: of.link?.url.split('/').at(-1) ?? null }

@@ -79,14 +79,17 @@ function Changes({ upload, view, context }: UploadProps) {
         <p>
           <WithDay context={context} iso={upload.expires_at} text={texts.file.keptUntil} />
         </p>
-        <Button name="action" type="submit" value="keep" variant="default">
-          {fill(texts.receipt.keep, { day: words.day(view.keptUntil) })}
-        </Button>
+        {words.day(view.keptUntil) === words.day(upload.expires_at) ? null : (
+          <Button name="action" type="submit" value="keep" variant="default">
+            {fill(texts.receipt.keep, { day: words.day(view.keptUntil) })}
+          </Button>
+        )}
       </form>
       <form action={view.action} className="receipt-row" method="post">
         <TextInput
           autoComplete="off"
           defaultValue={upload.name}
+          dir="auto"
           id="name"
           label={texts.receipt.name}
           maxLength={255}

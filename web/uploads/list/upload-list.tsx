@@ -14,6 +14,8 @@ interface UploadListViewProps {
   readonly view: View
   /** What whoever gives its link away has to know; null where it opens for everybody. */
   readonly noteOf?: (item: UploadItem) => string | null
+  /** Of a link, the receipt whose page is shown instead of it; null for none. */
+  readonly receiptOf?: (link: string) => string | null
   /** What else concerns all of them. */
   readonly forAll?: ReactNode
 }
@@ -23,7 +25,8 @@ export function UploadListView({
   engine,
   uploads,
   view,
-  noteOf = noNote,
+  noteOf = none,
+  receiptOf = none,
   forAll = null,
 }: UploadListViewProps) {
   const { items } = uploads
@@ -65,6 +68,7 @@ export function UploadListView({
             item={item}
             key={item.id}
             note={noteOf(item)}
+            receiptOf={receiptOf}
             view={view}
           />
         ))}
@@ -78,8 +82,8 @@ export function UploadListView({
   )
 }
 
-/** Of guests, whose links all open for everybody. */
-const noNote = () => null
+/** Of guests, whose links all open for everybody, and lead to their receipts. */
+const none = () => null
 
 /** Moves with all files of one go, so that one glance is enough. */
 function TotalProgress({ uploads, view }: { uploads: Uploads; view: View }) {

@@ -1,4 +1,4 @@
-import { Progress } from '@mantine/core'
+import { Button, Progress } from '@mantine/core'
 import { memo } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import { FileName } from '../../shared/file-name.tsx'
@@ -17,12 +17,16 @@ interface UploadRowProps {
   readonly isOnly: boolean
   /** As of LinkActions. */
   readonly note: string | null
+  /** As of UploadListView. */
+  readonly receiptOf: (link: string) => string | null
 }
 
 /** One file: its name, how far it is, its link, and what can be done about it. */
-export const UploadLine = memo(function UploadRow({ engine, item, view, isOnly, note }: UploadRowProps) {
+export const UploadLine = memo(function UploadRow(props: UploadRowProps) {
+  const { engine, item, view, isOnly, note, receiptOf } = props
   const { state, link, name } = item
   const { texts } = view
+  const receipt = link === null || state.kind !== 'done' ? null : receiptOf(link)
   const isGone = ['failed', 'cancelled', 'deleted'].includes(state.kind)
 
   return (
@@ -54,6 +58,18 @@ export const UploadLine = memo(function UploadRow({ engine, item, view, isOnly, 
         <LinkActions isMain={isOnly} link={link} name={name} note={note} texts={texts} />
       )}
       <div className="actions upload-actions">
+        {receipt === null ? null : (
+          <Button
+            aria-label={`${texts.earlier.manage}: ${name}`}
+            className="quiet-button"
+            component="a"
+            href={`/r/${encodeURIComponent(receipt)}`}
+            leftSection={<Drawing of="file" />}
+            variant="subtle"
+          >
+            {texts.earlier.manage}
+          </Button>
+        )}
         <RowActions engine={engine} item={item} texts={texts} />
       </div>
     </li>

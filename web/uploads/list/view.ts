@@ -51,7 +51,7 @@ export class View {
       case 'queued':
         return states.queued
       case 'sending':
-        return this.#progress(item, item.state.pace)
+        return this.#progress(item, item.state.pace, item.state.isAgain)
       case 'waiting':
         return this.#waiting(item.state.reason, item.state.until)
       case 'paused':
@@ -111,9 +111,10 @@ export class View {
     return fill(texts.otherFile, { name, other: other.name, ...sizes })
   }
 
-  #progress({ sent, size }: Share, pace: Pace): string {
+  #progress({ sent, size }: Share, pace: Pace, isAgain = false): string {
     const { texts, words } = this
     const parts = [fill(texts.states.sending, { sent: words.size(sent), size: words.size(size) })]
+    if (isAgain) parts.push(texts.states.again)
     if (pace.isStalled) parts.push(texts.states.stalled)
     else {
       if (pace.speed !== null) parts.push(fill(texts.speed, { size: words.size(Math.round(pace.speed)) }))

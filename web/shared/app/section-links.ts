@@ -1,0 +1,7 @@
+/** Where the links to the sections of a page scroll, brings the present one into sight. */
+export function showPresentSection(): void {
+  const links = document.querySelector('.sections > .page-nav')
+  const present = links?.querySelector<HTMLElement>('[aria-current]')
+  if (!links || !present) return
+  links.scrollLeft = present.offsetLeft - (links.clientWidth - present.offsetWidth) / 2
+}
