@@ -33,9 +33,9 @@ export function scaleSize(bytes: number): { readonly value: number; readonly uni
 }
 
 /**
- * From 1000 on a value is 1 of the next unit, as four digits are hard to read. Bytes, and whole numbers such as a limit of
- * 1000 MB, are left as they are.
+ * From 1000 on a value is 1 of the next unit, as four digits are hard to read. Bytes are counted to the end, and exactly 1000,
+ * as a limit may be set, stays.
  */
 function isNextUnit(value: number, power: number): boolean {
-  return value >= 1024 || (power > 0 && value >= 999.95 && !Number.isInteger(value))
+  return value >= 1024 || (power > 0 && value >= 999.95 && value !== 1000)
 }

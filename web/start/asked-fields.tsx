@@ -29,7 +29,6 @@ export function AskedFields({ fields, answers, place, filled, children }: AskedF
       {fields.map(({ name, label, isRequired, type }) => (
         <TextInput
           autoComplete={AUTOCOMPLETE[name] ?? 'off'}
-          {...(type === 'text' ? { dir: 'auto' } : {})}
           form={ZONE}
           id={`asked-${name}`}
           key={name}

@@ -15,7 +15,9 @@ const FIRST_FIGURE = 1500
 export function createSpeed(start: number, bytes: number): Speed {
   let last = { at: start, bytes }
   let movedAt = start
-  let figure: number | null = null
+  let sum = 0
+  /** Of all that is in `sum`: near 0 in the beginning, so that the first moment alone does not decide for long. */
+  let weight = 0
 
   return {
     sample(sent, now) {
@@ -28,11 +30,12 @@ export function createSpeed(start: number, bytes: number): Speed {
       }
       if (elapsed <= 0) return
       const rate = ((sent - last.bytes) / elapsed) * 1000
-      const old = figure === null ? 0 : 0.5 ** (elapsed / HALF_LIFE)
-      figure = (figure ?? 0) * old + rate * (1 - old)
+      const old = 0.5 ** (elapsed / HALF_LIFE)
+      sum = sum * old + rate * (1 - old)
+      weight = weight * old + 1 - old
       last = { at: now, bytes: sent }
     },
-    current: () => (last.at - start < FIRST_FIGURE ? null : figure),
+    current: () => (last.at - start < FIRST_FIGURE || weight === 0 ? null : sum / weight),
     quiet: (now) => Math.max(0, now - movedAt),
   }
 }

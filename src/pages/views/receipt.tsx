@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { fill } from '../../../web/shared/words.ts'
 import type { ReceiptUpload } from '../../contract/receipts.ts'
 import type { PageContext } from './context.ts'
@@ -86,17 +86,19 @@ function Changes({ upload, view, context }: UploadProps) {
         )}
       </form>
       <form action={view.action} className="receipt-row" method="post">
-        <TextInput
-          autoComplete="off"
-          defaultValue={upload.name}
-          dir="auto"
-          id="name"
-          label={texts.receipt.name}
-          maxLength={255}
-          name="name"
-          required
-          withAsterisk={false}
-        />
+        <div className="field">
+          <label htmlFor="name">{texts.receipt.name}</label>
+          <input
+            autoComplete="off"
+            defaultValue={upload.name}
+            dir="auto"
+            id="name"
+            maxLength={255}
+            name="name"
+            required
+            type="text"
+          />
+        </div>
         <Button name="action" type="submit" value="rename" variant="default">
           {texts.receipt.rename}
         </Button>
