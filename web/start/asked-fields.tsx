@@ -26,6 +26,10 @@ export function AskedFields({ fields, answers, place, filled, children }: AskedF
 
   return (
     <div className="asked" ref={place}>
+      {/* Above them, as below the browser says what is missing. */}
+      <p className="asked-waiting" role="status">
+        {children}
+      </p>
       {fields.map(({ name, label, isRequired, type }) => (
         <TextInput
           autoComplete={AUTOCOMPLETE[name] ?? 'off'}
@@ -45,9 +49,6 @@ export function AskedFields({ fields, answers, place, filled, children }: AskedF
           withAsterisk={false}
         />
       ))}
-      <p className="asked-waiting" role="status">
-        {children}
-      </p>
     </div>
   )
 }
