@@ -36,7 +36,8 @@ export const domain: readonly Change[] = [
   ]),
   ...changesIn('src/domain/sizes.ts', { tests: ['test/domain/sizes.test.ts'] }, [
     ['1024 ** power', '1000 ** power'],
-    ['value >= 1023.95', 'value > 1024'],
+    ['value >= 999.95', 'value > 1024'],
+    ['value !== 1000', 'value !== 1001'],
     ["power === 0 && digits.includes('.')", "power === 1 && digits.includes('.')"],
     ['Number.isSafeInteger(bytes)', 'Number.isFinite(bytes)'],
   ]),
