@@ -16,7 +16,7 @@ import { addAccount, logLines, startChild, temporaryFolder } from '../support/pr
 import { openBlobs, openFiles } from '../support/processes/open-files.ts'
 import { type Known, oddRequest } from './grammar.ts'
 
-const CASES = Number(process.env.HOLDFAST_TEST_FUZZ_CASES ?? 5_000)
+const CASES = Number(process.env.HOLDFAST_TEST_FUZZ_CASES ?? 10_000)
 const SEED = Number(process.env.HOLDFAST_TEST_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const CONNECTIONS = 16
 /** Milliseconds in which each request has to be answered, or its connection closed. */
