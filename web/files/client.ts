@@ -85,10 +85,19 @@ async function refusedOf(
   }
 }
 
-export async function renameEntry(entry: Entry, name: string): Promise<void> {
-  if (entry.kind === 'file')
-    await askServer(fileAnswer, `/api/v1/file/${entry.id}`, sending('PATCH', { name }))
-  else await changeFolder(entry, { name })
+/** Returns the name that it has now. */
+export async function renameEntry(entry: Entry, name: string): Promise<string> {
+  if (entry.kind === 'folder') return (await changeFolder(entry, { name })).name
+  const request = sending('PATCH', { name })
+  return (await askServer(fileAnswer, `/api/v1/file/${entry.id}`, request)).data.name
+}
+
+/** Gives an entry the name that it had when it was listed. Returns it when that was refused. */
+export function renameBack(entry: Entry): Promise<readonly FailedOperation[]> {
+  return refusedOf([entry], async () => {
+    await renameEntry(entry, entry.name)
+    return [{ success: true }]
+  })
 }
 
 export async function createFolder(name: string, parent: Place): Promise<Place> {

@@ -3,6 +3,7 @@ import { fill, type Words } from '../shared/words.ts'
 import type { Target } from '../uploads/upload-item.ts'
 import { archiveOf, BATCH_SIZE, folderArchive } from './client.ts'
 import type { FilesPageData } from './data.ts'
+import { notReached } from './dialogs/use-attempt.ts'
 import { type Entry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
 import type { FolderTree } from './folders/folder-tree.ts'
 import type { Manager } from './manager.ts'
@@ -79,7 +80,7 @@ export function createCommands(parts: {
         if (address === null) say(fill(texts.dialogs.tooManyForZip, { most: words.number(BATCH_SIZE) }))
         else startDownload(address)
       } catch {
-        say(texts.dialogs.notReached)
+        say(notReached(texts))
       }
     },
     async copyLinks(entries) {
@@ -96,7 +97,7 @@ export function createCommands(parts: {
     undo: (operation) => void manager.undo(operation),
     undoLast: () => void manager.undoLast(),
     withChosen(act) {
-      manager.chosen().then(act, () => say(texts.dialogs.notReached))
+      manager.chosen().then(act, () => say(notReached(texts)))
     },
     say,
   }

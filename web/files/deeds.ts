@@ -1,5 +1,5 @@
 import { type BinNumber, putIntoBin, restoreFromBin } from './bin/bin-client.ts'
-import { BATCH_SIZE, moveFiles, moveFolders } from './client.ts'
+import { BATCH_SIZE, moveFiles, moveFolders, renameBack } from './client.ts'
 import { type Entry, filesOf, foldersOf, type Key, type Place } from './entry.ts'
 import type { Batch, Work } from './operations.ts'
 
@@ -10,6 +10,7 @@ export type OperationDone =
   /** Into the bin, where each has a number. */
   | { readonly kind: 'remove'; readonly binned: ReadonlyMap<Key, BinNumber> }
   | { readonly kind: 'restore' }
+  | { readonly kind: 'rename'; readonly name: string }
 
 /** Moves entries to a place, and those that were sent there back to where each of them was. */
 export function moving(entries: readonly Entry[], to: Place): Work<OperationDone> {
@@ -71,6 +72,19 @@ export function removing(entries: readonly Entry[]): Work<OperationDone> {
         count: some.length,
         run: () => restoreFromBin(some, binned),
       })),
+      undo: null,
+    }),
+  }
+}
+
+/** A rename that the server has answered already: listed, so that it can be taken back like all else. */
+export function renamed(entry: Entry, name: string): Work<OperationDone> {
+  return {
+    kind: { kind: 'rename', name },
+    batches: [{ count: 1, run: async () => [] }],
+    undo: () => ({
+      kind: { kind: 'rename', name: entry.name },
+      batches: [{ count: 1, run: () => renameBack(entry) }],
       undo: null,
     }),
   }

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
 import type { UploadEngine } from '../uploads/engine.ts'
@@ -35,6 +35,8 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
   const [look, setLook] = useState(() => preferences.read().look)
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const [hasDetails, showDetails] = useState(false)
+  const leaveMenu = useRef<(() => void) | null>(null)
+  const [hasMenu, setHasMenu] = useState(false)
   const [said, setSaid] = useState<Saying>({ text: '' })
   const go = usePlace(manager)
   const words = useMemo(() => createWords(data.locale), [data])
@@ -51,9 +53,13 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
       }),
     [manager, data, words, go],
   )
+  const setLeaveMenu = useCallback((leave: (() => void) | null) => {
+    leaveMenu.current = leave
+    setHasMenu(leave !== null)
+  }, [])
   const files = useMemo(
-    () => ({ data, texts: data.texts, words, shown, manager, commands }),
-    [data, words, shown, manager, commands],
+    () => ({ data, texts: data.texts, words, shown, manager, commands, setLeaveMenu }),
+    [data, words, shown, manager, commands, setLeaveMenu],
   )
   const isHeld = useDrops(files, engine)
   /** A finger opens what it touches, unless something is selected. */
@@ -64,8 +70,11 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
     document.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus()
   }
   const isOver = hasDetails && isNarrow()
-  useLayers((dialog === null ? 0 : 1) + (isOver ? 1 : 0), () => {
+  // A dialog takes the place of the menu that it was chosen in. A mouse leaves a menu by any click.
+  const hasLayer = dialog !== null || (hasMenu && isTouchDevice())
+  useLayers((hasLayer ? 1 : 0) + (isOver ? 1 : 0), () => {
     if (dialog !== null) setDialog(null)
+    else if (leaveMenu.current !== null) leaveMenu.current()
     else closeDetails()
   })
   useRefresh(manager, engine)

@@ -1,14 +1,17 @@
 import { fetchAccount, fetchFolders, fetchWindow } from './client.ts'
-import { moving, type OperationDone, removing } from './deeds.ts'
-import { type Entry, type FolderEntry, type Key, type Place, TOP } from './entry.ts'
+import { moving, type OperationDone, removing, renamed } from './deeds.ts'
+import { type Entry, type Key, type Place, TOP } from './entry.ts'
 import { foldersListed } from './folders/folder-order.ts'
-import { createFolderTree, type FolderTree } from './folders/folder-tree.ts'
+import { createFolderTree } from './folders/folder-tree.ts'
+import { NewestFolders } from './folders/newest-folders.ts'
 import { Listing, type Query, type Sort } from './list/listing.ts'
+import type { ManagerView, Picking } from './manager-view.ts'
 import { Operations, type Work } from './operations.ts'
 import { type ListProblem, problemOf } from './problem.ts'
 import {
   AT_START,
   extendTo,
+  focusMoved,
   focusOn,
   isSelected,
   type Selection,
@@ -22,25 +25,8 @@ import {
 } from './selection/selection.ts'
 import { StorageLevel } from './storage-level.ts'
 
-/** What the page shows, and nothing of how. */
-export interface ManagerView {
-  readonly query: Query
-  /** null before the first answer. */
-  readonly tree: FolderTree | null
-  readonly selection: Selection
-  /** Changes with what is listed. */
-  readonly version: number
-  /** Entries that something is being done with. */
-  readonly busy: ReadonlySet<Key>
-  readonly problem: ListProblem | null
-}
-
-export interface Picking {
-  readonly ctrl: boolean
-  readonly shift: boolean
-  /** The focus goes there, and nothing is selected by it. */
-  readonly isFocusAlone?: boolean
-}
+/** Rows among which an entry is looked for that has gone out of what is here. */
+const SEARCHED = 1000
 
 /** Milliseconds until what failed for the network is asked for again. */
 const LATER = 5000
@@ -54,8 +40,9 @@ export class Manager {
   readonly #busy = new Map<Key, number>()
   /** Of the rows that a selection is being extended over. */
   #extending = new AbortController()
-  /** How often the tree was asked for, and which of these answers is shown. */
-  readonly #trees = { asked: 0, shown: 0 }
+  readonly #folders = new NewestFolders(fetchFolders)
+  /** The entry that the person has put the focus on. */
+  #focused: Key | null = null
   #timer: ReturnType<typeof setTimeout> | undefined
   #treeProblem: ListProblem | null = null
   #shown: ManagerView
@@ -68,6 +55,7 @@ export class Manager {
       version: 0,
       busy: new Set(),
       problem: null,
+      revealed: null,
     }
     this.listing.subscribe(() => this.#listed())
   }
@@ -157,15 +145,28 @@ export class Manager {
     await this.#perform(entries, removing(entries))
   }
 
+  /** The server has given an entry this name: the focus goes with it to where it is listed now. */
+  async renamed(entry: Entry, name: string): Promise<void> {
+    const { query, selection } = this.#shown
+    this.#focused ??= this.listing.at(selection.focus)?.key ?? null
+    void this.operations.start(renamed(entry, name))
+    await this.refresh()
+    if (this.#shown.query !== query || this.#focused !== entry.key) return
+    const row = this.listing.rowOf(entry.key) ?? (await this.#rowFarAway(entry.key))
+    if (this.#shown.query !== query || this.#focused !== entry.key) return
+    if (row === null) this.#select(withoutGone(this.#shown.selection, this.#total(), new Set([entry.key])))
+    else this.#show({ selection: focusMoved(this.#shown.selection, row), revealed: { row } })
+  }
+
   /** Takes an operation back. */
   async undo(operation: number): Promise<void> {
     await this.operations.undo(operation)
-    await this.refresh()
+    await this.#refreshInView()
   }
 
   async undoLast(): Promise<void> {
     await this.operations.undoLast()
-    await this.refresh()
+    await this.#refreshInView()
   }
 
   #show(change: Partial<ManagerView>): void {
@@ -174,6 +175,7 @@ export class Manager {
   }
 
   #select(selection: Selection): void {
+    this.#focused = this.listing.at(selection.focus)?.key ?? null
     this.#show({ selection })
   }
 
@@ -185,6 +187,28 @@ export class Manager {
     return this.listing.fetch({ first: 0, end: this.#total() }, new AbortController().signal)
   }
 
+  /** Where the focus goes with its entry, so does what is seen. */
+  async #refreshInView(): Promise<void> {
+    const { focus } = this.#shown.selection
+    await this.refresh()
+    const { focus: row } = this.#shown.selection
+    if (row !== focus) this.#show({ revealed: { row } })
+  }
+
+  /** null also when it cannot be had. */
+  async #rowFarAway(key: Key): Promise<number | null> {
+    const rows = { first: 0, end: Math.min(this.#total(), SEARCHED) }
+    const found = await this.listing.fetch(rows, new AbortController().signal).catch(() => [])
+    const row = found.findIndex((each) => each.key === key)
+    return row < 0 ? null : row
+  }
+
+  /** The focus stays on its entry where that is in another row now. */
+  #followed(selection: Selection): Selection {
+    const row = this.#focused === null ? null : this.listing.rowOf(this.#focused)
+    return row === null ? selection : focusMoved(selection, row)
+  }
+
   /** The list has something else to show. */
   #listed(): void {
     const { listing } = this
@@ -192,7 +216,11 @@ export class Manager {
     this.#show({
       version: listing.version(),
       problem: this.#problemNow(),
-      selection: withoutGone(this.#shown.selection, listing.total() ?? Number.MAX_SAFE_INTEGER, new Set()),
+      selection: withoutGone(
+        this.#followed(this.#shown.selection),
+        listing.total() ?? Number.MAX_SAFE_INTEGER,
+        new Set(),
+      ),
     })
     if (failure !== null) this.#refreshLater(problemOf(failure))
   }
@@ -212,29 +240,15 @@ export class Manager {
   #list(query: Query): void {
     this.#extending.abort()
     this.#treeProblem = null
+    this.#focused = null
     this.#show({ query, selection: AT_START, problem: null })
     const { tree } = this.#shown
     this.listing.open(query, tree === null ? null : foldersListed(query, tree))
   }
 
-  /** null when something that was asked for later came sooner. */
-  async #newestFolders(): Promise<readonly FolderEntry[] | null> {
-    this.#trees.asked += 1
-    const turn = this.#trees.asked
-    try {
-      const folders = await fetchFolders()
-      if (turn < this.#trees.shown) return null
-      this.#trees.shown = turn
-      return folders
-    } catch (error) {
-      if (turn < this.#trees.shown) return null
-      throw error
-    }
-  }
-
   async #loadTree(): Promise<void> {
     try {
-      const folders = await this.#newestFolders()
+      const folders = await this.#folders.ask()
       if (folders === null) return
       const tree = createFolderTree(folders)
       const { place } = this.#shown.query

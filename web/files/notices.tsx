@@ -121,6 +121,8 @@ function sentence(
     }
     case 'remove':
       return words.count(count, isOver ? operations.removed : operations.removing)
+    case 'rename':
+      return fill(isOver ? texts.announced.renamed : texts.announced.renaming, { name: kind.name })
     case 'restore':
       return words.count(count, isOver ? operations.restored : operations.restoring)
   }
@@ -130,7 +132,11 @@ function progress(
   { done, total }: FileOperation<OperationDone>,
   { texts, words }: FilesContextValue,
 ): string {
-  return fill(texts.operations.waiting, { done: words.number(done), total: words.number(total) })
+  const { waiting, waitingOffline } = texts.operations
+  return fill(navigator.onLine ? waiting : waitingOffline, {
+    done: words.number(done),
+    total: words.number(total),
+  })
 }
 
 /** The first of what was refused, and why; of the others how many there are. */

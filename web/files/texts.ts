@@ -35,6 +35,8 @@ export interface FilesTexts {
   readonly problems: {
     readonly network: string
     readonly networkWhy: string
+    readonly offline: string
+    readonly offlineWhy: string
     readonly signedOut: string
     readonly signedOutWhy: string
     readonly signIn: string
@@ -79,8 +81,11 @@ export interface FilesTexts {
     readonly password: string
     readonly protections: Readonly<Record<'none' | 'kept' | 'new', string>>
     readonly newPassword: string
+    readonly noSlash: string
     /** It cannot be said whether it was done. */
     readonly notReached: string
+    /** The same, where the browser knows that it has no network. */
+    readonly offline: string
     /** {most} */
     readonly tooManyForZip: string
   }
@@ -132,6 +137,8 @@ export interface FilesTexts {
     readonly emptyWhy: string
     /** Of a link, after all that it opened was deleted. */
     readonly nothingLeft: string
+    /** {name} of one of them; counts the others. */
+    readonly nameOfSeveral: Plural
     readonly received: Plural
     readonly downloads: Plural
     /** {taken} of {count}. */
@@ -197,6 +204,8 @@ export interface FilesTexts {
     readonly restored: Plural
     /** {done}, {total} */
     readonly waiting: string
+    /** {done}, {total} */
+    readonly waitingOffline: string
     /** {name} */
     readonly failed: Plural
     readonly reasons: Readonly<Record<string, string>>
@@ -240,6 +249,8 @@ export interface FilesTexts {
     readonly copyFailed: string
     /** {name} */
     readonly created: string
+    /** {name} */
+    readonly renaming: string
     /** {name} */
     readonly renamed: string
     /** {name} */

@@ -361,6 +361,8 @@ export const de: Texts = {
       problems: {
         network: 'Der Server ist nicht erreichbar',
         networkWhy: 'Es ist nichts verloren. Es wird von selbst weiter versucht.',
+        offline: 'Du bist offline',
+        offlineWhy: 'Es ist nichts verloren. Es geht von selbst weiter, sobald du wieder online bist.',
         signedOut: 'Du bist nicht angemeldet',
         signedOutWhy: 'Melde dich an, um deine Dateien zu sehen.',
         signIn: 'Anmelden',
@@ -407,8 +409,11 @@ export const de: Texts = {
           new: 'Ein neues Passwort',
         },
         newPassword: 'Neues Passwort',
+        noSlash: 'Ein Name kann keinen Schrägstrich (/ oder \\) enthalten.',
         notReached:
           'Der Server ist nicht erreichbar. Sieh nach, was hier steht, und versuche es noch einmal.',
+        offline:
+          'Du bist offline. Sieh nach, was hier steht, und versuche es noch einmal, sobald du wieder online bist.',
         tooManyForZip:
           'Für ein ZIP lassen sich höchstens {most} Dateien und Ordner wählen. Wähle weniger, oder lade ihren Ordner herunter.',
       },
@@ -459,6 +464,7 @@ export const de: Texts = {
         title: 'Geteilte Links',
         emptyWhy: 'Wähle Dateien oder Ordner und dann Teilen, und die Links stehen hier.',
         nothingLeft: 'Alles darin wurde gelöscht',
+        nameOfSeveral: { one: '{name} und {count} weitere', other: '{name} und {count} weitere' },
         received: { one: '{count} Datei erhalten', other: '{count} Dateien erhalten' },
         downloads: { one: '{count} Download', other: '{count} Downloads' },
         downloadsOf: { one: '{taken} von {count} Download', other: '{taken} von {count} Downloads' },
@@ -532,14 +538,15 @@ export const de: Texts = {
         restored: { one: '{count} Element wiederhergestellt', other: '{count} Elemente wiederhergestellt' },
         waiting:
           'Der Server ist nicht erreichbar. {done} von {total} sind sicher erledigt; mit dem Rest geht es von selbst weiter.',
+        waitingOffline:
+          'Du bist offline. {done} von {total} sind sicher erledigt; mit dem Rest geht es von selbst weiter.',
         failed: {
           one: '„{name}“ wurde nicht geändert.',
           other: '„{name}“ und andere, zusammen {count}, wurden nicht geändert.',
         },
         reasons: {
           DUPLICATE_NAME: 'Diesen Namen gibt es dort schon.',
-          INVALID_NAME:
-            'Dieser Name ist nicht möglich. Vielleicht ist er zu lang oder enthält einen Schrägstrich (/).',
+          INVALID_NAME: 'Dieser Name ist nicht möglich. Vielleicht ist er zu lang.',
           INVALID_DESTINATION: 'Ein Ordner kann nicht in sich selbst liegen.',
           MAX_DEPTH_EXCEEDED: 'Die Ordner wären dort zu tief verschachtelt.',
           FILE_NOT_FOUND: 'Es ist nicht mehr da.',
@@ -582,6 +589,7 @@ export const de: Texts = {
         copiedPrivate: 'Link kopiert. Er öffnet sich nur für dich, denn der Inhalt ist privat.',
         copyFailed: 'Der Browser hat das Kopieren nicht erlaubt.',
         created: '„{name}“ ist angelegt',
+        renaming: 'Der Name wird zu „{name}“',
         renamed: 'Der Name ist jetzt „{name}“',
         saved: '„{name}“ ist gespeichert',
       },

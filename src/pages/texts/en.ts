@@ -349,6 +349,8 @@ export const en: Texts = {
       problems: {
         network: 'The server cannot be reached',
         networkWhy: 'Nothing is lost. It keeps trying by itself.',
+        offline: 'You are offline',
+        offlineWhy: 'Nothing is lost. It continues by itself once you are back online.',
         signedOut: 'You are not signed in',
         signedOutWhy: 'Sign in to see your files.',
         signIn: 'Sign in',
@@ -391,7 +393,9 @@ export const en: Texts = {
         password: 'Password',
         protections: { none: 'No password', kept: 'Keep the current password', new: 'A new password' },
         newPassword: 'New password',
+        noSlash: 'A name cannot contain a slash (/ or \\).',
         notReached: 'The server cannot be reached. Check what is shown here, then try again.',
+        offline: 'You are offline. Check what is shown here, then try again once you are back online.',
         tooManyForZip:
           'At most {most} files and folders can be chosen for one ZIP. Choose fewer, or download their folder.',
       },
@@ -441,6 +445,7 @@ export const en: Texts = {
         title: 'Shared links',
         emptyWhy: 'Select files or folders and choose Share, and the links are listed here.',
         nothingLeft: 'Everything in it was deleted',
+        nameOfSeveral: { one: '{name} and {count} more', other: '{name} and {count} more' },
         received: { one: '{count} file received', other: '{count} files received' },
         downloads: { one: '{count} download', other: '{count} downloads' },
         downloadsOf: { one: '{taken} of {count} download', other: '{taken} of {count} downloads' },
@@ -502,13 +507,15 @@ export const en: Texts = {
         restored: { one: '{count} item restored', other: '{count} items restored' },
         waiting:
           'The server cannot be reached. {done} of {total} are done for certain; the rest continues by itself.',
+        waitingOffline:
+          'You are offline. {done} of {total} are done for certain; the rest continues by itself.',
         failed: {
           one: '“{name}” was not changed.',
           other: '“{name}” and others ({count} in all) were not changed.',
         },
         reasons: {
           DUPLICATE_NAME: 'Something with this name is already there.',
-          INVALID_NAME: 'This name cannot be used. It may be too long, or contain a slash (/).',
+          INVALID_NAME: 'This name cannot be used. It may be too long.',
           INVALID_DESTINATION: 'A folder cannot go into itself.',
           MAX_DEPTH_EXCEEDED: 'The folders would be nested too deeply there.',
           FILE_NOT_FOUND: 'It is no longer there.',
@@ -550,6 +557,7 @@ export const en: Texts = {
         copiedPrivate: 'Link copied. It opens for nobody but you, because it is private.',
         copyFailed: 'The browser did not allow copying.',
         created: '“{name}” was created',
+        renaming: 'Renaming to “{name}”',
         renamed: 'Renamed to “{name}”',
         saved: '“{name}” is saved',
       },

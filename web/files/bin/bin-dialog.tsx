@@ -6,7 +6,7 @@ import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
 import { isLostWith } from '../deeds.ts'
 import { FilesDialog } from '../dialogs/dialog.tsx'
-import { reasonOf } from '../dialogs/use-attempt.ts'
+import { notReached, reasonOf } from '../dialogs/use-attempt.ts'
 import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import type { Place } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
@@ -25,7 +25,7 @@ function useBin() {
   const [homeless, setHomeless] = useState<BinEntry | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const oneAtATime = useOneAtATime()
-  const failed = () => setProblem(texts.dialogs.notReached)
+  const failed = () => setProblem(notReached(texts))
 
   async function readFrom(first: number): Promise<void> {
     const known = new Set(entries?.map(({ id }) => id))

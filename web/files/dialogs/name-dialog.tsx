@@ -27,13 +27,11 @@ export function NewFolderDialog({ close }: { close: () => void }) {
 }
 
 export function RenameDialog({ entry, close }: { entry: Entry; close: () => void }) {
-  const { texts, manager, commands } = useFiles()
+  const { texts, manager } = useFiles()
   return (
     <NameDialog
       act={async (name) => {
-        await renameEntry(entry, name)
-        commands.say(fill(texts.announced.renamed, { name }))
-        void manager.refresh()
+        void manager.renamed(entry, await renameEntry(entry, name))
       }}
       close={close}
       ending={entry.kind === 'file' ? endingOf(entry.name) : 0}
@@ -59,6 +57,8 @@ function NameDialog({ title, name: before, ending, verb, close, act }: NameDialo
   const { texts } = useFiles()
   const [name, setName] = useState(before)
   const { problem, isBusy, attempt } = useListAttempt()
+  // Of a file the server would keep what comes after it, as of a path.
+  const hasSlash = /[/\\]/.test(name)
   const field = useRef<HTMLInputElement>(null)
 
   useEffect(() => {
@@ -68,7 +68,7 @@ function NameDialog({ title, name: before, ending, verb, close, act }: NameDialo
 
   function submit(event: FormEvent): void {
     event.preventDefault()
-    if (name.trim() === '') return
+    if (name.trim() === '' || hasSlash) return
     if (name === before) close()
     else void attempt(() => act(name.trim()), close)
   }
@@ -78,7 +78,7 @@ function NameDialog({ title, name: before, ending, verb, close, act }: NameDialo
       <form className="dialog-form" onSubmit={submit}>
         <TextInput
           autoComplete="off"
-          error={problem}
+          error={hasSlash ? texts.dialogs.noSlash : problem}
           label={texts.dialogs.name}
           maxLength={255}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
@@ -90,7 +90,7 @@ function NameDialog({ title, name: before, ending, verb, close, act }: NameDialo
           <Button onClick={close} type="button" variant="default">
             {texts.dialogs.cancel}
           </Button>
-          <Button disabled={isBusy || name.trim() === ''} type="submit">
+          <Button disabled={isBusy || name.trim() === '' || hasSlash} type="submit">
             {verb}
           </Button>
         </div>

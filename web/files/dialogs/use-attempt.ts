@@ -30,7 +30,12 @@ export function useListAttempt(reasons: Readonly<Record<string, string>> = {}) {
 
 function problemText(error: unknown, texts: FilesTexts, reasons: Readonly<Record<string, string>>): string {
   const code = refusedRequest(error)
-  return code === null ? texts.dialogs.notReached : (reasons[code] ?? reasonOf(code, texts))
+  return code === null ? notReached(texts) : (reasons[code] ?? reasonOf(code, texts))
+}
+
+/** It cannot be said whether something was done. */
+export function notReached({ dialogs }: FilesTexts): string {
+  return navigator.onLine ? dialogs.notReached : dialogs.offline
 }
 
 /** Why the server refused something. */

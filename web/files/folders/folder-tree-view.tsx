@@ -142,7 +142,9 @@ function BranchLine({ branch, isHere, isClosed, isDrop, isReached, ...on }: Bran
         {isTwig ? <Drawing of="right" size={16} /> : null}
       </span>
       <Drawing of={folder === null ? 'holdfast' : 'folder'} />
-      <bdi className="branch-name">{folder?.name ?? texts.top}</bdi>
+      <span className="branch-name">
+        <bdi>{folder?.name ?? texts.top}</bdi>
+      </span>
       {folder !== null && !folder.isPublic ? <Drawing of="hidden" size={16} /> : null}
       {folder?.hasPassword === true ? <Drawing of="lock" size={16} /> : null}
     </li>

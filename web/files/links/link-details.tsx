@@ -3,7 +3,7 @@ import { type FormEvent, useEffect, useId, useState } from 'react'
 import type { Contribution, Link } from '../../../src/contract/links.ts'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
-import { useListAttempt } from '../dialogs/use-attempt.ts'
+import { notReached, useListAttempt } from '../dialogs/use-attempt.ts'
 import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
@@ -28,7 +28,7 @@ export function LinkDetails({ link, changed }: LinkDetailsProps) {
 
 function Received({ link }: { link: Link }) {
   const { texts } = useFiles()
-  const { links, dialogs } = texts
+  const { links } = texts
   const [came, setCame] = useState<readonly Contribution[] | null>(null)
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [hasFailed, setHasFailed] = useState(false)
@@ -55,7 +55,7 @@ function Received({ link }: { link: Link }) {
       <h3>{links.came}</h3>
       {hasFailed ? (
         <p className="failure small" role="alert">
-          {dialogs.notReached}
+          {notReached(texts)}
         </p>
       ) : null}
       {came?.length === 0 ? <p className="small quiet">{links.nothingCame}</p> : null}

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { Link, LinkEvent } from '../../../src/contract/links.ts'
 import { FileName } from '../../shared/file-name.tsx'
+import { notReached } from '../dialogs/use-attempt.ts'
 import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
@@ -15,7 +16,8 @@ interface KeyedEvent {
 
 /** What happened to a link. What came by it is listed elsewhere, with what its senders said. */
 export function LinkLog({ link }: { link: Link }) {
-  const { links, dialogs } = useFiles().texts
+  const { texts } = useFiles()
+  const { links } = texts
   const [events, setEvents] = useState<readonly KeyedEvent[] | null>(null)
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [hasFailed, setHasFailed] = useState(false)
@@ -45,7 +47,7 @@ export function LinkLog({ link }: { link: Link }) {
       <h3>{links.happened}</h3>
       {hasFailed ? (
         <p className="failure small" role="alert">
-          {dialogs.notReached}
+          {notReached(texts)}
         </p>
       ) : null}
       <ul>

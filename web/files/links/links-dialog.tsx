@@ -7,7 +7,7 @@ import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
 import { CopyButton } from '../../uploads/list/link-actions.tsx'
 import { FilesDialog } from '../dialogs/dialog.tsx'
-import { reasonOf } from '../dialogs/use-attempt.ts'
+import { notReached, reasonOf } from '../dialogs/use-attempt.ts'
 import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
@@ -21,7 +21,7 @@ function useLinks() {
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [problem, setProblem] = useState<string | null>(null)
   const revoking = useOneAtATime()
-  const failed = () => setProblem(texts.dialogs.notReached)
+  const failed = () => setProblem(notReached(texts))
 
   function read(page: number): void {
     setProblem(null)
@@ -129,7 +129,7 @@ interface LinkRowProps {
 function LinkRow({ link, ask, isOpened, open }: LinkRowProps) {
   const { data, texts } = useFiles()
   const { links } = texts
-  const title = link.title === '' ? links.nothingLeft : link.title
+  const title = useLinkTitle(link)
   const facts = useFacts(link)
   return (
     <li className="bin-row">
@@ -184,11 +184,12 @@ interface AskedRowProps {
 /** Asks before a link is revoked, which cannot be taken back. */
 function AskedRow({ link, keep, revoke }: AskedRowProps) {
   const { texts } = useFiles()
+  const title = useLinkTitle(link)
   const { links } = texts
   return (
     <li className="bin-row bin-asked">
       <span className="plain-words" role="alert">
-        <span>{fill(links.ask, { name: link.title })}</span>
+        <span>{fill(links.ask, { name: title })}</span>
         <span className="small quiet">{links.askWhy}</span>
       </span>
       <Button autoFocus className="tool" onClick={keep} variant="default">
@@ -199,6 +200,15 @@ function AskedRow({ link, keep, revoke }: AskedRowProps) {
       </Button>
     </li>
   )
+}
+
+/** What it is called, or else the first that it opens and how many others were chosen. */
+function useLinkTitle({ title, name, files, folders }: Link): string {
+  const { texts, words } = useFiles()
+  const { links } = texts
+  if (title === '') return links.nothingLeft
+  const others = files + folders - 1
+  return name !== null || others < 1 ? title : fill(words.count(others, links.nameOfSeveral), { name: title })
 }
 
 /** What the owner wants to know of a link: how often it was downloaded, and whether it still works. */

@@ -6,6 +6,7 @@ import { TOP } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import type { ListProblem } from '../problem.ts'
 import { commandOfKey } from './key-command.ts'
+import { networkText } from './network-text.ts'
 import { type FocusDue, useMessageFocus } from './use-row-focus.ts'
 
 interface EmptyProps {
@@ -42,7 +43,11 @@ function Message({ kind }: Pick<EmptyProps, 'kind'>) {
       return <Words drawing="search" title={texts.nothingFound} why={texts.nothingFoundWhy} />
     case 'network':
       return (
-        <Words drawing="alert" title={problems.network} why={problems.networkWhy}>
+        <Words
+          drawing="alert"
+          title={networkText(problems)}
+          why={navigator.onLine ? problems.networkWhy : problems.offlineWhy}
+        >
           <Button
             leftSection={<Drawing of="refresh" />}
             onClick={() => void manager.refresh()}

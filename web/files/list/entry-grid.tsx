@@ -1,6 +1,16 @@
-import { type KeyboardEvent, type MouseEvent, useCallback, useEffect, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { type MenuAnchor, pointerAnchor } from '../../shared/menus/menu-place.ts'
 import { useFiles } from '../files-context.ts'
+import type { ManagerView } from '../manager-view.ts'
 import type { Preferred } from '../preferences.ts'
 import { EntryMenu } from '../selection/entry-menu.tsx'
 import { isSelected, rowAfter } from '../selection/selection.ts'
@@ -19,6 +29,8 @@ const LINE = 44
 const TALL_LINE = 60
 const NARROW = 640
 const TILE = { width: 168, height: 196 }
+/** Where there would be one beside no other. */
+const SLIM_TILE = 140
 
 interface EntryGridProps {
   readonly look: Preferred['look']
@@ -37,12 +49,13 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
   const grid = useRef<HTMLDivElement>(null)
   const { scrolled, width, height } = useScrolled(grid)
   const isTiles = look === 'tiles'
-  const columns = isTiles ? columnsOf(width, TILE.width) : 1
+  const columns = isTiles ? columnsOf(width, width < 2 * TILE.width ? SLIM_TILE : TILE.width) : 1
   const lineHeight = isTiles ? TILE.height : width < NARROW ? TALL_LINE : LINE
   const { first, end } = rowsInView({ scrolled, height, lineHeight, columns, total })
   const { query, selection, version } = shown
   const { focus } = selection
   const focusRow = useRowFocus(grid, focus, isDue)
+  useRevealed(grid, shown.revealed, { isTiles, lineHeight, columns })
 
   // What is here may be another with each version.
   useEffect(() => {
@@ -172,6 +185,15 @@ function reveal(grid: HTMLElement | null, row: number, { isTiles, lineHeight, co
   const head = isTiles ? 0 : LINE
   const view = { scrolled: grid.scrollTop, height: grid.clientHeight - head, lineHeight, columns }
   grid.scrollTop = scrollTo(row, view)
+}
+
+/** Scrolls to a row that the manager wants to be seen. */
+function useRevealed(grid: RefObject<HTMLElement | null>, revealed: ManagerView['revealed'], shape: Shape) {
+  const latest = useRef(shape)
+  latest.current = shape
+  useLayoutEffect(() => {
+    if (revealed !== null) reveal(grid.current, revealed.row, latest.current)
+  }, [grid, revealed])
 }
 
 /** Where the menu of a row opens that keys ask for; null when the row is not there. */

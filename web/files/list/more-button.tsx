@@ -19,8 +19,8 @@ export function MoreButton({ name, row, openMenu }: MoreButtonProps) {
       className="icon-button more"
       onClick={(event) => {
         event.stopPropagation()
-        // To which the focus comes back from the menu.
-        event.currentTarget.closest<HTMLElement>('[data-row]')?.focus()
+        // To which the focus comes back from the menu, which scrolling would close.
+        event.currentTarget.closest<HTMLElement>('[data-row]')?.focus({ preventScroll: true })
         openMenu(row, event.currentTarget.getBoundingClientRect())
       }}
       onDoubleClick={(event) => event.stopPropagation()}

@@ -4,17 +4,26 @@ import { type RefObject, useCallback, useLayoutEffect, useRef } from 'react'
 export type FocusDue = RefObject<boolean>
 
 /**
- * Gives the focus to a row when it becomes the one that has it by a key, when the row that had it is gone, and when the
- * list before it had it. What it returns announces the first.
+ * Gives the focus to a row when it becomes the one that has it by a key, when its entry was in the row that had it, when
+ * the row that had it is gone, and when the list before it had it. What it returns announces the first.
  */
 export function useRowFocus(grid: RefObject<HTMLElement | null>, focus: number, isDue: FocusDue): () => void {
   const wasInside = useRef(false)
+  const focusBefore = useRef(focus)
   useHandOver(grid, isDue)
 
   // After every change: rows come late, and may go without a word.
   useLayoutEffect(() => {
-    const isLost = wasInside.current && document.activeElement === document.body
-    if (isDue.current || isLost) {
+    const active = document.activeElement
+    const isLost = wasInside.current && active === document.body
+    // A row that was clicked has the focus before the selection says so, and is no longer this one.
+    const hasMoved =
+      focusBefore.current !== focus &&
+      active instanceof HTMLElement &&
+      grid.current?.contains(active) === true &&
+      active.dataset.row === String(focusBefore.current)
+    focusBefore.current = focus
+    if (isDue.current || isLost || hasMoved) {
       const row = grid.current?.querySelector<HTMLElement>(`[data-row="${focus}"]`)
       if (row != null) {
         row.focus({ preventScroll: true })

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import { createMenuKeys } from '../../shared/menus/menu-keys.ts'
 import { type MenuAnchor, menuPlace } from '../../shared/menus/menu-place.ts'
@@ -20,7 +20,7 @@ interface EntryMenuProps {
 /** What can be done with what is selected, where the person is. The focus goes back to where it was. */
 export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
   const files = useFiles()
-  const { texts, shown, manager } = files
+  const { texts, shown, manager, setLeaveMenu } = files
   const menu = useRef<HTMLDivElement>(null)
   const keys = useRef(createMenuKeys())
   const count = selectedCount(shown.selection, manager.listing.total() ?? 0)
@@ -44,18 +44,7 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
     }
   }, [at])
 
-  useEffect(() => {
-    const listening = new AbortController()
-    const { signal } = listening
-    const away = ({ target }: Event) => {
-      if (target instanceof Node && menu.current?.contains(target) === true) return
-      leave()
-    }
-    addEventListener('pointerdown', away, { signal, capture: true })
-    addEventListener('scroll', away, { signal, capture: true })
-    addEventListener('resize', leave, { signal })
-    return () => listening.abort()
-  }, [leave])
+  useLeaving(menu, leave)
 
   function press(event: KeyboardEvent): void {
     event.stopPropagation()
@@ -81,6 +70,8 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
           data-deletion={isDeletion || undefined}
           key={drawing}
           onClick={() => {
+            // Together with what comes, so that Back has one layer throughout.
+            setLeaveMenu(null)
             close()
             act()
           }}
@@ -99,6 +90,28 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
       ))}
     </div>
   )
+}
+
+/** What leaves the menu besides its keys: Back, a press beside it, and all that moves it away from its entry. */
+function useLeaving(menu: RefObject<HTMLElement | null>, leave: () => void): void {
+  const { setLeaveMenu } = useFiles()
+  useEffect(() => {
+    setLeaveMenu(leave)
+    return () => setLeaveMenu(null)
+  }, [leave, setLeaveMenu])
+
+  useEffect(() => {
+    const listening = new AbortController()
+    const { signal } = listening
+    const away = ({ target }: Event) => {
+      if (target instanceof Node && menu.current?.contains(target) === true) return
+      leave()
+    }
+    addEventListener('pointerdown', away, { signal, capture: true })
+    addEventListener('scroll', away, { signal, capture: true })
+    addEventListener('resize', leave, { signal })
+    return () => listening.abort()
+  }, [menu, leave])
 }
 
 function itemsOf(menu: HTMLElement | null): HTMLElement[] {

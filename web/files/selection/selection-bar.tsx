@@ -5,6 +5,7 @@ import type { DrawingName } from '../../shared/drawings/drawings.ts'
 import type { MenuAnchor } from '../../shared/menus/menu-place.ts'
 import { useFiles } from '../files-context.ts'
 import { ListFields, type ListFieldsProps } from '../list/list-fields.tsx'
+import { networkText } from '../list/network-text.ts'
 import { entryActions } from './entry-actions.ts'
 import { EntryMenu } from './entry-menu.tsx'
 import { selectedCount } from './selection.ts'
@@ -36,7 +37,7 @@ export function SelectionBar(look: ListFieldsProps) {
     return (
       <div className="selection-bar">
         <p className="small quiet" role="status">
-          {shown.problem === 'network' ? texts.problems.network : counted}
+          {shown.problem === 'network' ? networkText(texts.problems) : counted}
         </p>
         <ListFields {...look} />
       </div>

@@ -53,6 +53,11 @@ export function focusOn(selection: Selection, row: number): Selection {
   return { ...selection, focus: row, anchor: row }
 }
 
+/** The entry that has the focus is in another row now. What is selected stays. */
+export function focusMoved(selection: Selection, row: number): Selection {
+  return { ...selection, focus: row, anchor: selection.anchor === selection.focus ? row : selection.anchor }
+}
+
 /**
  * With shift: everything from the anchor to this row, which is `between`; `adds`: to what is selected already, as with
  * ctrl.

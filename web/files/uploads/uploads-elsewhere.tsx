@@ -6,6 +6,7 @@ import { fill } from '../../shared/words.ts'
 import type { UploadEngine } from '../../uploads/engine.ts'
 import type { View } from '../../uploads/list/view.ts'
 import type { OtherFile } from '../../uploads/upload-item.ts'
+import { notReached } from '../dialogs/use-attempt.ts'
 import { useFiles } from '../files-context.ts'
 import { TakeOverButton } from './take-over-button.tsx'
 import { cancelUnfinishedUpload, fetchUnfinished } from './uploads-client.ts'
@@ -40,7 +41,7 @@ export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view:
       await cancelUnfinishedUpload(upload)
       setUploads((before) => before?.filter(({ slug }) => slug !== upload.slug) ?? null)
     } catch {
-      commands.say(texts.dialogs.notReached)
+      commands.say(notReached(texts))
     }
     ending.current.delete(upload.slug)
   }
