@@ -6,7 +6,7 @@ import { createFolderTree } from './folders/folder-tree.ts'
 import { NewestFolders } from './folders/newest-folders.ts'
 import { Listing, type Query, type Sort } from './list/listing.ts'
 import type { ManagerView, Picking } from './manager-view.ts'
-import { Operations, type Work } from './operations.ts'
+import { later, Operations, type Work } from './operations.ts'
 import { type ListProblem, problemOf } from './problem.ts'
 import {
   AT_START,
@@ -300,9 +300,4 @@ export class Manager {
       if (!signal.aborted) this.#show({ problem: problemOf(error) })
     }
   }
-}
-
-function later(act: () => void, wait: number): () => void {
-  const timer = setTimeout(act, wait)
-  return () => clearTimeout(timer)
 }

@@ -48,6 +48,12 @@ const PATIENCE = 15_000
 /** `act` is called after so many milliseconds; what it returns calls that off. */
 export type Later = (act: () => void, wait: number) => () => void
 
+/** By the browser's clock. */
+export function later(act: () => void, wait: number): () => void {
+  const timer = setTimeout(act, wait)
+  return () => clearTimeout(timer)
+}
+
 export class Operations<Kind> {
   readonly #later: Later
   readonly #listeners = new Set<() => void>()
