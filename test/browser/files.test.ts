@@ -228,6 +228,7 @@ describeInBrowser('the file manager', (browser) => {
     await files.press('Enter')
     await files.lists('Beta', 'Zeta v1.2', 'one.txt', 'three.png', 'two.txt')
     await page.getByRole('treeitem', { name: 'Zeta v1.2' }).waitFor()
+    await page.locator('[data-row="1"]:focus').waitFor()
 
     await files.row('Zeta v1.2').click({ button: 'right' })
     await page.getByRole('menuitem', { name: 'Rename' }).click()

@@ -143,6 +143,17 @@ describe('the file manager', () => {
     expect((await manager.chosen()).map(({ key }) => key)).toEqual([fileKey(9)])
   })
 
+  test('keeps the focus and the selection on a file that is renamed, and shows where it has gone', async () => {
+    const files = [1, 2, 3]
+    const { manager } = await opened(files, () => null)
+    manager.pick(1, CLICK)
+    files.splice(0, 3, 2, 3, 1)
+    await manager.renamed(file(1), '4.txt')
+    expect(manager.snapshot()).toMatchObject({ selection: { focus: 3, anchor: 3 }, revealed: { row: 3 } })
+    expect((await manager.chosen()).map(({ key }) => key)).toEqual([fileKey(1)])
+    expect(manager.operations.snapshot()).toMatchObject([{ state: 'over', canUndo: true }])
+  })
+
   test('selects nothing that comes after all was dealt with', async () => {
     const files = [1, 2]
     const { manager } = await opened(files, ({ path }) => {

@@ -151,7 +151,6 @@ export class Manager {
     this.#focused ??= this.listing.at(selection.focus)?.key ?? null
     void this.operations.start(renamed(entry, name))
     await this.refresh()
-    if (this.#shown.query !== query || this.#focused !== entry.key) return
     const row = this.listing.rowOf(entry.key) ?? (await this.#rowFarAway(entry.key))
     if (this.#shown.query !== query || this.#focused !== entry.key) return
     if (row === null) this.#select(withoutGone(this.#shown.selection, this.#total(), new Set([entry.key])))
@@ -213,14 +212,11 @@ export class Manager {
   #listed(): void {
     const { listing } = this
     const failure = listing.failure()
+    const total = listing.total() ?? Number.MAX_SAFE_INTEGER
     this.#show({
       version: listing.version(),
       problem: this.#problemNow(),
-      selection: withoutGone(
-        this.#followed(this.#shown.selection),
-        listing.total() ?? Number.MAX_SAFE_INTEGER,
-        new Set(),
-      ),
+      selection: withoutGone(this.#followed(this.#shown.selection), total, new Set()),
     })
     if (failure !== null) this.#refreshLater(problemOf(failure))
   }
