@@ -54,7 +54,7 @@ export function SelectionBar(look: ListFieldsProps) {
         <Drawing of="cross" />
       </button>
       <p className="small" role="status">
-        {words.count(count, texts.selected)}
+        <span>{words.count(count, texts.selected)}</span>
       </p>
       <div className="selection-actions">
         {actions.map(({ label, drawing, isDeletion = false, act }) =>
