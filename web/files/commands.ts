@@ -3,10 +3,10 @@ import { fill, type Words } from '../shared/words.ts'
 import type { Target } from '../uploads/upload-item.ts'
 import { archiveOf, BATCH_SIZE, folderArchive } from './client.ts'
 import type { FilesPageData } from './data.ts'
-import { notReached } from './dialogs/use-attempt.ts'
 import { type Entry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
 import type { FolderTree } from './folders/folder-tree.ts'
 import type { Manager } from './manager.ts'
+import { notReached } from './network-text.ts'
 import { selectedCount } from './selection/selection.ts'
 
 /** What stands over the page. */

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { refusedRequest } from '../../shared/ask.ts'
 import { fill } from '../../shared/words.ts'
 import { useFiles } from '../files-context.ts'
+import { notReached } from '../network-text.ts'
 import type { FilesTexts } from '../texts.ts'
 
 /**
@@ -31,11 +32,6 @@ export function useListAttempt(reasons: Readonly<Record<string, string>> = {}) {
 function problemText(error: unknown, texts: FilesTexts, reasons: Readonly<Record<string, string>>): string {
   const code = refusedRequest(error)
   return code === null ? notReached(texts) : (reasons[code] ?? reasonOf(code, texts))
-}
-
-/** It cannot be said whether something was done. */
-export function notReached({ dialogs }: FilesTexts): string {
-  return navigator.onLine ? dialogs.notReached : dialogs.offline
 }
 
 /** Why the server refused something. */

@@ -4,9 +4,9 @@ import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { DrawingName } from '../../shared/drawings/drawings.ts'
 import { TOP } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
+import { networkText } from '../network-text.ts'
 import type { ListProblem } from '../problem.ts'
 import { commandOfKey } from './key-command.ts'
-import { networkText } from './network-text.ts'
 import { type FocusDue, useMessageFocus } from './use-row-focus.ts'
 
 interface EmptyProps {
