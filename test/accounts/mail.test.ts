@@ -190,7 +190,7 @@ describe('who has forgotten their password', () => {
     expect(second.subject).toBe('Set a new password')
     expect((await somebody().get(second.path)).status).toBe(200)
     const set = (path: string) => somebody().submit(path, { password: OTHER })
-    expect((await set(second.path)).headers.get('location')).toBe('/sign-in')
+    expect((await set(second.path)).headers.get('location')).toBe('/sign-in?done=password')
     expect((await mailTo(person.address)).subject).toBe('Your password was changed')
     expect([(await set(second.path)).status, (await set(first.path)).status]).toEqual([404, 404])
     expect((await person.get('/api/v1/session')).error).toBe('NOT_SIGNED_IN')
