@@ -47,7 +47,8 @@ describe('a server that cannot start says why:', () => {
     using folder = temporaryFolder()
     const data = join(folder.path, 'data')
     mkdirSync(data)
-    chmodSync(folder.path, 0o755)
+    // Whatever umask a server has left to this process.
+    for (const each of [folder.path, data]) chmodSync(each, 0o755)
     // Nobody, who must not need the rights of root to read the program.
     const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
     const { code, errors } = await outcome(
