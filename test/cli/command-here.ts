@@ -1,8 +1,11 @@
 /** The command line within the tests' process: a child would take several times as long to start as most commands take. */
 import { Writable } from 'node:stream'
+import { ends } from '../support/eventually.ts'
 import { type Outcome, onlyThese } from './command.ts'
 
 let last: Promise<unknown> = Promise.resolve()
+/** Seconds in which a command ends; those after one that does not would wait in vain, and fail at once. */
+const LONGEST = 30
 
 /**
  * `holdfast` of `command.ts` for tests that are not about the process: neither signals and crashes, nor a server that
@@ -14,7 +17,12 @@ export function holdfastHere(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
   const outcome = last.then(() => runIn(folder, words, settings))
-  last = outcome.catch(() => {})
+  last = ends(
+    `holdfast ${words[0]}`,
+    outcome.catch(() => {}),
+    LONGEST,
+  )
+  last.catch(() => {})
   return outcome
 }
 
