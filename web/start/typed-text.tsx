@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type SubmitEvent, useEffect, useRef, useState } from 'react'
+import { type MouseEvent, type SubmitEvent, useEffect, useRef, useState } from 'react'
 import type { Picked } from '../uploads/picked.ts'
 import type { StartAppTexts } from '../uploads/texts.ts'
 import { textFile } from './pasted.ts'
@@ -25,6 +25,14 @@ export function TypedText({ texts, add, open, written }: TypedTextProps) {
     written(field.current?.value !== '')
   }, [written])
 
+  /** At once, because the browser tells that it has unfolded it only after a while, in which somebody may type already. */
+  function unfold(event: MouseEvent<HTMLElement>): void {
+    if (details.current === null || details.current.open) return
+    event.preventDefault()
+    details.current.open = true
+    field.current?.focus()
+  }
+
   function upload(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault()
     const form = event.currentTarget
@@ -44,13 +52,14 @@ export function TypedText({ texts, add, open, written }: TypedTextProps) {
     <details
       className="typed"
       onToggle={({ currentTarget }) => {
-        if (!currentTarget.open) return
-        open()
-        field.current?.focus()
+        if (currentTarget.open) open()
       }}
       ref={details}
     >
-      <summary className="small quiet">{typed.title}</summary>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: browsers give a summary focus and keys */}
+      <summary className="small quiet" onClick={unfold}>
+        {typed.title}
+      </summary>
       <form
         onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
           if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.requestSubmit()
