@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { checkInstallation, type ReadData } from '../../../src/operations/integrity/check.ts'
+import { holdfast } from '../../cli/command.ts'
 import { holdfastHere as command } from '../../cli/command-here.ts'
 import { caller } from '../../support/clients/caller.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
@@ -32,7 +33,7 @@ const checked = (readData: ReadData = ALL) => checkInstallation({ ...parts(), re
 async function besides(): Promise<unknown> {
   if (onCluster) return checked()
   const words = ['check', '--read-data', '--rate', '1TB', '--json']
-  const { output } = await command(host.dataDir, words, { HOLDFAST_DATA_DIR: host.dataDir })
+  const { output } = await holdfast(host.dataDir, words, { HOLDFAST_DATA_DIR: host.dataDir })
   return JSON.parse(output)
 }
 
