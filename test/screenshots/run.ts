@@ -6,7 +6,6 @@
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import sharp from 'sharp'
-import { PHONE } from '../support/browser/browser.ts'
 import { GENEROUS } from '../support/clients/public.ts'
 import { startHoldfast } from '../support/servers/holdfast.ts'
 import { fillDemo } from './demo.ts'
@@ -20,7 +19,6 @@ const desktop = { viewport: { width: 1200, height: 750 } }
 const looks: Readonly<Record<Look, BrowserContextOptions>> = {
   light: { ...desktop, colorScheme: 'light' },
   dark: { ...desktop, colorScheme: 'dark' },
-  phone: { ...PHONE, colorScheme: 'light', deviceScaleFactor: 1.5 },
 }
 
 const wanted = Bun.argv.slice(2)
@@ -33,7 +31,7 @@ try {
   const demo = await fillDemo(host)
   await using browser = await browserAt(new URL(host.url))
   for (const scene of chosen) {
-    for (const look of scene.looks) await take(browser, scene, look, (page) => scene.show(page, demo))
+    for (const look of scene.looks ?? []) await take(browser, scene, look, (page) => scene.show(page, demo))
   }
 } finally {
   await host.stop()

@@ -1,4 +1,4 @@
-/** What is shown in docs/images. */
+/** What is shown in docs/images, and some more of what there is to look at. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,8 @@ import { type Look, open, openBin, openSignedIn, signIn } from './visiting.ts'
 
 export interface Scene {
   readonly name: string
-  readonly looks: readonly Look[]
+  /** Of its pictures in docs/images; none unless told. */
+  readonly looks?: readonly Look[]
   /** Opens the page and brings it into the state that is to be seen. */
   show(page: Page, demo: Demo): Promise<void>
 }
@@ -17,12 +18,11 @@ export interface Scene {
 export const scenes: readonly Scene[] = [
   {
     name: 'start',
-    looks: ['light', 'dark', 'phone'],
     show: (page) => open(page, '/'),
   },
   {
     name: 'uploading',
-    looks: ['light', 'dark', 'phone'],
+    looks: ['light', 'dark'],
     async show(page) {
       await open(page, '/')
       const line = await page.context().newCDPSession(page)
@@ -49,12 +49,11 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'file-image',
-    looks: ['light', 'dark', 'phone'],
+    looks: ['light', 'dark'],
     show: (page, { picture }) => open(page, `/d/${picture.slug}`),
   },
   {
     name: 'file-video',
-    looks: ['light', 'dark'],
     async show(page, { video }) {
       await open(page, `/d/${video.slug}`)
       await page.evaluate(playTo(3))
@@ -64,22 +63,21 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'file-text',
-    looks: ['light', 'dark'],
+    looks: ['light'],
     show: (page, { text }) => open(page, `/d/${text.slug}`),
   },
   {
     name: 'folder-gallery',
-    looks: ['light', 'dark', 'phone'],
+    looks: ['light', 'dark'],
     show: (page, { gallery }) => open(page, `/f/${gallery}`),
   },
   {
     name: 'folder-list',
-    looks: ['light', 'phone'],
     show: (page, { list }) => open(page, `/f/${list}?sort=name`),
   },
   {
     name: 'files',
-    looks: ['light', 'dark', 'phone'],
+    looks: ['light', 'dark'],
     async show(page, demo) {
       await signIn(page, demo)
       await page.goto(`/files/${demo.gallery}`)
@@ -94,7 +92,6 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'bin',
-    looks: ['light'],
     async show(page, demo) {
       await signIn(page, demo)
       await page.goto('/files')
@@ -104,12 +101,11 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'sign-in',
-    looks: ['light', 'phone'],
     show: (page) => open(page, '/sign-in'),
   },
   {
     name: 'settings',
-    looks: ['light', 'dark', 'phone'],
+    looks: ['light'],
     show: (page, demo) => openSignedIn(page, '/settings', demo),
   },
   {
@@ -123,7 +119,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'admin',
-    looks: ['light', 'dark', 'phone'],
+    looks: ['light'],
     show: (page, { administrator }) => openSignedIn(page, '/admin', { cookies: administrator }),
   },
   {
@@ -133,7 +129,6 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'reference',
-    looks: ['light'],
     async show(page) {
       await open(page, '/docs#get-api-v1-files')
       await page.locator('#get-api-v1-files pre').first().waitFor()
@@ -141,12 +136,10 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'error',
-    looks: ['light'],
     show: (page) => open(page, '/d/nothing'),
   },
   {
     name: 'password',
-    looks: ['light', 'phone'],
     show: (page, { locked }) => open(page, `/f/${locked}`),
   },
 ]

@@ -13,7 +13,7 @@ export interface State {
   show(page: Page, demo: StatesDemo): Promise<void>
 }
 
-export type Look = 'light' | 'dark' | 'phone'
+export type Look = 'light' | 'dark'
 
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' })
