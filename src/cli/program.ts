@@ -48,27 +48,57 @@ const FAULTS_FOUND = 3
 const ENV_FILE = '--env-file'
 const ENV_FILE_IS = `${ENV_FILE}=`
 
+type Configure = (command: Command, environment: Environment, holdfast: Command) => void
+
+/** Commands of who runs a server. */
+const SERVER_COMMANDS: Readonly<Record<string, Configure>> = {
+  serve: serveCommand,
+  account: accountCommand,
+  admin: adminCommand,
+  key: keyCommand,
+  report: reportCommand,
+  migrate: migrateCommand,
+  backup: backupCommand,
+  restore: restoreCommand,
+  drill: drillCommand,
+  mirror: mirrorCommand,
+  check: checkCommand,
+  doctor: doctorCommand,
+  relocate: relocateCommand,
+  mail: mailCommand,
+  secret: secretCommand,
+  takeover: takeOverCommand,
+  config: configCommand,
+  completion: (command, _environment, holdfast) => completionCommand(command, holdfast),
+}
+
 /** Client commands, which ignore `.env`: they run in any folder, whose `.env` was not written for them. */
-const CLIENTS = [
-  'login',
-  'logout',
-  'completion',
-  'upload',
-  'put',
-  'download',
-  'ls',
-  'mkdir',
-  'mv',
-  'rm',
-  'info',
-  'search',
-  'share',
-  'request',
-  'receive',
-  'links',
-  'receipt',
-  'webhooks',
-]
+const CLIENT_COMMANDS: Readonly<Record<string, Configure>> = {
+  login: loginCommand,
+  logout: logoutCommand,
+  upload: uploadCommand,
+  download: downloadCommand,
+  ls: listCommand,
+  mkdir: makeFolderCommand,
+  mv: moveCommand,
+  rm: removeCommand,
+  info: infoCommand,
+  search: searchCommand,
+  share: shareCommand,
+  request: requestCommand,
+  receive: receiveCommand,
+  links: linksCommand,
+  receipt: receiptCommand,
+  webhooks: webhooksCommand,
+}
+
+/** By their headings in the help. */
+const COMMANDS = { 'A server of your own:': SERVER_COMMANDS, 'Files on a server:': CLIENT_COMMANDS }
+
+/** Whether the word calls a client command, or one that asks nobody. */
+function isClient(word: string): boolean {
+  return Object.hasOwn(CLIENT_COMMANDS, word) || word === 'put' || word === 'completion'
+}
 
 /**
  * Runs one command line. For server commands `.env` is merged into the environment, which libraries read too.
@@ -80,9 +110,8 @@ export async function run(words: readonly string[], environment: Environment): P
     const { path, rest } = namedEnvFile(words)
     outliveReaders(rest[0] ?? '')
     if (path !== null) Object.assign(environment, withNamedFile(environment, path))
-    else if (!CLIENTS.includes(rest[0] ?? ''))
-      Object.assign(environment, withEnvFile(environment, process.cwd()))
-    await program(environment).parseAsync(rest, { from: 'user' })
+    else if (!isClient(rest[0] ?? '')) Object.assign(environment, withEnvFile(environment, process.cwd()))
+    await program(environment, rest[0]).parseAsync(rest, { from: 'user' })
     return SUCCESS
   } catch (error) {
     // Commander has already printed the error or the help.
@@ -109,7 +138,7 @@ function isStop(error: unknown): boolean {
  */
 function outliveReaders(command: string): void {
   process.stdout.on('error', () => {
-    if (CLIENTS.includes(command)) process.exit(process.exitCode ?? SUCCESS)
+    if (isClient(command)) process.exit(process.exitCode ?? SUCCESS)
   })
   process.stderr.on('error', () => {})
 }
@@ -122,7 +151,16 @@ function namedEnvFile(words: readonly string[]): { path: string | null; rest: re
   return { path: null, rest: words }
 }
 
-function program(environment: Environment): Command {
+function serveCommand(serve: Command, environment: Environment): void {
+  serve.description('start the server; SIGTERM or Ctrl+C stops it').action(async () => {
+    // Imported on demand: only the server needs these modules.
+    const { serve: run } = await import('./serve.ts')
+    await run(environment, manifest.version)
+  })
+}
+
+/** With one command alone where the first word is its name, because to describe all of them takes a tenth of a short run. */
+function program(environment: Environment, word = ''): Command {
   const holdfast = new Command('holdfast')
     .description(manifest.description)
     .version(manifest.version, '-V, --version', 'print the version')
@@ -138,48 +176,13 @@ function program(environment: Environment): Command {
     )
     .exitOverride()
     .showHelpAfterError('Run it with --help to see how it is used.')
-  holdfast.commandsGroup('A server of your own:')
-  holdfast
-    .command('serve')
-    .description('start the server; SIGTERM or Ctrl+C stops it')
-    .action(async () => {
-      // Imported on demand: only the server needs these modules.
-      const { serve } = await import('./serve.ts')
-      await serve(environment, manifest.version)
-    })
-  accountCommand(holdfast.command('account'), environment)
-  adminCommand(holdfast.command('admin'), environment)
-  keyCommand(holdfast.command('key'), environment)
-  reportCommand(holdfast.command('report'), environment)
-  migrateCommand(holdfast.command('migrate'), environment)
-  backupCommand(holdfast.command('backup'), environment)
-  restoreCommand(holdfast.command('restore'), environment)
-  drillCommand(holdfast.command('drill'), environment)
-  mirrorCommand(holdfast.command('mirror'), environment)
-  checkCommand(holdfast.command('check'), environment)
-  doctorCommand(holdfast.command('doctor'), environment)
-  relocateCommand(holdfast.command('relocate'), environment)
-  mailCommand(holdfast.command('mail'), environment)
-  secretCommand(holdfast.command('secret'), environment)
-  takeOverCommand(holdfast.command('takeover'), environment)
-  configCommand(holdfast.command('config'), environment)
-  completionCommand(holdfast.command('completion'), holdfast)
-  holdfast.commandsGroup('Files on a server:')
-  loginCommand(holdfast.command('login'), environment)
-  logoutCommand(holdfast.command('logout'), environment)
-  uploadCommand(holdfast.command('upload'), environment)
-  downloadCommand(holdfast.command('download'), environment)
-  listCommand(holdfast.command('ls'), environment)
-  makeFolderCommand(holdfast.command('mkdir'), environment)
-  moveCommand(holdfast.command('mv'), environment)
-  removeCommand(holdfast.command('rm'), environment)
-  infoCommand(holdfast.command('info'), environment)
-  searchCommand(holdfast.command('search'), environment)
-  shareCommand(holdfast.command('share'), environment)
-  requestCommand(holdfast.command('request'), environment)
-  receiveCommand(holdfast.command('receive'), environment)
-  linksCommand(holdfast.command('links'), environment)
-  receiptCommand(holdfast.command('receipt'), environment)
-  webhooksCommand(holdfast.command('webhooks'), environment)
+  const isOne =
+    word !== 'completion' && Object.values(COMMANDS).some((commands) => Object.hasOwn(commands, word))
+  for (const [group, commands] of Object.entries(COMMANDS)) {
+    holdfast.commandsGroup(group)
+    for (const [name, configure] of Object.entries(commands)) {
+      if (!isOne || name === word) configure(holdfast.command(name), environment, holdfast)
+    }
+  }
   return holdfast
 }

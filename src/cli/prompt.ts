@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { ClientError } from '../client/failure.ts'
 
@@ -33,6 +32,8 @@ async function ask(
   question: string,
   listening: () => void = () => {},
 ): Promise<string> {
+  // Imported on demand: most commands ask nobody.
+  const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output, terminal: true })
   const stopped = new AbortController()
   lines.on('SIGINT', () => stopped.abort())

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { ClientError } from './failure.ts'
 import { syncFolder } from './sync-folder.ts'
 
@@ -9,7 +9,7 @@ export type Login = z.infer<typeof login>
 
 const kept = z.object({
   /** Where one was logged in last. */
-  server: z.string().nullable(),
+  server: z.nullable(z.string()),
   servers: z.record(z.string(), login),
 })
 

@@ -1,9 +1,6 @@
 import { Refusal } from './errors.ts'
-import { extensionOf } from './file-name.ts'
 import { parseMailAddress } from './mail-address.ts'
 import { boundedNfc } from './measured-text.ts'
-import { mediaTypeOfName } from './media-type.ts'
-import { formatSize } from './sizes.ts'
 import { UNSEEN_BUT_MARKS } from './unseen.ts'
 
 /** What a contributor may be asked for: a name, a mail address, a number or word that the owner knows. */
@@ -39,12 +36,6 @@ export function isFull({ maxFiles, maxSize }: UploadTerms, { files, size }: Take
   return files >= (maxFiles ?? MOST_FILES) || (maxSize !== null && size >= maxSize)
 }
 
-export interface OfferedFile {
-  /** Cleaned. */
-  readonly name: string
-  readonly size: number
-}
-
 const LONGEST_ANSWER = 200
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
 export const MOST_TYPES = 50
@@ -56,42 +47,6 @@ const TYPE = /^(?:\.[\p{L}\p{M}\p{N}_+~-]{1,30}|[a-z]{1,20}\/(?:\*|[a-z0-9!#$&^_
 export function parseAcceptedType(text: string): string | null {
   const type = text.trim().toLowerCase()
   return TYPE.test(type) ? type : null
-}
-
-/** The name decides: an extension that is listed, or one of a media type that is. */
-export function isAcceptedType(types: readonly string[], name: string): boolean {
-  const extension = `.${extensionOf(name)}`
-  const media = mediaTypeOfName(name)
-  return types.some((type) => {
-    if (type.startsWith('.')) return type === extension
-    return type.endsWith('/*') ? media?.startsWith(type.slice(0, -1)) === true : type === media
-  })
-}
-
-/**
- * Throws Refusal LINK_USED_UP, FILE_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE when the link does not take the file besides what
- * was taken.
- */
-export function assertTaken(terms: UploadTerms, taken: TakenByLink, { name, size }: OfferedFile): void {
-  const { maxFiles, maxSize, maxFileSize, types } = terms
-  if (types !== null && !isAcceptedType(types, name)) {
-    throw new Refusal(
-      'UNSUPPORTED_MEDIA_TYPE',
-      `This link takes only these kinds of files: ${types.join(', ')}`,
-    )
-  }
-  if (maxFileSize !== null && size > maxFileSize) {
-    throw new Refusal('FILE_TOO_LARGE', `A file for this link may have ${formatSize(maxFileSize)} at most`)
-  }
-  if (taken.files >= (maxFiles ?? MOST_FILES)) {
-    throw new Refusal('LINK_USED_UP', 'This link takes no more files; ask the person who sent it')
-  }
-  if (maxSize !== null && taken.size + size > maxSize) {
-    throw new Refusal(
-      'LINK_USED_UP',
-      'This file is larger than what this link still takes; ask the person who sent it',
-    )
-  }
 }
 
 /** What was asked for, cleaned; the rest is dropped. Throws Refusal INVALID_REQUEST for what is missing, too long, or no mail address. */

@@ -7,14 +7,9 @@ import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, BlobKey, FileId, FolderId, LinkId, Uuid } from '../domain/ids.ts'
 import { END_SOON_TOLD, END_TOLD, END_UNTOLD, type EndTold } from '../domain/link-event.ts'
-import {
-  type Answers,
-  assertTaken,
-  checkedAnswers,
-  MOST_FILES,
-  type OfferedFile,
-} from '../domain/upload-terms.ts'
+import { type Answers, checkedAnswers, MOST_FILES } from '../domain/upload-terms.ts'
 import { countTree } from '../files/folders/trees.rows.ts'
+import { assertTaken, type OfferedFile } from './accepted-files.ts'
 import {
   dropPlaceless,
   hasAllCome,

@@ -1,0 +1,47 @@
+import { Refusal } from '../domain/errors.ts'
+import { extensionOf } from '../domain/file-name.ts'
+import { mediaTypeOfName } from '../domain/media-type.ts'
+import { formatSize } from '../domain/sizes.ts'
+import { MOST_FILES, type TakenByLink, type UploadTerms } from '../domain/upload-terms.ts'
+
+export interface OfferedFile {
+  /** Cleaned. */
+  readonly name: string
+  readonly size: number
+}
+
+/** The name decides: an extension that is listed, or one of a media type that is. */
+function isAcceptedType(types: readonly string[], name: string): boolean {
+  const extension = `.${extensionOf(name)}`
+  const media = mediaTypeOfName(name)
+  return types.some((type) => {
+    if (type.startsWith('.')) return type === extension
+    return type.endsWith('/*') ? media?.startsWith(type.slice(0, -1)) === true : type === media
+  })
+}
+
+/**
+ * Throws Refusal LINK_USED_UP, FILE_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE when the link does not take the file besides what
+ * was taken.
+ */
+export function assertTaken(terms: UploadTerms, taken: TakenByLink, { name, size }: OfferedFile): void {
+  const { maxFiles, maxSize, maxFileSize, types } = terms
+  if (types !== null && !isAcceptedType(types, name)) {
+    throw new Refusal(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `This link takes only these kinds of files: ${types.join(', ')}`,
+    )
+  }
+  if (maxFileSize !== null && size > maxFileSize) {
+    throw new Refusal('FILE_TOO_LARGE', `A file for this link may have ${formatSize(maxFileSize)} at most`)
+  }
+  if (taken.files >= (maxFiles ?? MOST_FILES)) {
+    throw new Refusal('LINK_USED_UP', 'This link takes no more files; ask the person who sent it')
+  }
+  if (maxSize !== null && taken.size + size > maxSize) {
+    throw new Refusal(
+      'LINK_USED_UP',
+      'This file is larger than what this link still takes; ask the person who sent it',
+    )
+  }
+}
