@@ -44,13 +44,18 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
     throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
   }
 
-  async function keyed(call: Call): Promise<AccountCaller> {
+  async function counted(call: Call): Promise<AccountCaller> {
     let caller = await admitted(needs, call)
     if (caller === null) {
       caller = await callerOf(call)
       await countRequest(needs, call, caller)
     }
     usage.requested(caller)
+    return caller
+  }
+
+  async function keyed(call: Call): Promise<AccountCaller> {
+    const caller = await counted(call)
     assertNeed(call, caller)
     return caller
   }
@@ -61,8 +66,6 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
     await countRequest(needs, call, caller)
     return caller
   }
-
-  const isKnown = (call: Call) => call.request.headers.has('authorization') || sessionToken(call) !== null
 
   return {
     keyed,
@@ -76,6 +79,8 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
 
     keyedOrGuest: async (call) => (isKnown(call) ? keyed(call) : asGuest(call)),
     keyOrGuest: async (call) => (call.request.headers.has('authorization') ? keyed(call) : asGuest(call)),
+
+    count: (call) => unlessInvalid(call, counted),
 
     async ofBytes(call) {
       if (!isKnown(call)) return asGuest(call)
@@ -106,6 +111,21 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
     sendsSession: (call) => sessionToken(call) !== null,
     endSession: browsers.end,
   }
+}
+
+/** Does nothing for a request without a valid key. Throws Refusal RATE_LIMITED. */
+async function unlessInvalid(call: Call, count: (call: Call) => Promise<AccountCaller>): Promise<void> {
+  if (!call.request.headers.has('authorization')) return
+  try {
+    await count(call)
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code === 'RATE_LIMITED') throw error
+  }
+}
+
+/** Whether it has credentials, valid or not. */
+function isKnown(call: Call): boolean {
+  return call.request.headers.has('authorization') || sessionToken(call) !== null
 }
 
 function asGuest(call: Call): Caller {

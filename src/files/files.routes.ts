@@ -8,11 +8,10 @@ import {
   filesAnswer,
   filesMovedAnswer,
 } from '../contract/files.ts'
-import { Refusal } from '../domain/errors.ts'
 import { parseFileIdentifier, parseFolderPlace } from '../domain/ids.ts'
 import { keyedEndpoint } from '../server/endpoint.ts'
 import {
-  assertKnownFields,
+  assertChange,
   batch,
   fileIdentifier,
   folderPlace,
@@ -94,10 +93,7 @@ export const renameFileEndpoint = keyedEndpoint({
   answer: fileAnswer,
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }, parts: { files: FilesPart; thumbnails: Thumbnails }) {
-    assertKnownFields(body, ['folder', ...Object.keys({ ...fileDetail.shape, ...fileListItem.shape })])
-    if (Object.keys(body).length === 0) {
-      throw new Refusal('INVALID_REQUEST', 'Send "name" to rename the file, "folder" to move it, or both')
-    }
+    assertChange(body, ['folder', ...Object.keys({ ...fileDetail.shape, ...fileListItem.shape })])
     const file = await parts.files.change(caller, parseFileIdentifier(params.id ?? ''), {
       ...(body.name === undefined ? {} : { name: body.name }),
       ...(body.folder === undefined ? {} : { folder: parseFolderPlace(body.folder) }),

@@ -18,7 +18,7 @@ import type { AccountId } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { Site } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
-import { rowId } from '../server/requests/fields.ts'
+import { nothingToChange, rowId } from '../server/requests/fields.ts'
 import { optionalTime, pageFields, pageQuery, toList } from './fields.ts'
 
 function toAccount({ config }: Site, info: AccountInfo): AdminAccount {
@@ -111,6 +111,7 @@ export const changeAnyAccountEndpoint = adminEndpoint({
     { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
   ) {
     const { quota, disabled, is_admin: isAdmin } = body
+    if (Object.keys(body).length === 0) throw nothingToChange()
     if (isAdmin === true) assertProved(call, signIn.proofs)
     const change = { quota, disabled, isAdmin }
     const info = await accounts.administration.change(caller, idOf(params), change)

@@ -22,6 +22,11 @@ export interface Authentication {
   /** `keyed` with a key, a guest without; cookies are ignored. */
   keyOrGuest(call: Call): Promise<Caller>
   /**
+   * Counts a request with a valid key where no route asks for one: an unknown address, a wrong method, a route
+   * for everybody or for sessions. Anything else in the Authorization header is ignored. Throws Refusal RATE_LIMITED.
+   */
+  count(call: Call): Promise<void>
+  /**
    * `keyedOrGuest` without rate limit, for requests that carry bytes of an upload, of which there may be any
    * number.
    */

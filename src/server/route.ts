@@ -6,7 +6,7 @@ import type { Authentication } from './authentication.ts'
 import type { Call, Need } from './call.ts'
 import type { Documentation, Endpoint } from './endpoint.ts'
 import type { Parts } from './parts.ts'
-import { meantMethod } from './requests/method-override.ts'
+import { carriesBytes } from './requests/method-override.ts'
 import { assertOwnOrigin } from './requests/own-page.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options'
@@ -74,14 +74,12 @@ export function guestOrKey(need: Need): RouteAccess<Caller> {
   }
 }
 
-/** `guestOr` without rate limit for PATCH and HEAD, of which an upload may need any number. */
-export function guestOrUncounted(need: Need): RouteAccess<Caller> {
+/** `guestOr`, where requests that carry bytes are not counted. */
+export function guestOrBytes(need: Need): RouteAccess<Caller> {
   return {
     as: { auth: 'optional', need },
     authenticate: (call, authentication) =>
-      ['PATCH', 'HEAD'].includes(meantMethod(call.request))
-        ? authentication.ofBytes(call)
-        : authentication.keyedOrGuest(call),
+      carriesBytes(call.request) ? authentication.ofBytes(call) : authentication.keyedOrGuest(call),
   }
 }
 
@@ -151,6 +149,16 @@ export function row<Who>(
       }
     },
   }
+}
+
+/** Whether the route's own authentication counts requests with a key. */
+export function countsKeys({ auth }: Auth): boolean {
+  return auth === 'key' || auth === 'optional'
+}
+
+/** Whether a path is of the API, where every request with a key counts against its rate, whatever becomes of it. */
+export function isOfApi(path: string): boolean {
+  return /^\/(?:api\/v1|file\/delete|folder\/delete)(?=\/|$)/.test(path)
 }
 
 /** Whether browsers get a page rather than JSON, even for errors. */

@@ -10,7 +10,7 @@ import type { Arrival } from './arrival.ts'
 import type { Call, Need } from './call.ts'
 import { errorResponse } from './errors.ts'
 import type { Parts } from './parts.ts'
-import { isForPeople, type Origins, type Route } from './route.ts'
+import { countsKeys, isForPeople, isOfApi, type Origins, type Route } from './route.ts'
 
 const ASSETS = '/assets/{name}'
 /** Paths below which repeated and trailing slashes are ignored. */
@@ -23,6 +23,8 @@ export type Router = (arrival: Arrival) => Promise<Response | JsonAnswer>
 interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'host' | 'origins'> {
   readonly need: Need | null
   readonly bodyLimit: number
+  /** Whether its handler counts requests with a key. */
+  readonly countsKeys: boolean
   /** Whether people open it in a browser, so that errors are pages. */
   readonly isSeen: boolean
 }
@@ -33,13 +35,14 @@ interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'h
  * each request, and accepts only Response objects.
  */
 export function createRouter(routes: readonly Route[], parts: Parts, isStopping: () => boolean): Router {
-  const { pages } = parts
+  const { authentication, pages } = parts
   const nothingHere = (call: Call) => pages.error(call, nothing())
   const router = new RegExpRouter<Entry>()
   router.add('GET', routerPattern(ASSETS), {
     path: ASSETS,
     need: null,
     bodyLimit: 0,
+    countsKeys: false,
     origins: 'any origin',
     isSeen: true,
     handle: async (call) => pages.asset(call.params.name ?? '', call.request) ?? (await nothingHere(call)),
@@ -71,6 +74,7 @@ export function createRouter(routes: readonly Route[], parts: Parts, isStopping:
       if (isStopping()) throw shuttingDown(arrival)
       if (!isServedAt(arrival, entry)) return errorResponse(nothing())
       if (path !== asked && entry?.isSeen === true) return permanently(arrival)
+      if (entry?.countsKeys !== true && isOfApi(path)) await authentication.count(arrival)
       if (entry === undefined) return await unmatched(arrival, path)
       // For HEAD the body is included, which determines length and encoding; the listener omits it.
       return await entry.handle(arrival, parts)
@@ -163,6 +167,7 @@ function entryOf(route: Route): Entry {
     ...route,
     need: route.need ?? null,
     bodyLimit: route.body === 'stream' ? 0 : route.body,
+    countsKeys: countsKeys(route),
     isSeen: isForPeople(route),
   }
 }

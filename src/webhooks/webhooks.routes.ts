@@ -17,6 +17,7 @@ import type { WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
 import { EVENT_KINDS } from '../domain/link-event.ts'
 import { keyedEndpoint } from '../server/endpoint.ts'
 import {
+  assertChange,
   assertKnownFields,
   MAX_PAGE,
   paginationOf,
@@ -138,7 +139,7 @@ export const changeWebhookEndpoint = keyedEndpoint({
     { call, caller, params, body },
     { webhooks, signIn }: Needs & { readonly signIn: SignInPart },
   ) {
-    assertKnownFields(body, ['enabled', ...Object.keys(webhookShape.shape)])
+    assertChange(body, ['enabled', ...Object.keys(webhookShape.shape)])
     if (body.url !== undefined && caller.by.kind === 'session') assertProved(call, signIn.proofs)
     const changed = await webhooks.webhooks.change(caller, idOf(params.id), {
       ...(body.url === undefined ? {} : { url: body.url }),

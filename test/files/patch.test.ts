@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import type { FolderIdentifier } from '../../src/domain/ids.ts'
+import { routes } from '../../src/server/routes.ts'
 import { type Api, api, newcomer, refusal } from '../support/clients/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
@@ -114,7 +115,6 @@ describe('PATCH of a file', () => {
       refusal('FOLDER_NOT_FOUND'),
     )
     expect(await got(path)).toMatchObject({ name: 'b.txt', folder_id: 'root' })
-    expect(await caller.patch(path, {})).toMatchObject(refusal('INVALID_REQUEST'))
   })
 
   test('ignores what cannot be changed', async () => {
@@ -142,3 +142,12 @@ test('a field that the resource does not have is refused by name, and nothing is
   expect(await folderOf(folder)).toMatchObject({ name: 'known' })
   expect(await got(`/api/v1/file/${slug}`)).toMatchObject({ name: 'a.txt' })
 })
+
+test.each(routes.filter(({ method, auth }) => method === 'patch' && auth === 'key').map(({ path }) => path))(
+  'a body without any field is refused at %s',
+  async (path) => {
+    const answer = await caller.patch(path.replaceAll(/\{\w+\}/g, '1'), {})
+    expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
+    expect(answer.body).toMatchObject({ message: expect.stringContaining('names no field') })
+  },
+)

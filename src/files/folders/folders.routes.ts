@@ -11,7 +11,7 @@ import { Refusal } from '../../domain/errors.ts'
 import { type FolderIdentifier, type FolderPlace, parseFolderPlace } from '../../domain/ids.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import {
-  assertKnownFields,
+  assertChange,
   batch,
   folderPlace,
   identifierParameter,
@@ -84,7 +84,7 @@ export const changeFolderEndpoint = keyedEndpoint({
   answer: folderChangedAnswer,
   errors: [400, 404, 409, 413],
   async handle({ caller, params, body }, { files }: { files: FilesPart }) {
-    assertKnownFields(body, CHANGE_FIELDS)
+    assertChange(body, CHANGE_FIELDS)
     const identifier = (params.identifier ?? '') as FolderIdentifier
     const parent = await newParent(
       placesNamed(body),

@@ -2,7 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { errorBody } from '../../contract/errors.ts'
 import { ERROR_CODES } from '../../domain/errors.ts'
 import { statusOf } from '../errors.ts'
-import { isForPeople, type Route } from '../route.ts'
+import { isForPeople, isOfApi, type Route } from '../route.ts'
 import { addExamples } from './openapi-examples.ts'
 import { documentedSchema } from './openapi-schema.ts'
 
@@ -73,8 +73,9 @@ function registered(route: Route): Registered {
         : { content: { [type]: { schema: documentedSchema(schema) }, ...plain } }),
     }
   }
-  const always = route.auth === 'none' ? [500, 503] : [401, 403, 429, 500, 503]
-  for (const status of new Set([...errors, ...always])) {
+  const ofKeys = route.auth === 'none' ? [] : [401, 403]
+  const counted = route.auth !== 'none' || isOfApi(route.path) ? [429] : []
+  for (const status of new Set([...errors, ...ofKeys, ...counted, 500, 503])) {
     responses[status] ??= refusal(status, isForPeople(route))
   }
   return {

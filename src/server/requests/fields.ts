@@ -24,7 +24,7 @@ export const MOST_OF_BATCH = 200
 
 /** Description of PATCH bodies in the OpenAPI document. */
 export const READ_ONLY_ALLOWED =
-  'What changes. Other fields that the resource has are ignored, so that it may be sent back as it came; a field that it does not have is refused'
+  'What changes, at least one field. Other fields that the resource has are ignored, so that it may be sent back as it came; a field that it does not have is refused'
 
 /**
  * Throws Refusal UNKNOWN_FIELD, because silently ignoring a field would make a program believe that it was
@@ -34,6 +34,19 @@ export function assertKnownFields(body: object, known: readonly string[]): void 
   const unknown = Object.keys(body).find((field) => !known.includes(field))
   if (unknown === undefined) return
   throw unknownField(unknown)
+}
+
+/**
+ * For PATCH: the same, and Refusal INVALID_REQUEST for a body without any field, in which a program has lost what it meant to
+ * change. Read-only fields alone are no mistake: they change nothing.
+ */
+export function assertChange(body: object, known: readonly string[]): void {
+  if (Object.keys(body).length === 0) throw nothingToChange()
+  assertKnownFields(body, known)
+}
+
+export function nothingToChange(): Refusal {
+  return new Refusal('INVALID_REQUEST', 'The body names no field; send those that are to change')
 }
 
 export function unknownField(name: string): Refusal {

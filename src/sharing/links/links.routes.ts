@@ -16,6 +16,7 @@ import { isFull } from '../../domain/upload-terms.ts'
 import type { Site } from '../../server/call.ts'
 import { keyedEndpoint, openEndpoint } from '../../server/endpoint.ts'
 import {
+  assertChange,
   assertKnownFields,
   batch,
   bodyTime,
@@ -210,7 +211,7 @@ export const changeLinkEndpoint = keyedEndpoint({
   answer: linkAnswer,
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }, { sharing }: Needs) {
-    assertKnownFields(body, ['password', ...Object.keys(linkDetail.shape)])
+    assertChange(body, ['password', ...Object.keys(linkDetail.shape)])
     const changed = await sharing.links.change(caller, params.link ?? '', termsOf(body))
     return { success: true, data: toLinkDetail(call.site, changed) }
   },

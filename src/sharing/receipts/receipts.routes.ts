@@ -8,7 +8,7 @@ import { parseFolderPlace } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
 import { keyedEndpoint, openEndpoint } from '../../server/endpoint.ts'
 import {
-  assertKnownFields,
+  assertChange,
   folderPlace,
   MAX_PAGE,
   paginationOf,
@@ -101,7 +101,7 @@ async function changeLink(
   { sharing, uploads }: ReceiptNeeds,
   body: z.output<typeof change>,
 ): Promise<void> {
-  assertKnownFields(body, ['kind', 'password', ...Object.keys(linkDetail.shape)])
+  assertChange(body, ['kind', 'password', ...Object.keys(linkDetail.shape)])
   const { uploads: _, ...terms } = termsOf(body)
   await sharing.guestLinks.change(await uploads.receipts.link(receiptOf(call)), call.bucket, terms)
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
+import { isOfApi } from '../../../src/server/route.ts'
+import { routes } from '../../../src/server/routes.ts'
 import { type Answer, api, newcomer, refusal, withHoldfast } from '../../support/clients/api.ts'
 
 /** Limit, remaining and reset as the headers tell them, after a check that both kinds of header agree. */
@@ -11,6 +13,38 @@ function rate({ headers }: Answer) {
     return Number(value)
   })
   return { limit, remaining, reset }
+}
+
+const UPLOAD = '/api/v1/uploads/{upload}'
+const OVERRIDE = 'x-http-method-override'
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Each route of the API, and what no route answers. */
+function everyRequest(): Asked[] {
+  const named = routes.filter(({ path }) => isOfApi(path))
+  const others = [
+    ['HEAD', '/api/v1/files'],
+    ['HEAD', UPLOAD],
+    ['PUT', UPLOAD],
+    ['OPTIONS', '/api/v1/files'],
+    ['OPTIONS', '/api/v1//files/'],
+    ['DELETE', '/api/v1/admin/jobs'],
+    ['GET', '/api/v1'],
+  ] as const
+  const asked = [...named.map(({ method, path }) => [method.toUpperCase(), path] as const), ...others]
+  return [
+    ...asked.map(([method, path]) => ({ method, path, headers: {} })),
+    ...['PATCH', 'HEAD'].map((meant) => ({ method: 'POST', path: UPLOAD, headers: { [OVERRIDE]: meant } })),
+  ]
+}
+
+function carriesBytes(method: string, path: string, headers: Asked['headers']): boolean {
+  return path === UPLOAD && (method === 'PATCH' || headers[OVERRIDE] === 'PATCH')
 }
 
 describe('the rate of a key', () => {
@@ -27,18 +61,46 @@ describe('the rate of a key', () => {
       const answers = [
         await caller.upload('x'),
         await caller.upload('x', { folder: 'a'.repeat(16) }),
-        await caller.get('/api/v1/files'),
         await caller.get('/api/v1/files?page=0'),
         await caller.get(`/api/v1/file/${slug}`),
         await caller.get('/api/v1/file/Abcdefghijkl'),
-        await caller.post('/api/v1/folder', { name: 'x' }),
-        await caller.post('/api/v1/folder', { name: 'x' }),
         await caller.post('/file/delete', { identifiers: [slug] }),
-        await caller.post('/folder/delete', {}),
-        await caller.get('/api/v1/account'),
+        await caller.get('/api/v1/nothing'),
+        await caller.get('/api/v1/file/move'),
+        await caller.post('/api/v1/files', {}),
+        await caller.get('/folder/delete'),
       ]
-      const remaining = answers.map((answer) => rate(answer).remaining)
-      expect(remaining).toEqual(answers.map((_, index) => 98 - index))
+      expect(answers.map(({ status }) => status)).toEqual([200, 404, 400, 200, 404, 200, 404, 404, 405, 405])
+      expect(answers.map((answer) => rate(answer).remaining)).toEqual(answers.map((_, index) => 98 - index))
+    }))
+
+  test('counts every request to the API but those that carry bytes of a resumable upload', () =>
+    withHoldfast({ rateLimit: 1000 }, async (holdfast) => {
+      const { apiKey } = await holdfast.addAccount()
+      let left = 1000
+      for (const { method, path, headers } of everyRequest()) {
+        const address = holdfast.url + path.replaceAll(/\{\w+\}/g, '0')
+        const response = await fetch(address, {
+          method,
+          headers: { ...headers, authorization: `Bearer ${apiKey}` },
+        })
+        const remaining = Number(response.headers.get('ratelimit-remaining') ?? Number.NaN)
+        // Events have no end.
+        await response.body?.cancel()
+        if (!carriesBytes(method, path, headers)) left--
+        expect({ method, path, remaining }).toEqual({ method, path, remaining: left })
+      }
+    }))
+
+  test('that is used up refuses requests to addresses that need no key, and a key that is none changes nothing', () =>
+    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
+      const caller = await newcomer(holdfast)
+      expect(await caller.get('/api/v1/notice')).toMatchObject({ status: 200 })
+      for (const path of ['/api/v1/notice', '/api/v1/nothing']) {
+        expect(await caller.get(path)).toMatchObject(refusal('RATE_LIMITED'))
+      }
+      const unknown = await api(holdfast, `hf_${'a'.repeat(43)}`).get('/api/v1/notice')
+      expect([unknown.status, unknown.headers.get('ratelimit-limit')]).toEqual([200, null])
     }))
 
   test('beyond it is refused until the window of an hour since the first request is over', () =>
