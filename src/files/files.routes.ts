@@ -15,6 +15,7 @@ import {
   batch,
   fileIdentifier,
   folderPlace,
+  identifiersOf,
   paginationOf,
   READ_ONLY_ALLOWED,
 } from '../server/requests/fields.ts'
@@ -141,11 +142,7 @@ export const moveFilesEndpoint = keyedEndpoint({
 export const deleteFilesEndpoint = keyedEndpoint({
   summary: 'Delete files, for good',
   tag: 'Files',
-  body: z.object({
-    identifiers: z
-      .array(fileIdentifier, 'must be a list of identifiers')
-      .min(1, 'must hold at least one identifier'),
-  }),
+  body: z.object({ identifiers: identifiersOf(fileIdentifier) }),
   answer: deletion,
   errors: [400, 413],
   async handle({ caller, body }, { files }: { files: FilesPart }) {

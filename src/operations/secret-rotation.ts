@@ -1,8 +1,8 @@
 import { assertNobodyServes } from '../core/nodes/nodes-quiet.ts'
-import { missingMigrations } from '../database/migrate.ts'
 import { type Clock, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { connect, databaseExists, holdDataFolder, type StorageOptions } from '../storage.ts'
+import { assertOwnVersion } from './database-version.ts'
 import { type Rotation, readSecret, rotateSecrets } from './secrets.ts'
 
 /**
@@ -20,12 +20,7 @@ export async function rotateSecretsOf(
     open.defer(await holdDataFolder(config))
     const { db, close } = await connect({ ...parts, report() {} })
     open.defer(close)
-    if ((await missingMigrations(db)) > 0) {
-      throw new Refusal(
-        'PRECONDITION_FAILED',
-        'the database is older than this program; run "holdfast migrate" first',
-      )
-    }
+    await assertOwnVersion(db)
     await quiet(db, clock)
     const { formerFile, mayDropCodes } = options
     const former = formerFile === null ? null : await readSecret({ kind: 'file', path: formerFile })

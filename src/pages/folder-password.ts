@@ -3,7 +3,7 @@ import { Refusal } from '../domain/errors.ts'
 import type { FolderIdentifier } from '../domain/ids.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { type Call, FOLDER_COOKIE } from '../server/call.ts'
-import { endpoint } from '../server/endpoint.ts'
+import { type Documentation, endpoint } from '../server/endpoint.ts'
 import { errorHeaders, statusOf } from '../server/errors.ts'
 import { readForm } from '../server/requests/body.ts'
 import { cookieValue, setCookie } from '../server/requests/cookies.ts'
@@ -52,20 +52,25 @@ function statusOfForm(error: Refusal | null): number {
   return error === null || error.code === 'WRONG_PASSWORD' ? 200 : statusOf(error.code)
 }
 
+/** What is documented of every password form. */
+export const ofPasswordForm = {
+  tag: 'Site',
+  body: {
+    type: 'application/x-www-form-urlencoded',
+    schema: z.object({ password: z.string(), next: z.string().optional() }),
+  },
+  answers: {
+    200: { description: 'The form again: the password is wrong' },
+    303: { description: 'Unlocked, with the cookie; on to the page' },
+  },
+  errors: [400, 404, 413, 429],
+} satisfies Partial<Documentation>
+
 export const postFolderPassword = endpoint({
   documentation: {
     summary: 'Give the password of a folder',
-    tag: 'Site',
     params: z.object({ identifier: z.string() }),
-    body: {
-      type: 'application/x-www-form-urlencoded',
-      schema: z.object({ password: z.string(), next: z.string().optional() }),
-    },
-    answers: {
-      200: { description: 'The form again: the password is wrong' },
-      303: { description: 'Unlocked, with the cookie; on to the page' },
-    },
-    errors: [400, 404, 413, 429],
+    ...ofPasswordForm,
   },
   async handle(
     call,

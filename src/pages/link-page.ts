@@ -22,7 +22,7 @@ import { bundlePage } from './bundle-page.ts'
 import { askedBytes, fileView, redirectToBytes } from './file-view.ts'
 import { folderPage } from './folder-contents.ts'
 import { toArchive } from './folder-page.ts'
-import { passwordForm, unlocking } from './folder-password.ts'
+import { ofPasswordForm, passwordForm, unlocking } from './folder-password.ts'
 import { FILE_SORTS } from './folder-query.ts'
 import { type LinkPlace, type LinkTarget, linkFolderPlace, linkPlace } from './link-place.ts'
 import type { PagesPart } from './pages.part.ts'
@@ -86,17 +86,8 @@ export const getLinkTargetPage = endpoint({
 export const postLinkPassword = endpoint({
   documentation: {
     summary: 'Give the password of a made link',
-    tag: 'Site',
     params: z.object({ link: z.string() }),
-    body: {
-      type: 'application/x-www-form-urlencoded',
-      schema: z.object({ password: z.string(), next: z.string().optional() }),
-    },
-    answers: {
-      200: { description: 'The form again: the password is wrong' },
-      303: { description: 'Unlocked, with the cookie; on to the page' },
-    },
-    errors: [400, 404, 413, 429],
+    ...ofPasswordForm,
   },
   async handle(call, parts: Pick<LinkPageNeeds, 'authentication' | 'pages' | 'sharing'>) {
     const visited = await visitedLink(call, parts)

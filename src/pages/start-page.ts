@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Caller } from '../core/callers.ts'
 import type { Authentication } from '../server/authentication.ts'
-import { endpoint } from '../server/endpoint.ts'
+import { endpoint, fileField } from '../server/endpoint.ts'
 import { formUpload } from '../uploads/form-upload.ts'
 import { receiveFile } from '../uploads/receive.routes.ts'
 import { giveReceipt } from '../uploads/upload-answers.ts'
@@ -32,7 +32,7 @@ export const postStartPage = endpoint({
     tag: 'Site',
     body: {
       type: 'multipart/form-data',
-      schema: z.object({ file: z.string().openapi({ type: 'string', format: 'binary' }) }),
+      schema: z.object({ file: fileField }),
     },
     answers: { 303: { description: 'Stored; on to the page of the file' } },
     errors: [400, 403, 413, 429],

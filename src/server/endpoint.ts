@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import * as mini from 'zod/mini'
 import { described } from '../contract/documentation.ts'
 import type { AccountCaller, SessionCaller } from '../core/callers.ts'
@@ -52,6 +52,14 @@ const binary = described(mini.string(), { format: 'binary' })
 /** A response of bytes: a file, a picture, a page. */
 export function bytesOf(type: string, description: string): EndpointAnswer {
   return { description, type, schema: binary }
+}
+
+/** The field of a form that is a file. */
+export const fileField = z.string().openapi({ type: 'string', format: 'binary' })
+
+/** A request body of bytes. */
+export function bodyOfBytes(type: string): NonNullable<Documentation['body']> {
+  return { type, schema: fileField }
 }
 
 /**

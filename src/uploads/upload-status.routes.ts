@@ -9,7 +9,7 @@ import { thumbnailPath } from '../files/file-answers.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import { jsonResponse } from '../server/answers/json.ts'
 import type { Call } from '../server/call.ts'
-import { type Documentation, endpoint, keyedEndpoint } from '../server/endpoint.ts'
+import { bodyOfBytes, type Documentation, endpoint, fileField, keyedEndpoint } from '../server/endpoint.ts'
 import type { ThumbnailProgress, Thumbnails } from '../thumbnails/thumbnails.ts'
 import { formUpload } from './form-upload.ts'
 import { rawUpload } from './raw-body.ts'
@@ -36,7 +36,7 @@ export const uploadFile = endpoint({
     headers,
     body: {
       type: 'multipart/form-data',
-      schema: z.object({ file: z.string().openapi({ type: 'string', format: 'binary' }) }),
+      schema: z.object({ file: fileField }),
     },
     answers: {
       200: { description: 'Stored, safe from a power cut', schema: uploadResult, headers: answerHeaders },
@@ -66,10 +66,7 @@ function rawEndpoint(route: string, documentation: Pick<Documentation, 'summary'
       ...documentation,
       tag: 'Uploads',
       headers,
-      body: {
-        type: 'application/octet-stream',
-        schema: z.string().openapi({ type: 'string', format: 'binary' }),
-      },
+      body: bodyOfBytes('application/octet-stream'),
       answers: {
         200: {
           description:

@@ -8,6 +8,7 @@ import { View } from '../uploads/list/view.ts'
 import type { Picked } from '../uploads/picked.ts'
 import { openReceiptStore, type ReceiptStore } from '../uploads/receipts.ts'
 import type { Uploads } from '../uploads/upload-item.ts'
+import { useLeaveWarning } from '../uploads/use-leave-warning.ts'
 import type { Answers } from './answers.ts'
 import { AskedFields, areFilled } from './asked-fields.tsx'
 import type { StartPageData } from './data.ts'
@@ -35,7 +36,7 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
   const isOver = useDrop(add)
   usePaste(data, add)
   const [isWritten, setIsWritten] = useState(false)
-  useWarning(total.isActive || isWritten)
+  useLeaveWarning(total.isActive || isWritten)
   const title = view.title(uploads)
   useTitle(title === null ? null : `${title} · Holdfast`)
   const isEmpty = items.length === 0
@@ -140,16 +141,6 @@ function usePaste(data: StartPageData, add: (picked: readonly Picked[]) => void)
 
 function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement
-}
-
-/** The browser asks whether the page may be left while that would interrupt something. */
-function useWarning(isActive: boolean): void {
-  useEffect(() => {
-    if (!isActive) return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [isActive])
 }
 
 /** `null` leaves the title that the page came with. */

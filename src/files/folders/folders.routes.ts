@@ -15,6 +15,7 @@ import {
   batch,
   folderPlace,
   identifierParameter,
+  identifiersOf,
   newPassword,
   READ_ONLY_ALLOWED,
 } from '../../server/requests/fields.ts'
@@ -164,11 +165,7 @@ export const moveFoldersEndpoint = keyedEndpoint({
 export const deleteFoldersEndpoint = keyedEndpoint({
   summary: 'Delete folders and all files inside them, for good',
   tag: 'Folders',
-  body: z.object({
-    identifiers: z
-      .array(z.string('must be a folder identifier'), 'must be a list of identifiers')
-      .min(1, 'must hold at least one identifier'),
-  }),
+  body: z.object({ identifiers: identifiersOf(z.string('must be a folder identifier')) }),
   answer: deletion,
   errors: [400, 413],
   async handle({ caller, body }, { files }: { files: FilesPart }) {

@@ -9,11 +9,12 @@ import { yieldToEventLoop } from '../../core/batches.ts'
 import { metaOf, setMeta } from '../../core/meta.rows.ts'
 import { assertPaired, pairMeta } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
-import { migrate, missingMigrations } from '../../database/migrate.ts'
+import { migrate } from '../../database/migrate.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { makeBlobKey } from '../../domain/random.ts'
 import { connect, databaseExists, openBlobs, openRows, type StorageOptions } from '../../storage.ts'
+import { assertOwnVersion } from '../database-version.ts'
 import type { Carrier } from '../relocation/blob-carrying.ts'
 import { copySnapshot, countRows } from '../relocation/copying.rows.ts'
 import {
@@ -86,9 +87,7 @@ export async function backUp(backup: Backup): Promise<BackedUp> {
   try {
     const { db, close } = await connect({ ...backup, report() {} })
     open.defer(close)
-    if ((await missingMigrations(db)) > 0) {
-      throw refused('the database is not of this program\'s version; "holdfast migrate" brings it there')
-    }
+    await assertOwnVersion(db)
     const blobs = await openBlobs({ ...backup, report() {} }, false)
     await assertPaired(db, blobs, random)
     const mark = (await metaOf(db, pairMeta.mark)) ?? ''

@@ -2,12 +2,12 @@
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { assertPaired } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
-import { missingMigrations } from '../../database/migrate.ts'
 import type { Damage } from '../../database/schema.ts'
 import { MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
+import { assertOwnVersion } from '../database-version.ts'
 import { lookAtContents, type Wrong } from './contents.ts'
 import { contentTotals, filesWith } from './integrity.rows.ts'
 import { Marking, type MarkLimit, type Marks } from './marking.ts'
@@ -88,9 +88,7 @@ export async function checkInstallation(check: Check): Promise<CheckResult> {
   const storage = { ...check, report() {} }
   const { db, close } = await connect(storage)
   try {
-    if ((await missingMigrations(db)) > 0) {
-      throw refused('the database is not of this program\'s version; "holdfast migrate" brings it there')
-    }
+    await assertOwnVersion(db)
     const blobs = await openBlobs(storage, false)
     await assertPaired(db, blobs, random)
     return await new Checking(check, db, blobs).run()

@@ -5,7 +5,6 @@ import type { MirrorConfig, StorePlace } from '../../config/setting-groups.ts'
 import type { Config } from '../../config.ts'
 import { assertPaired } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
-import { missingMigrations } from '../../database/migrate.ts'
 import { endsWithin } from '../../domain/abort.ts'
 import { MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
@@ -13,6 +12,7 @@ import type { BlobKey } from '../../domain/ids.ts'
 import type { Log } from '../../log.ts'
 import { settings } from '../../settings.ts'
 import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
+import { assertOwnVersion } from '../database-version.ts'
 import { createDiskLoad } from '../integrity/disk-load.ts'
 import { linuxDiskPressure } from '../integrity/disk-pressure.ts'
 import { paceOf } from '../integrity/pace.ts'
@@ -118,9 +118,7 @@ async function opened<T>(command: MirrorCommand, use: (parts: Opened) => Promise
   const storage = { ...command, report() {} }
   const { db, close } = await connect(storage)
   try {
-    if ((await missingMigrations(db)) > 0) {
-      throw refused('the database is not of this program\'s version; "holdfast migrate" brings it there')
-    }
+    await assertOwnVersion(db)
     const blobs = await openBlobs(storage, false)
     await assertPaired(db, blobs, random)
     return await use({ db, blobs, ...config.mirror })

@@ -61,6 +61,11 @@ export function batch<S extends z.ZodType>(item: S, of: 'identifier' | 'receipt'
     .max(MOST_OF_BATCH, `may hold ${MOST_OF_BATCH} ${of}s at most`)
 }
 
+/** Any number of identifiers, at least one. */
+export function identifiersOf<S extends z.ZodType>(item: S) {
+  return z.array(item, 'must be a list of identifiers').min(1, 'must hold at least one identifier')
+}
+
 /** Files and folders, together between one and the maximum of a batch. */
 export const filesAndFolders = z
   .object({

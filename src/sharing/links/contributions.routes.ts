@@ -8,7 +8,7 @@ import { timestamp } from '../../domain/clock.ts'
 import { type Answers, ASKED_FIELDS } from '../../domain/upload-terms.ts'
 import { jsonResponse } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
-import { type Documentation, endpoint, keyedEndpoint } from '../../server/endpoint.ts'
+import { bodyOfBytes, type Documentation, endpoint, fileField, keyedEndpoint } from '../../server/endpoint.ts'
 import { MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'
 import type { ListedContribution } from '../../uploads/contributions.rows.ts'
 import { formUpload } from '../../uploads/form-upload.ts'
@@ -76,10 +76,7 @@ function putEndpoint(documentation: Pick<Documentation, 'summary' | 'params'>) {
       ...documentation,
       tag: 'Links',
       query: asked,
-      body: {
-        type: 'application/octet-stream',
-        schema: z.string().openapi({ type: 'string', format: 'binary' }),
-      },
+      body: bodyOfBytes('application/octet-stream'),
       answers: {
         200: {
           description:
@@ -134,7 +131,7 @@ export const postContribution = endpoint({
     params: z.object({ link }),
     body: {
       type: 'multipart/form-data',
-      schema: asked.extend({ file: z.string().openapi({ type: 'string', format: 'binary' }) }),
+      schema: asked.extend({ file: fileField }),
     },
     answers: {
       200: {

@@ -4,7 +4,7 @@ import type { Caller } from '../../core/callers.ts'
 import type { UploadName } from '../../domain/ids.ts'
 import { preflight } from '../../server/answers/preflight.ts'
 import type { Call } from '../../server/call.ts'
-import { type Documentation, endpoint } from '../../server/endpoint.ts'
+import { bodyOfBytes, type Documentation, endpoint } from '../../server/endpoint.ts'
 import { type MeantMethod, meantMethod } from '../../server/requests/method-override.ts'
 import { leaveBody } from '../receive.routes.ts'
 import type { UploadsPart } from '../uploads.part.ts'
@@ -65,10 +65,6 @@ const capabilityHeaders = z.object({
   'Tus-Max-Size': z.string(),
   'Tus-Checksum-Algorithm': z.string(),
 })
-const bytes = {
-  type: 'application/offset+octet-stream',
-  schema: z.string().openapi({ type: 'string', format: 'binary' }),
-}
 
 /** What may be asked of one upload, by whatever method. */
 function uploadEndpoint(documentation: Omit<Documentation, 'tag'>) {
@@ -149,7 +145,7 @@ export const patchUpload = uploadEndpoint({
     'Upload-Length': z.string().optional(),
     'Upload-Checksum': checksumHeader,
   }),
-  body: bytes,
+  body: bodyOfBytes('application/offset+octet-stream'),
   answers: {
     204: {
       description: 'Safe up to Upload-Offset; with the last byte, the file is stored',

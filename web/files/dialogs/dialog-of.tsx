@@ -1,8 +1,8 @@
-import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { UploadEngine } from '../../uploads/engine.ts'
 import { BinDialog } from '../bin/bin-dialog.tsx'
 import type { OpenDialog as Shown } from '../commands.ts'
 import { useFiles } from '../files-context.ts'
+import { PaneButtons } from '../folders/folder-pane.tsx'
 import { FolderTreeView } from '../folders/folder-tree-view.tsx'
 import { LinksDialog } from '../links/links-dialog.tsx'
 import { ShareDialog } from '../links/share-dialog.tsx'
@@ -53,14 +53,7 @@ function FoldersDialog({ close }: { close: () => void }) {
           commands.go(place)
         }}
       />
-      <button className="pane-button" onClick={() => commands.show({ kind: 'links' })} type="button">
-        <Drawing of="link" />
-        {texts.links.title}
-      </button>
-      <button className="pane-button" onClick={() => commands.show({ kind: 'bin' })} type="button">
-        <Drawing of="trash" />
-        {texts.bin.title}
-      </button>
+      <PaneButtons />
     </FilesDialog>
   )
 }

@@ -8,6 +8,16 @@ export function FolderPane() {
   return (
     <nav aria-label={texts.folders} className="folder-pane">
       <FolderTreeView at={shown.query.place} choose={commands.go} drops />
+      <PaneButtons />
+    </nav>
+  )
+}
+
+/** What is not a folder. */
+export function PaneButtons() {
+  const { texts, commands } = useFiles()
+  return (
+    <>
       <button className="pane-button" onClick={() => commands.show({ kind: 'links' })} type="button">
         <Drawing of="link" />
         {texts.links.title}
@@ -16,6 +26,6 @@ export function FolderPane() {
         <Drawing of="trash" />
         {texts.bin.title}
       </button>
-    </nav>
+    </>
   )
 }

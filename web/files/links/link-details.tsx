@@ -1,15 +1,14 @@
 import { Button } from '@mantine/core'
-import { type FormEvent, useEffect, useId, useState } from 'react'
+import { type FormEvent, useId, useState } from 'react'
 import type { Contribution, Link } from '../../../src/contract/links.ts'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
 import { useListAttempt } from '../dialogs/use-attempt.ts'
-import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
-import { notReached } from '../network-text.ts'
 import { useTimes } from '../use-times.ts'
 import { LinkLog } from './link-log.tsx'
 import { changeLink, fetchContributions, type LinkChange } from './links-client.ts'
+import { MoreButton, ReadFailure, useReadPages } from './read-pages.tsx'
 
 interface LinkDetailsProps {
   readonly link: Link
@@ -30,49 +29,24 @@ export function LinkDetails({ link, changed }: LinkDetailsProps) {
 function Received({ link }: { link: Link }) {
   const { texts } = useFiles()
   const { links } = texts
-  const [came, setCame] = useState<readonly Contribution[] | null>(null)
-  const [pages, setPages] = useState({ read: 0, all: 1 })
-  const [hasFailed, setHasFailed] = useState(false)
-  const oneAtATime = useOneAtATime()
-
-  function read(page: number): void {
-    setHasFailed(false)
-    oneAtATime(() =>
-      fetchContributions(link, page).then(
-        (found) => {
-          setCame((before) => [...(before ?? []), ...found.contributions])
-          setPages({ read: page, all: found.pages })
-        },
-        () => setHasFailed(true),
-      ),
-    )
-  }
-
-  // Read when the details are opened.
-  useEffect(() => read(1), [])
+  const came = useReadPages((page) =>
+    fetchContributions(link, page).then(({ contributions, pages }) => ({ items: contributions, pages })),
+  )
 
   return (
     <>
       <h3>{links.came}</h3>
-      {hasFailed ? (
-        <p className="failure small" role="alert">
-          {notReached(texts)}
-        </p>
-      ) : null}
-      {came?.length === 0 ? <p className="small quiet">{links.nothingCame}</p> : null}
+      <ReadFailure of={came} />
+      {came.items?.length === 0 ? <p className="small quiet">{links.nothingCame}</p> : null}
       <ul>
-        {came?.map((contribution) => (
+        {came.items?.map((contribution) => (
           <ReceivedRow
             contribution={contribution}
             key={`${contribution.file?.id ?? contribution.name} ${contribution.created_at}`}
           />
         ))}
       </ul>
-      {pages.read < pages.all && came !== null ? (
-        <Button onClick={() => read(pages.read + 1)} size="compact-md" variant="default">
-          {links.more}
-        </Button>
-      ) : null}
+      <MoreButton of={came} />
     </>
   )
 }

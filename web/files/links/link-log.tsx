@@ -1,12 +1,9 @@
-import { Button } from '@mantine/core'
-import { useEffect, useState } from 'react'
 import type { Link, LinkEvent } from '../../../src/contract/links.ts'
 import { FileName } from '../../shared/file-name.tsx'
-import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
-import { notReached } from '../network-text.ts'
 import { useTimes } from '../use-times.ts'
 import { fetchLog } from './links-client.ts'
+import { MoreButton, ReadFailure, useReadPages } from './read-pages.tsx'
 
 /** Events have no names of their own. */
 interface KeyedEvent {
@@ -18,48 +15,26 @@ interface KeyedEvent {
 export function LinkLog({ link }: { link: Link }) {
   const { texts } = useFiles()
   const { links } = texts
-  const [events, setEvents] = useState<readonly KeyedEvent[] | null>(null)
-  const [pages, setPages] = useState({ read: 0, all: 1 })
-  const [hasFailed, setHasFailed] = useState(false)
-  const oneAtATime = useOneAtATime()
+  const log = useReadPages<KeyedEvent>((page) =>
+    fetchLog(link, page).then(({ events, pages }) => ({
+      items: events.map((event, at) => ({ event, key: `${page}.${at}` })),
+      pages,
+    })),
+  )
+  const { items, hasMore, hasFailed } = log
 
-  function read(page: number): void {
-    setHasFailed(false)
-    oneAtATime(() =>
-      fetchLog(link, page).then(
-        (found) => {
-          const more = found.events.map((event, at) => ({ event, key: `${page}.${at}` }))
-          setEvents((before) => [...(before ?? []), ...more])
-          setPages({ read: page, all: found.pages })
-        },
-        () => setHasFailed(true),
-      ),
-    )
-  }
-
-  // Read when the details are opened.
-  useEffect(() => read(1), [])
-
-  const shown = events?.filter(({ event }) => event.kind !== 'link.arrived') ?? []
-  if (events !== null && shown.length === 0 && pages.read >= pages.all && !hasFailed) return null
+  const shown = items?.filter(({ event }) => event.kind !== 'link.arrived') ?? []
+  if (items !== null && shown.length === 0 && !hasMore && !hasFailed) return null
   return (
     <>
       <h3>{links.happened}</h3>
-      {hasFailed ? (
-        <p className="failure small" role="alert">
-          {notReached(texts)}
-        </p>
-      ) : null}
+      <ReadFailure of={log} />
       <ul>
         {shown.map(({ event, key }) => (
           <EventRow event={event} key={key} />
         ))}
       </ul>
-      {pages.read < pages.all && events !== null ? (
-        <Button onClick={() => read(pages.read + 1)} size="compact-md" variant="default">
-          {links.more}
-        </Button>
-      ) : null}
+      <MoreButton of={log} />
     </>
   )
 }

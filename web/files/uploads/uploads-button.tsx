@@ -5,6 +5,7 @@ import type { UploadEngine } from '../../uploads/engine.ts'
 import { Announcements } from '../../uploads/list/announcements.tsx'
 import { View } from '../../uploads/list/view.ts'
 import { isActive } from '../../uploads/upload-item.ts'
+import { useLeaveWarning } from '../../uploads/use-leave-warning.ts'
 import { useFiles } from '../files-context.ts'
 
 /** How far uploads are, below the list; it leads to all of them. */
@@ -14,7 +15,7 @@ export function UploadsButton({ engine }: { engine: UploadEngine }) {
   const { items, total } = uploads
   const view = useMemo(() => new View({ locale: data.locale, texts: data.uploads }, words), [data, words])
   useEffect(() => engine.open(), [engine])
-  useWarning(total.isActive)
+  useLeaveWarning(total.isActive)
   const active = items.filter(isActive).length
   const failed = items.find(({ state }) => state.kind === 'failed')
   const waiting = active > 0 ? items.find(({ state }) => state.kind === 'waiting') : undefined
@@ -49,14 +50,4 @@ export function UploadsButton({ engine }: { engine: UploadEngine }) {
       <Announcements items={items} view={view} />
     </>
   )
-}
-
-/** The browser asks whether the page may be left while that would interrupt something. */
-function useWarning(isActive: boolean): void {
-  useEffect(() => {
-    if (!isActive) return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [isActive])
 }
