@@ -103,7 +103,7 @@ export const listedUpload = component(
     }),
     folder: described(z.nullable(z.string()), {
       description:
-        'Identifier of the folder that the metadata named; null where they named none: the top level, or the folder of X-Folder-ID',
+        'Identifier of the folder that the upload named, in its metadata or by X-Folder-ID; null for the top level',
     }),
     path: described(z.nullable(z.string()), {
       description: 'Path inside that folder, as the metadata said (`relativePath`); null where it did not',

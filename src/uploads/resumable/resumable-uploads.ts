@@ -3,7 +3,14 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { cleanFileName } from '../../domain/file-name.ts'
-import { GUESTS, type OwnUploadName, type Slug, type UploadName, type UploadToken } from '../../domain/ids.ts'
+import {
+  type FolderIdentifier,
+  GUESTS,
+  type OwnUploadName,
+  type Slug,
+  type UploadName,
+  type UploadToken,
+} from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { findFile } from '../../files/files.rows.ts'
 import { isWithin } from '../../files/folders/places.ts'
@@ -32,6 +39,7 @@ export type ResumableUpload = Pick<
   | 'slug'
   | 'uuid'
   | 'account_id'
+  | 'folder_id'
   | 'name'
   | 'metadata'
   | 'kind'
@@ -204,6 +212,11 @@ export class ResumableUploads {
   /** Unfinished ones within reach, oldest first, at most 1,000. */
   list(reach: Reach): Promise<ResumableUpload[]> {
     return this.#parts.lookup.list(reach)
+  }
+
+  /** The folder in which `depth` folders of the upload's path were made; null for the top level. */
+  startOf(reach: Reach, upload: ResumableUpload, depth: number): Promise<FolderIdentifier | null> {
+    return this.#parts.lookup.startOf(reach, upload, depth)
   }
 
   nameForOwner(upload: ResumableUpload): OwnUploadName {

@@ -11,7 +11,7 @@ import { toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 import { takeChunk } from './tus-append.ts'
-import { assertTus, declaredSize, hasChunk, parseConcat, parseMetadata } from './tus-headers.ts'
+import { assertTus, declaredSize, hasChunk, parseConcat, parseMetadata, pathNames } from './tus-headers.ts'
 import { guestsReceipt, stateHeaders } from './tus-state.ts'
 import type { NewUpload } from './upload-creation.ts'
 
@@ -83,7 +83,7 @@ interface About {
 
 function newUpload({ request }: Call, caller: Sender, about: About): NewUpload {
   const { header, metadata, place, namesFolder } = about
-  const path = (metadata.get('relativePath') ?? '').split('/').filter((name) => name !== '')
+  const path = pathNames(metadata)
   const common = {
     place,
     namesFolder,

@@ -106,3 +106,8 @@ function partToken(url: string): UploadToken {
 function invalid(message: string): Refusal {
   return new Refusal('INVALID_REQUEST', message)
 }
+
+/** The names in `relativePath`: folders from the outside in, and the file. */
+export function pathNames(metadata: ReadonlyMap<string, string>): string[] {
+  return (metadata.get('relativePath') ?? '').split('/').filter((name) => name !== '')
+}

@@ -4,9 +4,16 @@ import type { Aging, Outages } from '../../core/outages.ts'
 import type { Database } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { GUESTS, type OwnUploadName, type Slug, type UploadName, type UploadToken } from '../../domain/ids.ts'
+import {
+  type FolderIdentifier,
+  GUESTS,
+  type OwnUploadName,
+  type Slug,
+  type UploadName,
+  type UploadToken,
+} from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
-import { findFolder } from '../../files/folders/folders.rows.ts'
+import { findFolder, folderChain } from '../../files/folders/folders.rows.ts'
 import { isWithin } from '../../files/folders/places.ts'
 import {
   openUploadBySlug,
@@ -113,6 +120,17 @@ export class UploadLookup {
     if (top === undefined) return []
     const uploads = await openUploads(db, account, top?.id ?? null, MOST_LISTED)
     return Promise.all(uploads.map((upload) => withPartsReceived(db, upload)))
+  }
+
+  /** The folder that `depth` folders of the upload's path were made in; null for the top of what is within reach. */
+  async startOf(
+    { within }: Reach,
+    { folder_id }: Pick<UploadRow, 'folder_id'>,
+    depth: number,
+  ): Promise<FolderIdentifier | null> {
+    const chain = await folderChain(this.#parts.db, folder_id)
+    const top = within === null ? 0 : chain.findIndex(({ identifier }) => identifier === within)
+    return top === -1 ? null : (chain.slice(top, chain.length - depth).at(-1)?.identifier ?? null)
   }
 
   nameForOwner({ slug }: Pick<UploadRow, 'slug'>): OwnUploadName {

@@ -6,7 +6,7 @@ import { keyedEndpoint } from '../../server/endpoint.ts'
 import { UPLOADS_PATH } from '../paths.ts'
 import { publicNames, toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
-import { parseMetadata } from './tus-headers.ts'
+import { parseMetadata, pathNames } from './tus-headers.ts'
 
 export const listUploads = keyedEndpoint({
   summary: 'List your unfinished resumable uploads, oldest first',
@@ -14,20 +14,19 @@ export const listUploads = keyedEndpoint({
   answer: uploadsAnswer,
   async handle({ call, caller }, { uploads }: { uploads: UploadsPart }) {
     const unfinished = await uploads.resumable.list(caller)
-    return {
-      success: true,
-      data: unfinished.map((upload) => {
-        const metadata = parseMetadata(upload.metadata)
-        const place = parseFolderPlace(metadata.get('folder'))
-        return {
-          ...toUnfinishedUpload(call.site, uploads, upload),
-          ...publicNames(call.site, upload),
-          location: `${UPLOADS_PATH}/${uploads.resumable.nameForOwner(upload)}`,
-          folder: place === 'root' ? null : place,
-          path: metadata.get('relativePath') ?? null,
-        }
-      }),
-    }
+    const data = unfinished.map(async (upload) => {
+      const metadata = parseMetadata(upload.metadata)
+      const named = parseFolderPlace(metadata.get('folder'))
+      const depth = Math.max(0, pathNames(metadata).length - 1)
+      return {
+        ...toUnfinishedUpload(call.site, uploads, upload),
+        ...publicNames(call.site, upload),
+        location: `${UPLOADS_PATH}/${uploads.resumable.nameForOwner(upload)}`,
+        folder: named === 'root' ? await uploads.resumable.startOf(caller, upload, depth) : named,
+        path: metadata.get('relativePath') ?? null,
+      }
+    })
+    return { success: true, data: await Promise.all(data) }
   },
 })
 

@@ -43,6 +43,28 @@ describe('an upload whose bytes are still coming', () => {
     expect(await own.get(UPLOADS)).toMatchObject({ body: { data: [] } })
   })
 
+  test('is listed with the folder that it named, however it named it, and the path below that', async () => {
+    const own = await newcomer(holdfast)
+    const folder = await own.folder('Named')
+    const headers = { 'upload-length': '1', 'x-folder-id': folder }
+    await tus(own).create({ ...headers, 'upload-metadata': metadata({ filename: 'a' }) })
+    await tus(own).create({ ...headers, 'upload-metadata': metadata({ relativePath: 'b/c/d' }) })
+    await tus(own).start(1, { folder, relativePath: 'b/e' })
+    await tus(own).start(1, { relativePath: 'b/f' })
+    await tus(own).start(1)
+    expect(await own.get(UPLOADS)).toMatchObject({
+      body: {
+        data: [
+          { folder, path: null },
+          { folder, path: 'b/c/d' },
+          { folder, path: 'b/e' },
+          { folder: null, path: 'b/f' },
+          { folder: null, path: null },
+        ],
+      },
+    })
+  })
+
   test('can be ended by its owner who has lost its address, and by nobody else', async () => {
     const own = await newcomer(holdfast)
     const { path, slug } = await tus(own).start(10)
