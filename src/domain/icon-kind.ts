@@ -1,3 +1,5 @@
+import { CODE_EXTENSIONS, TEXT_EXTENSIONS } from './text-names.ts'
+
 export type IconKind =
   | 'image'
   | 'video'
@@ -29,30 +31,25 @@ const byType: readonly (readonly [RegExp, IconKind])[] = [
   ],
   [/\/(?:x-)?(?:zip|gzip|bzip2?|tar|7z|rar|zstd|xz|compress)|compressed$|\.rar$/, 'archive'],
   [
-    /javascript|typescript|json|[/+]xml$|^text\/(?:html|css|x-)|\/(?:x-sh|sql|x-sql|toml|yaml|x-httpd-php)$/,
+    /javascript|typescript|json|[/+]xml$|^text\/(?:html|css|jsx|less|stylus|coffeescript|wgsl|x-)|\/(?:node|vnd\.dart|x-perl|x-sh|sql|x-sql|toml|yaml|x-httpd-php)$/,
     'code',
   ],
   [/^text\//, 'text'],
 ]
 
-const byExtension: readonly (readonly [IconKind, string])[] = [
-  ['archive', 'zip rar 7z gz tgz bz2 xz zst tar lz4'],
-  ['application', 'exe msi apk dmg deb rpm iso img jar appimage flatpak wasm'],
-  [
-    'code',
-    'c h cc cpp hpp cs go rs py rb php java kt swift lua sh js mjs jsx ts tsx vue sql json yaml yml toml ini',
-  ],
-  ['text', 'txt md log srt vtt nfo tex'],
-  ['image', 'psd xcf heic raw cr2 nef dng'],
-  ['video', 'mkv mov mp4 webm avi'],
-  ['audio', 'flac opus mp3 wav m4a'],
-  ['font', 'ttf otf woff woff2'],
+const byExtension: readonly (readonly [IconKind, Iterable<string>])[] = [
+  ['archive', 'zip rar 7z gz tgz bz2 xz zst tar lz4'.split(' ')],
+  ['application', 'exe msi apk dmg deb rpm iso img jar appimage flatpak wasm'.split(' ')],
+  ['code', CODE_EXTENSIONS],
+  ['text', TEXT_EXTENSIONS],
+  ['image', 'psd xcf heic raw cr2 nef dng'.split(' ')],
+  ['video', 'mkv mov mp4 webm avi'.split(' ')],
+  ['audio', 'flac opus mp3 wav m4a'.split(' ')],
+  ['font', 'ttf otf woff woff2'.split(' ')],
 ]
 
 const kinds: ReadonlyMap<string, IconKind> = new Map(
-  byExtension.flatMap(([kind, extensions]) =>
-    extensions.split(' ').map((extension) => [extension, kind] as const),
-  ),
+  byExtension.flatMap(([kind, extensions]) => [...extensions].map((extension) => [extension, kind] as const)),
 )
 
 /** Kind of a file by its MIME type or, where that is too general, by its extension (lower case, no dot). */

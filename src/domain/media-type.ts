@@ -1,8 +1,10 @@
 import { fileTypeFromBuffer } from 'file-type'
 import mimeDb from 'mime-db'
 import { extensionOf } from './file-name.ts'
+import { textKindOf } from './text-names.ts'
 
 const UNKNOWN = 'application/octet-stream'
+const TEXT = 'text/plain'
 
 /** `type/subtype` with the characters that RFC 6838 §4.2 allows, so no wildcards. */
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/
@@ -21,32 +23,39 @@ const PREFERRED_TYPES: Readonly<Record<string, string>> = {
   wav: 'audio/wav',
 }
 
-/** Extensions of both films and source code, which only the content can tell apart. */
-const VIDEO_OR_SOURCE: ReadonlySet<string> = new Set(['ts', 'mts'])
+/**
+ * Extensions of another format and of source code or texts, which only the content can tell apart: films and TypeScript,
+ * virtual disks and VHDL, presentations and public keys.
+ */
+const SOMETIMES_TEXT: ReadonlySet<string> = new Set(
+  'ts mts bat cu dist dot key mmd pot pub scm tpl vhd'.split(' '),
+)
 
 const typeOfExtension: ReadonlyMap<string, string> = buildTable()
 
 /**
  * Media type of a file, in lower case and without parameters: by the name's extension, else the type that the
  * uploader declared unless it is application/octet-stream or malformed, else by the first bytes, else
- * application/octet-stream. `head` is the beginning of the content; 4,100 bytes suffice, fewer if the file is
- * shorter.
+ * application/octet-stream. Source code is text/plain where nothing says more: a browser shows it and runs nothing. `head` is
+ * the beginning of the content; 4,100 bytes suffice, fewer if the file is shorter.
  */
 export async function mediaType(name: string, declared: string | null, head: Uint8Array): Promise<string> {
   const extension = extensionOf(name)
   const named = typeOfExtension.get(extension)
   if (named !== undefined) {
-    return VIDEO_OR_SOURCE.has(extension) && isText(head) ? 'text/plain' : named
+    return SOMETIMES_TEXT.has(extension) && isText(head) ? TEXT : named
   }
   const [essence = ''] = (declared ?? '').split(';')
   const stated = essence.trim().toLowerCase()
   if (stated !== UNKNOWN && MEDIA_TYPE.test(stated)) return stated
+  // Two letters at the beginning of a text may be the mark of another format.
+  if (textKindOf(name) !== null && isText(head)) return TEXT
   return (await fileTypeFromBuffer(head))?.mime ?? UNKNOWN
 }
 
-/** The same by the name alone; undefined where its extension tells nothing. */
+/** The same by the name alone; undefined where that tells nothing. */
 export function mediaTypeOfName(name: string): string | undefined {
-  return typeOfExtension.get(extensionOf(name))
+  return typeOfExtension.get(extensionOf(name)) ?? (textKindOf(name) === null ? undefined : TEXT)
 }
 
 /**

@@ -1,22 +1,17 @@
+import { asciiName } from './ascii-name.ts'
+
 /**
  * The Content-Disposition header (RFC 6266) for a file of this name; safe in a header whatever the name holds.
  *
- * `filename` is in ASCII with everything doubtful replaced rather than escaped, because clients disagree on escapes.
+ * `filename` is in ASCII with everything doubtful replaced rather than escaped, because clients disagree on escapes; curl saves
+ * under that name.
  * `filename*` (RFC 8187) carries the name exactly; it is sent when `filename` does not, and when that holds a percent
  * sign, which some browsers decode where there is no `filename*`.
  */
 export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
-  const ascii = toAscii(name)
+  const ascii = asciiName(name)
   const plain = `${kind}; filename="${ascii}"`
   return ascii === name && !name.includes('%') ? plain : `${plain}; filename*=UTF-8''${toExtValue(name)}`
-}
-
-/** Accents go, so that `Übersicht` is still readable; what has no ASCII form becomes `_`, one per character. */
-function toAscii(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^\x20-\x7E]|["\\]/gu, '_')
 }
 
 /** Leaves as they are only the characters that RFC 8187 calls attr-char. */

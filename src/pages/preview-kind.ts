@@ -2,6 +2,7 @@ import type { PreviewKind } from '../../web/file/data.ts'
 import { extensionOf } from '../domain/file-name.ts'
 import { iconKindOf } from '../domain/icon-kind.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
+import { textKindOf } from '../domain/text-names.ts'
 
 const ZIP_TYPES: ReadonlySet<string> = new Set([
   'application/java-archive',
@@ -12,10 +13,6 @@ const ZIP_TYPES: ReadonlySet<string> = new Set([
   'application/zip',
 ])
 const ZIP_EXTENSIONS: ReadonlySet<string> = new Set(['apk', 'cbz', 'ipa', 'jar', 'whl', 'xpi', 'zip'])
-
-/** Well-known file names without a telling extension. */
-const TEXT_NAMES: ReadonlySet<string> = new Set(['authors', 'changelog', 'copying', 'license', 'readme'])
-const CODE_NAMES: ReadonlySet<string> = new Set(['dockerfile', 'gemfile', 'makefile', 'rakefile'])
 
 /** Bytes. A larger SVG is shown as source, because rendering it may block the browser. */
 const MAX_DRAWING = 2 * 1024 ** 2
@@ -44,11 +41,9 @@ function kindOf(name: string, type: string, extension: string): PreviewKind | nu
   if (type === 'text/markdown') return 'markdown'
   if (type === 'text/csv' || type === 'text/tab-separated-values') return 'table'
   if (ZIP_TYPES.has(type) || ZIP_EXTENSIONS.has(extension)) return 'archive'
-  const whole = name.toLowerCase()
-  if (CODE_NAMES.has(whole)) return 'code'
-  if (TEXT_NAMES.has(whole)) return 'text'
-  // For plain text the extension is more specific.
-  if (type === 'text/plain' && iconKindOf('', extension) === 'code') return 'code'
   const icon = iconKindOf(type, extension)
+  // For plain text, and where the type says nothing, the name is more specific.
+  const named = type === 'text/plain' || icon === 'other' ? textKindOf(name) : null
+  if (named !== null) return named
   return icon === 'text' || icon === 'code' ? icon : null
 }

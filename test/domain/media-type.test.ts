@@ -53,8 +53,29 @@ describe('mediaType', () => {
     expect(await mediaType(name, 'x-wrong/declared', NOTHING)).toBe(type)
   })
 
-  test.each(['index.ts', 'index.mts'])('of source code named %p is text', async (name) => {
-    expect(await mediaType(name, null, Buffer.from('export const naïve = 1\n\t// ok\r\n'))).toBe('text/plain')
+  test.each([
+    ...[
+      'index.ts',
+      'index.mts',
+      'a.py',
+      'a.go',
+      'a.tsx',
+      'a.kt',
+      'a.swift',
+      'a.vue',
+      'a.svelte',
+      'a.jsonl',
+      'a.rb',
+    ],
+    ...['a.R', 'a.scala', 'a.zig', 'a.nix', '.env', 'a.env', 'Dockerfile', 'id_rsa.pub', 'a.vhd', 'run.bat'],
+  ])('of source code named %p is text, and of anything else is not', async (name) => {
+    // The first two letters are the mark of a picture.
+    expect(await mediaType(name, null, Buffer.from('BM = naïve\n\t// ok\r\n'))).toBe('text/plain')
+    expect(await mediaType(name, null, Buffer.from([0, 1, 2, 3]))).not.toStartWith('text/')
+  })
+
+  test('of source code is what is declared where no list has its extension', async () => {
+    expect(await mediaType('a.py', 'text/x-python', Buffer.from('import os\n'))).toBe('text/x-python')
   })
 
   test('of source code whose head ends within a character is text', async () => {

@@ -19,6 +19,19 @@ export interface CodeQuestion {
 const more = { dart, dockerfile, elixir, haskell, latex, nginx, powershell, properties, scala }
 for (const [name, language] of Object.entries(more)) highlighter.registerLanguage(name, language)
 
+const alike = {
+  xml: ['astro', 'svelte', 'vue'],
+  json: ['json5', 'jsonl', 'ndjson'],
+  bash: ['fish', 'ksh', 'bashrc', 'profile', 'zshrc'],
+  properties: ['cfg', 'editorconfig', 'env', 'npmrc'],
+  python: ['pyi', 'pyx'],
+  ruby: ['rake'],
+  scala: ['sbt'],
+  javascript: ['cjs'],
+}
+for (const [languageName, names] of Object.entries(alike))
+  highlighter.registerAliases(names, { languageName })
+
 addEventListener('message', ({ data }: MessageEvent<CodeQuestion>) => {
   const { text, language } = data
   const isKnown = highlighter.getLanguage(language) !== undefined
