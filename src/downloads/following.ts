@@ -41,7 +41,7 @@ export class Following {
 
   /**
    * Looks until there are bytes at the position or the upload has ended, or for as long as an answer may wait for its
-   * first byte.
+   * first byte. Throws Refusal FILE_NOT_FOUND when the reader may no longer see the file.
    */
   begin(position: number, isWaiting: () => boolean): Promise<Progress> {
     return this.#looked(position, { most: FIRST_BYTE_WITHIN, quiet: FIRST_BYTE_WITHIN, isWaiting })
@@ -54,14 +54,9 @@ export class Following {
   async bytesAt(position: number): Promise<ArrivedBytes | null> {
     const known = this.#knownBytes(position)
     if (known !== null) return known
-    const { clock, reader } = this.#parts
     const isWaiting = () => !this.#isOver
     const progress = await this.#looked(position, { most: Number.POSITIVE_INFINITY, quiet: QUIET, isWaiting })
     if (this.#isOver) return null
-    if (clock.monotonic() - this.#letInAt >= LET_IN_FOR) {
-      if (!(await reader.isLetIn())) throw fileNotFound()
-      this.#letInAt = clock.monotonic()
-    }
     if (progress.kind === 'gone') throw fileNotFound()
     const bytes = bytesAt(progress, position)
     if (bytes === null) throw stillArriving()
@@ -82,6 +77,13 @@ export class Following {
     return this.#parts.clock.monotonic() - at < LOOK_EVERY ? bytesAt(progress, position) : null
   }
 
+  /** Also while nothing comes: a reader who is let in no more must not wait on. */
+  async #assertLetIn(now: number): Promise<void> {
+    if (now - this.#letInAt < LET_IN_FOR) return
+    if (!(await this.#parts.reader.isLetIn())) throw fileNotFound()
+    this.#letInAt = now
+  }
+
   /** Looks until there are bytes or the upload has ended, until the limits are reached, or nobody waits any more. */
   async #looked(
     position: number,
@@ -95,6 +97,7 @@ export class Following {
       const at = clock.monotonic()
       const progress = await progressOf(upload)
       this.#known = { progress, at }
+      if (limits.isWaiting()) await this.#assertLetIn(at)
       const isGood = progress.kind !== 'arriving' || bytesAt(progress, position) !== null
       if (isGood || !limits.isWaiting()) return progress
       const received = receivedIn(progress)

@@ -164,7 +164,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
     expect((await wait(slug)).status).toBe(404)
   }
 
-  test('who may no longer see the file gets no more of it', async () => {
+  test('who may no longer see the file waits for no more of it', async () => {
     const content = random.bytes(100 * KIB)
     const folder = await makeFolder(host, key, { name: 'open', public: 1 })
     const { path, slug } = await client.start(content.length, { filename: 'a.bin', folder })
@@ -174,7 +174,6 @@ describe.skipIf(onCluster)('while it arrives', () => {
     await eventually('half of it came', () => came() === 50 * KIB)
     await changeFolder(host, key, folder, { public: 0 })
     host.clock.advance(10 * SECOND)
-    await client.patch(path, 50 * KIB, content.slice(50 * KIB))
     expect(sizeOf(await done)).toEqual({ size: 50 * KIB, isBroken: true })
   })
 
