@@ -177,6 +177,21 @@ const everyPage: readonly (readonly [string, string])[] = [
       READER,
     ),
   ],
+  [
+    'mail',
+    pages.mailPage(
+      {
+        kind: 'verify',
+        action: '/verify-mail/x',
+        username: HOSTILE,
+        address: HOSTILE,
+        files: 0,
+        days: 45,
+        retryAfter: null,
+      },
+      READER,
+    ),
+  ],
   ['reported', pages.reportedPage('/d/Abcdefghijkl', READER)],
   [
     'error',
@@ -208,6 +223,11 @@ describe('every page', () => {
     const handlers = find(html, '[onclick]').map((element) => element.attributes.onclick)
     expect(handlers.filter((text) => text !== "window.location.href='/d/Abcdefghijkl'")).toEqual([])
     expect(find(html, '[data-opens]')).toEqual([])
+  })
+
+  test.each(everyPage)('has a script where it has a form, so that this is sent once: %s', (_, html) => {
+    const isSending = find(html, 'form[method="post"]').length > 0
+    if (isSending) expect(find(html, 'script[type="module"]')).not.toEqual([])
   })
 })
 

@@ -13,7 +13,7 @@ interface Props {
 export function ArrivingPage({ view, context }: Props) {
   const { arriving, lookAgain } = context.texts.file
   return (
-    <Layout context={context} head={<NoIndex />} isLive title={arriving}>
+    <Layout context={context} head={<NoIndex />} isMoving title={arriving}>
       <main className="message">
         <h1>{arriving}</h1>
         <div className="arrived" data-live>

@@ -13,13 +13,13 @@ interface LayoutProps {
   readonly head?: ReactNode
   /** Adds the page's stylesheet, and its script with its data. */
   readonly scripted?: { readonly page: ScriptedPage; readonly data?: object }
-  /** Whether part of it is kept as it is now. */
-  readonly isLive?: boolean
+  /** Whether somebody who is not signed in needs the script of all pages: part of it is kept as it is now, or a form is sent. */
+  readonly isMoving?: boolean
   readonly children: ReactNode
 }
 
 /** The HTML document around every page. */
-export function Layout({ context, title, head, scripted, isLive = false, children }: LayoutProps) {
+export function Layout({ context, title, head, scripted, isMoving = false, children }: LayoutProps) {
   const { assets, language, notice, texts } = context
   const own = scripted === undefined ? null : assets.pages[scripted.page]
   return (
@@ -37,7 +37,7 @@ export function Layout({ context, title, head, scripted, isLive = false, childre
           <link href={module} key={module} rel="modulepreload" />
         ))}
         {own === null ? null : <script src={own.script} type="module" />}
-        {context.username === null && !isLive ? null : <script src={assets.script} type="module" />}
+        {context.username === null && !isMoving ? null : <script src={assets.script} type="module" />}
       </head>
       <body>
         <ThemeProvider>

@@ -17,7 +17,7 @@ export function MailPage({ view, context }: { view: MailPageView; context: PageC
     days: words.number(days),
   }
   return (
-    <Layout context={context} head={<NoIndex />} title={title}>
+    <Layout context={context} head={<NoIndex />} isMoving title={title}>
       <main className="message account">
         <h1>{title}</h1>
         <p className="quiet">{fill(why, values)}</p>

@@ -10,7 +10,7 @@ import { Layout, NoIndex } from './layout.tsx'
 export function PasswordPage({ view, context }: { view: PasswordPageView; context: PageContext }) {
   const texts = context.texts.password
   return (
-    <Layout context={context} head={<NoIndex />} title={texts.title}>
+    <Layout context={context} head={<NoIndex />} isMoving title={texts.title}>
       <main className="message">
         <Drawing of="lock" size={40} />
         <h1>{texts.title}</h1>

@@ -12,7 +12,7 @@ export function ReportPage({ view, context }: { view: ReportPageView; context: P
   const { file, filled, problem } = view
   const most = { count: context.words.number(MAX_REPORT_TEXT) }
   return (
-    <Layout context={context} head={<NoIndex />} title={texts.title}>
+    <Layout context={context} head={<NoIndex />} isMoving title={texts.title}>
       <main className="message report">
         <h1>{texts.title}</h1>
         <p>
