@@ -59,7 +59,11 @@ export class LinkInStore extends Error {
   }
 }
 
-/** Folders of which a removal was not synced because that failed, with the number of the last such failure. */
+/**
+ * Folders of which a removal was not synced because that failed, with the number of the last such failure. A restart forgets
+ * them, and needs no memory of them: a file that comes back by a power cut soon after belongs to no row, so that no address
+ * leads to it, and costs its space until `holdfast check` finds it among what no row refers to. Its key is never given again.
+ */
 const unsyncedRemovals = new Map<string, number>()
 let failures = 0
 
