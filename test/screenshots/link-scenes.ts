@@ -5,6 +5,7 @@ import { api } from '../support/clients/api.ts'
 import { makeLink } from '../support/clients/links.ts'
 import { makeFolder } from '../support/clients/public.ts'
 import type { TestHoldfast } from '../support/servers/holdfast.ts'
+import { said } from './said.ts'
 import type { Scene } from './scenes.ts'
 import { open, openSignedIn } from './visiting.ts'
 
@@ -76,7 +77,7 @@ export const linkScenes: readonly Scene[] = [
       await openSignedIn(page, `/files/${demo.list}`, demo)
       await page.getByText('tides.py').first().click()
       await page.keyboard.press('Shift+F10')
-      await page.getByRole('menuitem', { name: /Share/ }).click()
+      await page.getByRole('menuitem', { name: said(/Share/) }).click()
       await page.getByRole('dialog').waitFor()
     },
   },

@@ -1,6 +1,7 @@
 /** The file manager: its menus, dialogs and messages, and what is selected. */
 import type { Page } from 'playwright-core'
 import { chosenFile } from '../support/browser/start-page.ts'
+import { said, saidAlone } from './said.ts'
 import { ARABIC, LONG, type StatesDemo } from './states-demo.ts'
 import { openBin, type State, signIn } from './visiting.ts'
 
@@ -20,7 +21,8 @@ export function managerStates(): State[] {
     page
       .locator('[data-row]')
       .filter({ has: page.locator('.name').and(page.getByTitle(name, { exact: true })) })
-  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+  const button = (page: Page, name: string | RegExp) =>
+    page.getByRole('button', { name: typeof name === 'string' ? saidAlone(name) : said(name) })
   const menuOf = async (page: Page, name: string) => {
     await row(page, name).getByRole('button').click()
     await page.getByRole('menu').waitFor()
@@ -28,7 +30,7 @@ export function managerStates(): State[] {
   const details = (page: Page, name: string) => inMenu(page, name, 'Details')
   const inMenu = async (page: Page, name: string, item: string | RegExp) => {
     await menuOf(page, name)
-    await page.getByRole('menuitem', { name: item }).click()
+    await page.getByRole('menuitem', { name: said(item) }).click()
   }
   return [
     at('top', async () => {}, 'top'),
@@ -50,13 +52,13 @@ export function managerStates(): State[] {
     }),
     at('details', async (page) => {
       await details(page, LONG)
-      await page.getByText('Technical details').click()
+      await page.getByText(said('Technical details')).click()
     }),
     at(
       'details-private',
       async (page) => {
         await details(page, 'Diary.txt')
-        await page.getByText('Technical details').waitFor()
+        await page.getByText(said('Technical details')).waitFor()
       },
       'hidden',
     ),
@@ -71,8 +73,12 @@ export function managerStates(): State[] {
     at('links', async (page) => {
       if ((page.viewportSize()?.width ?? 0) < 900) await button(page, 'Show folders').click()
       await button(page, 'Shared links').click()
-      await page.getByRole('dialog', { name: 'Shared links' }).getByRole('listitem').first().waitFor()
-      await page.getByRole('button', { name: 'Take back: For the printer' }).click()
+      await page
+        .getByRole('dialog', { name: said('Shared links') })
+        .getByRole('listitem')
+        .first()
+        .waitFor()
+      await page.getByRole('button', { name: said('Take back: For the printer') }).click()
     }),
     at('share', async (page) => {
       await inMenu(page, LONG, /Share/)
@@ -80,10 +86,10 @@ export function managerStates(): State[] {
     }),
     at('share-made', async (page) => {
       await inMenu(page, LONG, /Share/)
-      await page.getByRole('checkbox', { name: /One download/ }).check()
-      await page.getByRole('checkbox', { name: /password/ }).check()
+      await page.getByRole('checkbox', { name: said(/One download/) }).check()
+      await page.getByRole('checkbox', { name: said(/password/) }).check()
       await button(page, 'Make the link').click()
-      await page.getByText('shown here only now').waitFor()
+      await page.getByText(said('shown here only now')).waitFor()
     }),
     at(
       'who-may-see',
@@ -95,7 +101,7 @@ export function managerStates(): State[] {
     ),
     at('new-folder', async (page) => {
       await button(page, 'New folder').click()
-      await page.getByRole('textbox', { name: 'Name' }).fill('a/b')
+      await page.getByRole('textbox', { name: said('Name') }).fill('a/b')
       await page.keyboard.press('Enter')
     }),
     at('found', async (page) => {
@@ -104,7 +110,7 @@ export function managerStates(): State[] {
     }),
     at('nothing-found', async (page) => {
       await page.getByRole('searchbox').fill('nowhere')
-      await page.getByText('Nothing found').waitFor()
+      await page.getByText(said('Nothing found')).waitFor()
     }),
     at('uploads', async (page) => {
       await page.locator('.uploads-button').click()
@@ -129,13 +135,13 @@ export function managerStates(): State[] {
     at('upload-waiting', async (page) => {
       await page.route('**/api/v1/uploads', (route) => route.abort('connectionrefused'))
       await page.locator('.upload-field').setInputFiles(chosenFile(ARABIC, Buffer.from('a')))
-      await page.getByText('The server cannot be reached.').first().waitFor()
+      await page.getByText(said('The server cannot be reached.')).first().waitFor()
     }),
     at(
       'bin-asked',
       async (page) => {
         await openBin(page)
-        await button(page, /^Delete for good: Old boat/).click()
+        await button(page, 'Delete for good: Old boat.mp4').click()
       },
       'top',
     ),
@@ -152,7 +158,7 @@ export function managerStates(): State[] {
       await page.keyboard.press('Delete')
       await page.locator('.notice').first().waitFor()
       await button(page, 'Undo').click()
-      await page.getByText('1 item restored').waitFor()
+      await page.getByText(said('1 item restored')).waitFor()
     }),
     at('account-menu', async (page) => {
       await page.locator('#account-button').click()
@@ -160,12 +166,12 @@ export function managerStates(): State[] {
     at('no-network', async (page) => {
       await page.route('**/api/v1/**', (route) => route.abort('connectionrefused'))
       await page.getByRole('searchbox').fill('x')
-      await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor()
+      await page.getByRole('heading', { name: said('The server cannot be reached') }).waitFor()
     }),
     at('signed-out', async (page) => {
       await page.context().clearCookies()
       await page.getByRole('searchbox').fill('x')
-      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+      await page.getByRole('heading', { name: said('You are not signed in') }).waitFor()
     }),
     at('folders', async (page) => {
       const folders = button(page, 'Show folders')

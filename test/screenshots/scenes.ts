@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { Demo } from './demo.ts'
 import { landscape } from './landscapes.ts'
+import { said } from './said.ts'
 import { type Look, open, openBin, openSignedIn, signIn } from './visiting.ts'
 
 export interface Scene {
@@ -43,7 +44,7 @@ export const scenes: readonly Scene[] = [
       const names = ['Programme.pdf', 'Seating plan.pdf', 'Directions.txt']
       const files = names.map((name) => ({ name, mimeType: '', buffer: Buffer.alloc(90_000, name) }))
       await page.locator('.zone-field').setInputFiles(files)
-      await page.getByRole('button', { name: 'Get one link to all 3 files' }).click()
+      await page.getByRole('button', { name: said('Get one link to all 3 files') }).click()
       await page.locator('.one-link .link-address').waitFor()
     },
   },
@@ -113,8 +114,8 @@ export const scenes: readonly Scene[] = [
     looks: ['light'],
     async show(page, demo) {
       await openSignedIn(page, '/settings/keys', demo)
-      await page.getByRole('button', { name: 'New key' }).click()
-      await page.getByRole('textbox', { name: 'Name' }).fill('Screenshots')
+      await page.getByRole('button', { name: said('New key') }).click()
+      await page.getByRole('textbox', { name: said('Name') }).fill('Screenshots')
     },
   },
   {

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core'
 import { PASSWORD } from '../support/clients/site-visitor.ts'
 import { managerStates } from './manager-states.ts'
+import { said, saidAlone } from './said.ts'
 import { LONG, type StatesDemo } from './states-demo.ts'
 import { uploadStates } from './upload-states.ts'
 import { open, openSignedIn, type State, signIn } from './visiting.ts'
@@ -40,7 +41,7 @@ function filePages(): State[] {
         await openSignedIn(page, `/d/${demo.files.get('other')}`, demo)
         await page.locator('summary').first().click()
         await page
-          .getByRole('button', { name: 'QR code' })
+          .getByRole('button', { name: said('QR code') })
           .click()
           .catch(() => {})
       },
@@ -66,8 +67,8 @@ function folderPages(): State[] {
       name: 'folder-wrong-password',
       async show(page, demo) {
         await open(page, `/f/${demo.folders.get('locked')}`)
-        await page.getByLabel('Password').fill('sand')
-        await page.getByRole('button', { name: 'Unlock' }).click()
+        await page.getByLabel(said('Password')).fill('sand')
+        await page.getByRole('button', { name: said('Unlock') }).click()
         await page.getByRole('alert').waitFor()
       },
     },
@@ -88,9 +89,12 @@ function account(): State[] {
       name: 'sign-in-wrong',
       async show(it) {
         await open(it, '/sign-in')
-        await it.getByLabel('User name').fill('ana')
-        await it.getByLabel('Password').fill('wrong')
-        await it.getByRole('main').getByRole('button', { name: 'Sign in', exact: true }).click()
+        await it.getByLabel(said('User name')).fill('ana')
+        await it.getByLabel(said('Password')).fill('wrong')
+        await it
+          .getByRole('main')
+          .getByRole('button', { name: saidAlone('Sign in') })
+          .click()
         await it.getByRole('alert').waitFor()
       },
     },
@@ -98,11 +102,17 @@ function account(): State[] {
       name: 'sign-in-code',
       async show(it, { careful }) {
         await open(it, '/sign-in')
-        await it.getByLabel('User name').fill(careful)
-        await it.getByLabel('Password').fill(PASSWORD)
-        await it.getByRole('main').getByRole('button', { name: 'Sign in', exact: true }).click()
-        await it.getByLabel('Code').fill('000000')
-        await it.getByRole('main').getByRole('button', { name: 'Sign in', exact: true }).click()
+        await it.getByLabel(said('User name')).fill(careful)
+        await it.getByLabel(said('Password')).fill(PASSWORD)
+        await it
+          .getByRole('main')
+          .getByRole('button', { name: saidAlone('Sign in') })
+          .click()
+        await it.getByLabel(said('Code')).fill('000000')
+        await it
+          .getByRole('main')
+          .getByRole('button', { name: saidAlone('Sign in') })
+          .click()
         await it.getByRole('alert').waitFor()
       },
     },
@@ -111,8 +121,8 @@ function account(): State[] {
       name: 'sign-up',
       async show(it) {
         await open(it, '/sign-up')
-        await it.getByLabel('User name').fill('ana')
-        await it.getByLabel('Password').fill('kettle 12')
+        await it.getByLabel(said('User name')).fill('ana')
+        await it.getByLabel(said('Password')).fill('kettle 12')
         await Bun.sleep(600)
       },
     },
@@ -132,7 +142,7 @@ function settings(): State[] {
       await act(page)
     },
   })
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+  const button = (page: Page, name: string) => page.getByRole('button', { name: saidAlone(name) })
   return [
     {
       name: 'settings-newcomer',
@@ -145,9 +155,9 @@ function settings(): State[] {
     at('keys-list', '/keys'),
     at('key-made', '/keys', async (page) => {
       await button(page, 'New key').click()
-      await page.getByRole('textbox', { name: 'Name' }).fill(LONG.slice(0, 60))
+      await page.getByRole('textbox', { name: said('Name') }).fill(LONG.slice(0, 60))
       await button(page, 'Create key').click()
-      const password = page.getByRole('dialog').getByLabel('Your password')
+      const password = page.getByRole('dialog').getByLabel(said('Your password'))
       await password.or(page.locator('.code-box').first()).waitFor()
       if (await password.isVisible()) {
         await password.fill(PASSWORD)
@@ -157,7 +167,7 @@ function settings(): State[] {
     }),
     at('key-revoked', '/keys', async (page) => {
       await page
-        .getByRole('button', { name: /^Revoke/ })
+        .getByRole('button', { name: said(/^Revoke/) })
         .first()
         .click()
       await page.getByRole('dialog').waitFor()
@@ -167,16 +177,16 @@ function settings(): State[] {
     at('webhook-failing', '/webhooks', addFailingWebhook),
     at('webhook-change', '/webhooks', async (page) => {
       await addFailingWebhook(page)
-      await page.getByRole('button', { name: /^Change/ }).click()
+      await page.getByRole('button', { name: said(/^Change/) }).click()
     }),
     at('security', '/security'),
     at('codes', '/security', async (page) => {
       await button(page, 'Set up codes').click()
       await page.getByRole('dialog').waitFor()
-      const password = page.getByRole('dialog').getByLabel('Your current password')
+      const password = page.getByRole('dialog').getByLabel(said('Your current password'))
       if (await password.isVisible()) await password.fill(PASSWORD)
       await button(page, 'Continue').click()
-      await page.getByRole('img', { name: 'QR code for the app' }).waitFor()
+      await page.getByRole('img', { name: said('QR code for the app') }).waitFor()
     }),
     at('passkey', '/security', async (page) => {
       await button(page, 'Add a passkey').click()
@@ -194,14 +204,14 @@ function settings(): State[] {
 async function addFailingWebhook(page: Page): Promise<void> {
   const row = page.getByRole('listitem').filter({ hasText: 'hooks.example' })
   if ((await row.count()) === 0) {
-    await page.getByRole('button', { name: 'Add webhook' }).click()
+    await page.getByRole('button', { name: said('Add webhook') }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Address').fill('https://hooks.example/holdfast')
+    await dialog.getByLabel(said('Address')).fill('https://hooks.example/holdfast')
     await page.keyboard.press('Enter')
-    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.getByRole('button', { name: said('Done') }).click()
   }
-  await row.getByRole('button', { name: /^Send a test/ }).click()
-  await row.getByText('On its way').first().waitFor()
+  await row.getByRole('button', { name: said(/^Send a test/) }).click()
+  await row.getByText(said('On its way')).first().waitFor()
 }
 
 function administration(): State[] {
@@ -221,12 +231,12 @@ function administration(): State[] {
     at('accounts', '/accounts'),
     at('account', ({ accountId }) => `/accounts?account=${accountId}`),
     at('invite', '/accounts', async (page) => {
-      await page.getByRole('button', { name: 'Invite somebody' }).click()
+      await page.getByRole('button', { name: said('Invite somebody') }).click()
       await page.getByRole('dialog').waitFor()
     }),
     at('take-down', '/reports', async (page) => {
       await page
-        .getByRole('button', { name: /^Take down/ })
+        .getByRole('button', { name: said(/^Take down/) })
         .first()
         .click()
       await page.getByRole('dialog').waitFor()
@@ -253,15 +263,15 @@ function others(): State[] {
       async show(it, { files }) {
         await open(it, `/d/${files.get('pdf')}/report`)
         await it.getByRole('radio').nth(3).check()
-        await it.getByRole('button', { name: 'Send report' }).click()
-        await it.getByText('Thank you').waitFor()
+        await it.getByRole('button', { name: said('Send report') }).click()
+        await it.getByText(said('Thank you')).waitFor()
       },
     },
     {
       name: 'report-missing',
       async show(it, { files }) {
         await open(it, `/d/${files.get('other')}/report`)
-        await it.getByRole('button', { name: 'Send report' }).click()
+        await it.getByRole('button', { name: said('Send report') }).click()
         await it.waitForLoadState('networkidle')
       },
     },

@@ -1,6 +1,7 @@
 /** Uploads on the start page: every cause for which one waits or fails, and what can be done about it. */
 import type { Page, Route } from 'playwright-core'
 import { chosenFile } from '../support/browser/start-page.ts'
+import { said } from './said.ts'
 import { ARABIC, LONG } from './states-demo.ts'
 import { open, type State } from './visiting.ts'
 
@@ -46,8 +47,8 @@ export function uploadStates(): State[] {
         await choose(page, 'a.txt')
         await page.locator('.upload[data-state="waiting"]').waitFor()
         await page.context().setOffline(true)
-        await page.getByRole('button', { name: /^Try now/ }).click()
-        await page.getByText('You are offline.').first().waitFor()
+        await page.getByRole('button', { name: said(/^Try now/) }).click()
+        await page.getByText(said('You are offline.')).first().waitFor()
       },
     },
     {
@@ -70,8 +71,8 @@ export function uploadStates(): State[] {
         await open(page, '/')
         await choose(page, 'a.txt', LONG, ARABIC)
         await page.locator('.upload[data-state="done"]').nth(2).waitFor()
-        await page.getByRole('button', { name: 'QR code: a.txt' }).click()
-        await page.getByRole('button', { name: `Delete: ${ARABIC}` }).click()
+        await page.getByRole('button', { name: said('QR code: a.txt') }).click()
+        await page.getByRole('button', { name: said(`Delete: ${ARABIC}`) }).click()
         await page.locator('.qr').waitFor()
       },
     },
@@ -82,10 +83,10 @@ export function uploadStates(): State[] {
         await choose(page, 'a.txt', LONG, ARABIC)
         await page.locator('.upload[data-state="done"]').nth(2).waitFor()
         for (const name of ['a.txt', LONG, ARABIC]) {
-          await page.getByRole('button', { name: `Remove from list: ${name}` }).click()
+          await page.getByRole('button', { name: said(`Remove from list: ${name}`) }).click()
         }
         await page.locator('.earlier summary').click()
-        await page.getByRole('button', { name: `Delete: ${LONG}` }).click()
+        await page.getByRole('button', { name: said(`Delete: ${LONG}`) }).click()
       },
     },
     {
@@ -98,8 +99,8 @@ export function uploadStates(): State[] {
         const files = [LONG, ARABIC].map((name) => chosenFile(name, Buffer.alloc(4 * MIB)))
         await page.locator('.zone-field').setInputFiles(files)
         await page.locator('.upload[data-state="sending"]').nth(1).waitFor()
-        await page.getByRole('button', { name: `Pause: ${LONG}` }).click()
-        await page.getByRole('button', { name: `Cancel: ${ARABIC}` }).click()
+        await page.getByRole('button', { name: said(`Pause: ${LONG}`) }).click()
+        await page.getByRole('button', { name: said(`Cancel: ${ARABIC}`) }).click()
       },
     },
   ]

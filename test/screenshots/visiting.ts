@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../support/browser/browser.ts'
 import type { Demo } from './demo.ts'
+import { said, saidAlone } from './said.ts'
 import type { StatesDemo } from './states-demo.ts'
 
 /** The address that pages show; the browser finds the server behind it. */
@@ -31,9 +32,12 @@ export async function signIn(page: Page, { cookies }: Pick<Demo, 'cookies'>): Pr
 
 /** The bin, which a narrow window shows among the folders. */
 export async function openBin(page: Page): Promise<void> {
-  const folders = page.getByRole('button', { name: 'Show folders' })
+  const folders = page.getByRole('button', { name: said('Show folders') })
   if (await folders.isVisible()) await folders.click()
-  await page.getByRole('button', { name: 'Bin', exact: true }).last().click()
+  await page
+    .getByRole('button', { name: saidAlone('Bin') })
+    .last()
+    .click()
   await page.getByRole('dialog').getByText('Old boat.mp4').waitFor()
 }
 
