@@ -60,9 +60,13 @@ export const downloads: readonly Change[] = [
   ]),
   ...changesIn('src/downloads/disposition.ts', { tests: ['test/downloads/disposition.unit.test.ts'] }, [
     ["ascii === name && !name.includes('%')", 'ascii === name'],
-    ['|["\\\\]/gu', '/gu'],
     ["/['()*]/g", "/['()]/g"],
     ['name.toWellFormed()', 'name'],
+  ]),
+  ...changesIn('src/downloads/ascii-name.ts', { tests: ['test/downloads/disposition.unit.test.ts'] }, [
+    ['["\\\\/]/g', '["\\\\]/g'],
+    ['.replace(/[\\p{M}ьъ]/giu', '.replace(/[\\p{M}ъ]/giu'],
+    ["? '_' : ascii", '? ascii : ascii'],
   ]),
   ...changesIn('src/downloads/zip/zip-names.ts', { tests: ['test/downloads/zip/zip-names.unit.test.ts'] }, [
     ["plain === '' || plain === '.' || plain === '..'", "plain === ''"],
