@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type'
 import mimeDb from 'mime-db'
 import { extensionOf } from './file-name.ts'
-import { textKindOf } from './text-names.ts'
+import { textKindOf } from './icon-kind.ts'
 
 const UNKNOWN = 'application/octet-stream'
 const TEXT = 'text/plain'

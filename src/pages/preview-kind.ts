@@ -1,8 +1,7 @@
 import type { PreviewKind } from '../../web/file/data.ts'
 import { extensionOf } from '../domain/file-name.ts'
-import { iconKindOf } from '../domain/icon-kind.ts'
+import { iconKindOf, textKindOf } from '../domain/icon-kind.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
-import { textKindOf } from '../domain/text-names.ts'
 
 const ZIP_TYPES: ReadonlySet<string> = new Set([
   'application/java-archive',
