@@ -16,7 +16,7 @@ import { Arrival } from './arrival.ts'
 import type { Site } from './call.ts'
 import type { Connection, Flow } from './connections/exchange.ts'
 import { listen } from './connections/listener.ts'
-import type { HttpListener, ListenWay } from './connections/listening.ts'
+import type { HttpListener, ListenOptions, ListenWay } from './connections/listening.ts'
 import type { Unreadable } from './connections/unreadable.ts'
 import { errorResponse } from './errors.ts'
 import { openApiDocument } from './openapi/openapi-document.ts'
@@ -191,13 +191,17 @@ function flowOf(traffic: TrafficCounter, metrics: RequestWatch | null): Flow {
   }
 }
 
-/** Paths that stream, and plain paths that a streaming pattern would match. */
-function pathsOf(): { streaming: string[]; plain: string[] } {
-  const isStreaming = ({ body, streams }: Route) => body === 'stream' || streams !== undefined
-  const streaming = new Set(routes.filter(isStreaming).map(({ path }) => routerPattern(path)))
-  const plain = routes.map(({ path }) => path).filter((path) => !path.includes('{') && !streaming.has(path))
+/** Paths whose answers stream, those with large requests alone, and plain paths that these patterns would match. */
+function pathsOf(): Pick<Required<ListenOptions>, 'streaming' | 'receiving' | 'plain'> {
+  const patterns = (which: (route: Route) => boolean) =>
+    new Set(routes.filter(which).map(({ path }) => routerPattern(path)))
+  const streaming = patterns(({ streams }) => streams !== undefined)
+  const receiving = patterns(({ body }) => body === 'stream').difference(streaming)
+  const either = streaming.union(receiving)
+  const plain = routes.map(({ path }) => path).filter((path) => !path.includes('{') && !either.has(path))
   // Also with a trailing slash, which leads to the same route.
-  return { streaming: [...streaming].flatMap((path) => [path, `${path}/`]), plain: [...new Set(plain)] }
+  const both = (paths: Set<string>) => [...paths].flatMap((path) => [path, `${path}/`])
+  return { streaming: both(streaming), receiving: both(receiving), plain: [...new Set(plain)] }
 }
 
 /** Unique for each request and each run of the program. */

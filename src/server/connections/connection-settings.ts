@@ -38,13 +38,13 @@ function limitConnections(node: ReturnType<typeof createServer>, { most, bucketO
   })
 }
 
-/** Returns a predicate: whether the path is one that streams. */
-export function streamingPaths({
-  streaming,
-  plain,
-}: Pick<Listening, 'streaming' | 'plain'>): (target: string) => boolean {
+/**
+ * Returns a predicate: whether the path is one of these, with parameters as `:name`, and none of the plain ones, without
+ * parameters, that they would match.
+ */
+export function matching(paths: readonly string[], plain: readonly string[]): (target: string) => boolean {
   const exceptions = new Set(plain)
-  const patterns = streaming.map((path) => path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+'))
+  const patterns = paths.map((path) => path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+'))
   const pattern = new RegExp(`^(?:${patterns.join('|')})$`)
   return (target) => {
     const whole = target.startsWith('/') ? target : (pathOfAddress(target) ?? '')

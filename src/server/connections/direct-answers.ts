@@ -2,7 +2,7 @@ import { SECOND } from '../../domain/clock.ts'
 import { storedBody, WholeAnswer } from '../answers/known-body.ts'
 import { assertLength, type BodyChunks, bodyChunks, lengthOf } from './body-chunks.ts'
 import { DirectBody } from './direct-body.ts'
-import type { AnswerFailure, AnswerRequest, Connection, Sent } from './exchange.ts'
+import type { AnswerFailure, AnswerRequest, Connection, Flow, Sent } from './exchange.ts'
 import { namedHeaders } from './header-names.ts'
 import type { AnswerHead, BodyEnding, NodeRequest } from './node-dispatch.ts'
 import { headersOf, NOWHERE, urlOf } from './request-address.ts'
@@ -28,9 +28,10 @@ export interface Failing {
 
 /** Answers a request without the objects of `node:http`, whose creation takes longer than most answers. */
 export class DirectAnswer implements Connection {
-  readonly isStreaming = false
+  readonly isStreaming: boolean
   readonly #turn: Turn
   readonly #request: NodeRequest
+  readonly #flow: Flow | null
   readonly #body: DirectBody | null
   #isGone = false
   #chunks: BodyChunks | null = null
@@ -39,15 +40,25 @@ export class DirectAnswer implements Connection {
   #hasUrl = false
   #status = 0
   #bytes = 0
+  #received = 0
   #tellOver: ((sent: Sent) => void) | null = null
 
-  constructor(turn: Turn) {
+  /** `flow`: told of the bytes of a request with a large body; null where the headers tell its length. */
+  constructor(turn: Turn, flow: Flow | null) {
     this.#turn = turn
+    this.#flow = flow
+    this.isStreaming = flow !== null
     this.#request = turn.request
     const invite = () => {
       if (turn.request.expectation === 'continue') turn.request.writeContinue()
     }
-    this.#body = turn.request.hasBody ? new DirectBody(turn, invite) : null
+    const flowed = (bytes: number) => {
+      this.#received += bytes
+      flow?.received(bytes)
+    }
+    this.#body = turn.request.hasBody
+      ? new DirectBody(turn, { invite, flowed: flow === null ? null : flowed })
+      : null
     turn.connection.onClose = () => {
       this.#isGone = true
       this.#body?.abort()
@@ -65,7 +76,7 @@ export class DirectAnswer implements Connection {
   }
 
   received(): number {
-    return 0
+    return this.#received
   }
 
   whenOver(tell: (sent: Sent) => void): void {
@@ -91,6 +102,7 @@ export class DirectAnswer implements Connection {
       } else await this.#sendResponse(response, failing)
     } finally {
       if (!this.#turn.isLast) this.#body?.dropUnread(LINGER_BYTES, () => this.#request.closeWhenDrained())
+      this.#flow?.sent(this.#bytes)
       this.#tellOver?.({ status: this.#status, bytes: this.#bytes })
     }
   }

@@ -1,21 +1,21 @@
 import type { NodeRequest } from './node-dispatch.ts'
 import type { Turn } from './turns.ts'
 
-/** Bytes that may come before anybody asks for them. */
+/** Bytes of a short body that may come before anybody asks for them. Of a long one no further chunk is received then. */
 const AHEAD = 256 * 1024
 
 /** Bytes of bodies after which garbage is collected. */
 const COLLECT_AFTER = 64 * 1024 * 1024
-let copied = 0
+let received = 0
 
 /**
  * The collector does not see how much memory the chunks of bodies keep: of 2,000 lists of 0.9 MB that were refused at once,
  * it left 1.2 GB for later.
  */
-function countCopied(bytes: number): void {
-  copied += bytes
-  if (copied < COLLECT_AFTER) return
-  copied = 0
+function countReceived(bytes: number): void {
+  received += bytes
+  if (received < COLLECT_AFTER) return
+  received = 0
   Bun.gc(false)
 }
 
@@ -23,22 +23,33 @@ function countCopied(bytes: number): void {
 export class DirectBody {
   readonly #request: NodeRequest
   readonly #invite: () => void
+  readonly #flowed: ((bytes: number) => void) | null
+  readonly #mostAhead: number
   readonly #ahead: Uint8Array[]
   #bytesAhead = 0
   #isPaused = false
   #isOver: boolean
   #isGone = false
   #dropped: ((bytes: number) => void) | null = null
-  #wake = () => {}
+  /** Resumes whoever waits for more; null when nobody does. */
+  #wake: (() => void) | null = null
 
-  /** `invite`: asks a sender that waits for it. Called before the first read. */
-  constructor({ request, early }: Turn, invite: () => void) {
+  /**
+   * `invite`: asks a sender that waits for it. Called before the first read. `flowed`: told of the bytes of a long body as they
+   * come; null for a short one.
+   */
+  constructor(
+    { request, early }: Turn,
+    { invite, flowed }: { readonly invite: () => void; readonly flowed: ((bytes: number) => void) | null },
+  ) {
     this.#request = request
     this.#invite = invite
+    this.#flowed = flowed
+    this.#mostAhead = flowed === null ? AHEAD : 0
     this.#ahead = early
     this.#isOver = request.isBodyComplete
     request.receiveBody({
-      came: (chunk, isLast) => this.#came(chunk, isLast),
+      came: (chunk, isLast) => this.#take(chunk, isLast),
       aborted: () => this.abort(),
     })
     if (!this.#isOver && early.length > 0) request.resume()
@@ -56,7 +67,7 @@ export class DirectBody {
         pull: async (controller) => {
           if (!isInvited && !this.#isOver) this.#invite()
           isInvited = true
-          while (this.#isAwaited()) await new Promise<void>((resolve) => (this.#wake = resolve))
+          while (this.#isAwaited()) await this.#more()
           if (this.#dropped !== null) return
           const chunk = this.#taken()
           if (chunk !== undefined) controller.enqueue(chunk)
@@ -72,7 +83,7 @@ export class DirectBody {
   /** Fails whoever reads it. */
   abort(): void {
     this.#isGone = true
-    this.#wake()
+    this.#awake()
   }
 
   /** Takes what still comes and drops it, up to `most` bytes. Resolves at the end, or when the connection is gone. */
@@ -82,7 +93,7 @@ export class DirectBody {
       left -= bytes
     })
     while (!this.#isOver && !this.#isGone && left > 0) {
-      await new Promise<void>((resolve) => (this.#wake = resolve))
+      await this.#more()
     }
   }
 
@@ -110,19 +121,38 @@ export class DirectBody {
     return chunk
   }
 
-  #came(chunk: Uint8Array | undefined, isLast: boolean): void {
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  #take(chunk: Uint8Array | undefined, isLast: boolean): void {
     if (this.#dropped !== null) this.#dropped(chunk?.byteLength ?? 0)
     else if (chunk !== undefined) {
-      this.#ahead.push(chunk.slice())
+      this.#ahead.push(chunk)
       this.#bytesAhead += chunk.byteLength
     }
-    if (chunk !== undefined) countCopied(chunk.byteLength)
+    if (chunk !== undefined) {
+      this.#flowed?.(chunk.byteLength)
+      // Who reads a long body frees each chunk.
+      if (this.#flowed === null || this.#dropped !== null) countReceived(chunk.byteLength)
+    }
     this.#isOver ||= isLast
-    if (this.#bytesAhead > AHEAD && !isLast && !this.#isPaused) {
+    // Whoever waits takes it at once, and the connection need not be stopped and started again.
+    const isTaken = this.#awake()
+    if (!isTaken && this.#bytesAhead > this.#mostAhead && !isLast && !this.#isPaused) {
       this.#isPaused = true
       this.#request.pauseBody()
     }
-    this.#wake()
+  }
+
+  /** Whether somebody waited. */
+  #awake(): boolean {
+    const wake = this.#wake
+    this.#wake = null
+    wake?.()
+    return wake !== null
   }
 
   #drop(came: (bytes: number) => void): void {
@@ -130,6 +160,6 @@ export class DirectBody {
     this.#ahead.length = 0
     this.#bytesAhead = 0
     if (!this.#isOver && !this.#isGone) this.#request.resume()
-    this.#wake()
+    this.#awake()
   }
 }

@@ -1,6 +1,6 @@
 import type { createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { limitedServer, streamingPaths } from './connection-settings.ts'
+import { limitedServer, matching } from './connection-settings.ts'
 import { DirectAnswer, type Failing } from './direct-answers.ts'
 import type { AnswerRequest, Flow } from './exchange.ts'
 import type { HttpListener, Listening } from './listening.ts'
@@ -10,7 +10,7 @@ import { type OpenConnection, RequestTurns, type Turn } from './turns.ts'
 import { answerUnreadable } from './unreadable.ts'
 
 /**
- * Takes requests beneath Bun's `node:http`. Most are answered directly, which is the fast way; what carries large bodies goes
+ * Takes requests beneath Bun's `node:http`. Most are answered directly, which is the fast way; those whose answers stream go
  * by the objects of `node:http`. Throws NoDispatch where Bun has nothing there that is known here.
  */
 export function listenByDispatch(
@@ -18,7 +18,7 @@ export function listenByDispatch(
   answer: AnswerRequest,
   brokeOff: (error: unknown) => void,
 ): HttpListener {
-  const { flow, failed, refuse } = listening
+  const { flow, failed, refuse, streaming, receiving, plain } = listening
   const node = limitedServer(listening)
   const handOn = handingOn(node, answer, { flow, failed, brokeOff, refuse })
   const connections: Connections = new WeakMap()
@@ -27,13 +27,17 @@ export function listenByDispatch(
     if (connection === undefined) work()
     else connection.turns.refuse(work)
   })
-  const isStreaming = streamingPaths(listening)
-  const direct = (turn: Turn) =>
-    new DirectAnswer(turn).run(answer, { failed, brokeOff, refuse }).catch((error: unknown) => {
+  const isStreaming = matching(streaming, plain)
+  const isReceiving = matching(receiving, plain)
+  const run = (turn: Turn) => {
+    const { url, socket } = turn.request
+    if (isStreaming(url)) return handOn(turn)
+    const direct = new DirectAnswer(turn, isReceiving(url) ? flow : null)
+    return direct.run(answer, { failed, brokeOff, refuse }).catch((error: unknown) => {
       brokeOff(error)
-      turn.request.socket.destroy()
+      socket.destroy()
     })
-  const run = (turn: Turn) => (isStreaming(turn.request.url) ? handOn(turn) : direct(turn))
+  }
   const server = serveByDispatch(node, listening, taking(connections, run))
   return {
     hostname: server.hostname ?? 'localhost',

@@ -29,6 +29,7 @@ async function tested(): Promise<void> {
     port: 0,
     quiet: 10,
     streaming: ['/streaming'],
+    receiving: ['/receiving'],
     plain: [],
     flow: null,
     failed: () => new Response(null, { status: 500 }),
@@ -90,9 +91,16 @@ const REQUESTS = [
   ['GET /whole', '', ''],
   ['POST /pieces', 'Content-Length: 5', 'hello'],
   ['PUT /streaming', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
+  ['PUT /receiving', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
   ['GET /pieces', 'Connection: close', ''],
 ] as const
-const EXPECTED = ['GET /whole ', 'POST /pieces hello', 'PUT /streaming hello', 'GET /pieces ']
+const EXPECTED = [
+  'GET /whole ',
+  'POST /pieces hello',
+  'PUT /streaming hello',
+  'PUT /receiving hello',
+  'GET /pieces ',
+]
 
 /** Pipelines requests, and throws unless all are answered in order. */
 async function answersInOrder(port: number): Promise<void> {

@@ -9,6 +9,7 @@ import type { HttpListener, Listening, ListenOptions, ListenWay } from './listen
 import { listenByNode } from './node-listener.ts'
 
 const DEFAULTS = {
+  receiving: [],
   plain: [],
   flow: null,
   failed: () => new Response(null, { status: 500 }),

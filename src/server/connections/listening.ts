@@ -7,9 +7,11 @@ export interface ListenOptions {
   readonly port: number
   /** Seconds of inactivity after which a connection is closed, at most 255. */
   readonly quiet: number
-  /** Paths, with parameters as `:name`, whose bodies stream: large requests, or responses of known length. */
+  /** Paths, with parameters as `:name`, whose responses stream: of known length, or without end. */
   readonly streaming: readonly string[]
-  /** Paths without parameters that match a streaming pattern but do not stream. */
+  /** The same with large requests and short responses. */
+  readonly receiving?: readonly string[]
+  /** Paths without parameters that match such a pattern and are none of these. */
   readonly plain?: readonly string[]
   /** Receives the byte counts of streaming bodies as they move. */
   readonly flow?: Flow | null

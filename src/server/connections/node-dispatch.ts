@@ -86,7 +86,7 @@ export interface BodyEnding {
   readonly named: readonly string[]
 }
 
-/** What comes of a request's body. The chunk is good until the function returns. */
+/** What comes of a request's body. A chunk is the receiver's: Bun has copied it. */
 export interface BodyReceiver {
   came(chunk: Uint8Array | undefined, isLast: boolean): void
   /** The connection is gone. */

@@ -1,6 +1,6 @@
 import type { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { SECOND } from '../../domain/clock.ts'
-import { limitedServer, streamingPaths } from './connection-settings.ts'
+import { limitedServer, matching } from './connection-settings.ts'
 import type { AnswerRequest } from './exchange.ts'
 import type { HttpListener, Listening } from './listening.ts'
 import { answerStreaming, onRequests } from './streamed-answers.ts'
@@ -16,10 +16,10 @@ export async function listenByNode(
   answer: AnswerRequest,
   brokeOff: (error: unknown) => void,
 ): Promise<HttpListener> {
-  const { flow, failed, refuse, quiet } = listening
+  const { flow, failed, refuse, quiet, streaming, receiving, plain } = listening
   const node = limitedServer(listening)
   node.setTimeout(quiet * SECOND)
-  const isStreaming = streamingPaths(listening)
+  const isStreaming = matching([...streaming, ...receiving], plain)
   const lines = new Lines()
   onRequests(node, { refuse, brokeOff }, async (incoming, outgoing, invite) => {
     if (!(await lines.turnOf(incoming, outgoing))) return

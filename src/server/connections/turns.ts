@@ -101,7 +101,7 @@ export class RequestTurns {
         this.#buffered += chunk.byteLength
         turn.isBodyTooLarge ||= this.#buffered > MAX_BUFFERED
         if (turn.isBodyTooLarge) this.#closeAfterThis(turn)
-        else turn.early.push(chunk.slice())
+        else turn.early.push(chunk)
       },
       aborted() {},
     })

@@ -55,6 +55,15 @@ function fillingStream(chunks: number): ReadableStream<Uint8Array> {
   })
 }
 
+/** Bytes of large requests that have come. */
+const flow = {
+  bytes: 0,
+  received(bytes: number) {
+    this.bytes += bytes
+  },
+  sent() {},
+}
+
 /** Sources of stored bodies that are open. */
 let open = 0
 
@@ -75,6 +84,16 @@ function storedBody(length: number): StoredBody {
   return new StoredBody(source, 0, length)
 }
 
+/** Hash of a body whose chunks are all held until its end. `isSlow`: the first ones are read when more has come already. */
+async function heldHash({ body }: Request, isSlow: boolean): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    if (isSlow && chunks.length < 4) await Bun.sleep(20)
+  }
+  return new Bun.SHA256().update(Buffer.concat(chunks)).digest('hex')
+}
+
 const answer: AnswerRequest = async (request, connection) => {
   const { pathname } = new URL(request.url)
   const length = { 'Content-Length': String(CHUNK.length * CHUNKS) }
@@ -90,6 +109,8 @@ const answer: AnswerRequest = async (request, connection) => {
   if (pathname.endsWith('/stored'))
     return storedResponse(storedBody(FILLED * CHUNK.length), { headers: filledLength })
   if (pathname.endsWith('/broken')) return new Response(stream(CHUNKS, 3), { headers: length })
+  if (pathname.startsWith('/r/'))
+    return Response.json({ sha256: await heldHash(request, pathname.endsWith('/slowly')) })
   return Response.json({
     method: request.method,
     url: request.url,
@@ -102,7 +123,15 @@ const answer: AnswerRequest = async (request, connection) => {
 describe.each(WAYS)('requests taken by %s:', (way) => {
   let server: HttpListener
   beforeAll(async () => {
-    const options = { hostname: '127.0.0.1', port: 0, quiet: 10, streaming: ['/s/:name'], way }
+    const options = {
+      hostname: '127.0.0.1',
+      port: 0,
+      quiet: 10,
+      streaming: ['/s/:name'],
+      receiving: ['/r/:name'],
+      flow,
+      way,
+    }
     server = await listen(options, answer, pino({ enabled: false }))
   })
   afterAll(() => server.stop(true))
@@ -223,6 +252,15 @@ describe.each(WAYS)('requests taken by %s:', (way) => {
       socket.destroy()
       await eventually('the stream is let go of', () => ended.cancelled === before + 1)
     })
+  })
+
+  test.each(['/r/once', '/r/slowly'])('%s gets a large body as it was sent, and counts it', async (path) => {
+    const sent = crypto.getRandomValues(new Uint8Array(64 * 1024))
+    const body = Buffer.concat(Array.from({ length: 128 }, (_, at) => sent.subarray(at * 7)))
+    const before = flow.bytes
+    const response = await fetch(address(path), { method: 'POST', body })
+    expect(await response.json()).toEqual({ sha256: new Bun.SHA256().update(body).digest('hex') })
+    expect(flow.bytes - before).toBe(body.length)
   })
 
   test('every other path is answered beside that on the same port', async () => {
