@@ -1,4 +1,4 @@
-import { asciiName } from './ascii-name.ts'
+import anyAscii from 'any-ascii'
 
 /**
  * The Content-Disposition header (RFC 6266) for a file of this name; safe in a header whatever the name holds.
@@ -9,9 +9,18 @@ import { asciiName } from './ascii-name.ts'
  * sign, which some browsers decode where there is no `filename*`.
  */
 export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
-  const ascii = asciiName(name)
+  const ascii = toAscii(name)
   const plain = `${kind}; filename="${ascii}"`
   return ascii === name && !name.includes('%') ? plain : `${plain}; filename*=UTF-8''${toExtValue(name)}`
+}
+
+/** In Latin letters, for programs that read nothing else; without quotes and slashes. Extensions in ASCII stay. */
+function toAscii(name: string): string {
+  const ascii = name
+    .normalize('NFC')
+    .replace(/[^\x20-\x7E]+/g, (other) => anyAscii(other).replace(/[^\x20-\x7E]|:/g, '_'))
+    .replace(/["\\/]/g, '_')
+  return /^\.{0,2}$/.test(ascii) ? '_' : ascii
 }
 
 /** Leaves as they are only the characters that RFC 8187 calls attr-char. */
