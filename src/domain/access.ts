@@ -51,6 +51,8 @@ export interface LinkDownloader {
   readonly visitor: LinkVisitor
   /** null where a cookie tells the visitor. */
   readonly program: LinkProgram | null
+  /** Whether the program alone tells the visitor, who may as well be somebody else of its address and name. */
+  readonly isAssumed: boolean
 }
 
 /**

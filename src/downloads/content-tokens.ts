@@ -59,15 +59,22 @@ const linkPayload = z.object({
   l: z.number(),
   t: z.string().nullable(),
   v: z.tuple([z.string(), z.string().nullable()]).nullable(),
+  // An earlier release reads no third part of the visitor.
+  u: z.boolean().default(false),
 })
 
-function linkIn({ l, t, v }: z.infer<typeof linkPayload>): SignedLink {
-  const visitor = v && { visitor: v[0] as LinkVisitor, program: v[1] as LinkProgram | null }
+function linkIn({ l, t, v, u }: z.infer<typeof linkPayload>): SignedLink {
+  const visitor = v && { visitor: v[0] as LinkVisitor, program: v[1] as LinkProgram | null, isAssumed: u }
   return { id: l as LinkId, passwordTag: t, visitor }
 }
 
 function linkFields({ id, passwordTag, visitor }: SignedLink) {
-  return { l: id, t: passwordTag, v: visitor && [visitor.visitor, visitor.program] }
+  return {
+    l: id,
+    t: passwordTag,
+    v: visitor && [visitor.visitor, visitor.program],
+    ...(visitor?.isAssumed ? { u: true } : {}),
+  }
 }
 
 export function createContentTokens(signing: Signing, clock: Clock): ContentTokens {

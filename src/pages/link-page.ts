@@ -170,7 +170,7 @@ async function fileAnswer(
       path: place.pathOf(uuid),
       thumbnail: linkThumbnailPath(link.slug, uuid),
       folder: folder === undefined ? place.top : { name: folder.name, url: place.pathOf(folder.id) },
-      reportUrl: asker.reach?.account === link.account_id ? null : `${linkPath(link.slug, uuid)}/report`,
+      reportUrl: asker.link.visitor === null ? null : `${linkPath(link.slug, uuid)}/report`,
       barrier: null,
       notice: place.notice,
       showsContent: !asker.link.isLimited,
@@ -199,13 +199,13 @@ async function folderAnswer(
 async function bundleArchive(
   call: Call,
   { downloads, files, sharing }: Pick<LinkPageNeeds, 'downloads' | 'files' | 'sharing'>,
-  { open: { asker, link }, place: { targets, title } }: LinkQuestion,
+  { open: { asker }, place: { targets, title } }: LinkQuestion,
 ): Promise<Response> {
   const archive = await downloads.archives.selection(archiveReader(call), asker, {
     files: targets.files.map(({ id }) => id),
     folders: targets.folders.map(({ id }) => id),
   })
-  const isOwner = asker.reach?.account === link.account_id
+  const isOwner = asker.link.visitor === null
   const what = { file: { id: null, name: archiveName(title) }, address: call.address }
   const claims = sharing.linkClaims.of(asker.link, !isPreview(call.request), what)
   return sendArchive(call, files.usage, archive, { folder: title, isOwner, claims })

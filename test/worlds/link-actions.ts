@@ -32,7 +32,7 @@ export const download: Action = async ({ chance, accounts, model, services, turn
   const claims = services.sharing.linkClaims.of(
     {
       ...{ id: link.id, account: owner.account, files: new Set(), folders: new Set(), passwordTag: null },
-      ...{ isLimited: true, visitor: { visitor: visitor as LinkVisitor, program: null } },
+      ...{ isLimited: true, visitor: { visitor: visitor as LinkVisitor, program: null, isAssumed: false } },
     },
     true,
     { file: null, address: null },

@@ -11,6 +11,7 @@ import type { FolderListRow } from '../../files/folders/folders.rows.ts'
 import { linkEnded } from '../../uploads/contributions.ts'
 import type { ClosedLock, FolderPasswords } from '../folder-passwords.ts'
 import { type LinkClaims, linkUsedUp } from './link-claims.ts'
+import { isLinkOwner, signedFor } from './link-owners.ts'
 import { linkNotFound } from './link-reading.ts'
 import { linkTargets, targetFiles, targetFolders } from './link-targets.rows.ts'
 import { createLinkVisitors, type KnownVisitor, type LinkVisit } from './link-visitors.ts'
@@ -49,7 +50,7 @@ export interface LinkAccess {
   visit(asker: Asker, visit: LinkVisit): Promise<VisitedLink>
   /**
    * Re-validates a signed address: throws Refusal as `visit` does, and PASSWORD_REQUIRED when the link got a password,
-   * or another one, since.
+   * or another one, since. An address that the link's owner got is refused (FILE_NOT_FOUND) once the key or session is void.
    */
   signed(asker: Asker, link: SignedLink): Promise<LinkAsker>
   /** What the link opens now. Throws Refusal LINK_NOT_FOUND when nothing is left of that. */
@@ -85,8 +86,6 @@ export function createLinkAccess(
     return { link, ...visitor }
   }
 
-  const isOwner = ({ reach }: Asker, { account_id }: LinkRow) => reach?.account === account_id
-
   const visitorOf = createLinkVisitors(claims, signing, random)
 
   const tagOf = (link: LinkRow) => linkPasswordTag(signing, link)
@@ -115,7 +114,9 @@ export function createLinkAccess(
       const { slug, passwords: cookie } = visit
       if (!isLinkSlug(slug)) throw linkNotFound()
       const { link, downloader, newName } = await live(await linkBySlug(db, slug), async (found) =>
-        isOwner(asker, found) ? { downloader: null, newName: null } : visitorOf(found, visit),
+        (await isLinkOwner(db, asker.reach, found))
+          ? { downloader: null, newName: null }
+          : visitorOf(found, visit),
       )
       const tag = tagOf(link)
       const { password_hash: hash } = link
@@ -127,7 +128,7 @@ export function createLinkAccess(
 
     async signed(asker, { id, passwordTag, visitor }) {
       const { link, downloader } = await live(await linkById(db, id), async (found) => ({
-        downloader: isOwner(asker, found) ? null : visitor,
+        downloader: await signedFor(db, asker, found, visitor),
         newName: null,
       }))
       const tag = tagOf(link)

@@ -13,6 +13,12 @@ interface ClaimProgress {
   readonly running: number
 }
 
+export interface Claim extends ClaimProgress {
+  readonly id: LinkClaimId
+  /** Of the transfers that have ended. */
+  readonly bytes: number
+}
+
 /** Whether the claim has a place: bytes are being sent, or half of something was. */
 export function isHolding({ running, sent }: ClaimProgress): boolean {
   return running > 0 || sent * 2 >= WHOLE
@@ -40,10 +46,10 @@ export function claimOf(
   link: LinkId,
   visitor: LinkVisitor,
   since: number,
-): Promise<(ClaimProgress & { readonly id: LinkClaimId }) | undefined> {
+): Promise<Claim | undefined> {
   return db
     .selectFrom('link_claims')
-    .select(['id', 'running', 'sent'])
+    .select(['id', 'running', 'sent', 'bytes'])
     .where('link_id', '=', link)
     .where('visitor', '=', visitor)
     .where('created_at', '>', since)
@@ -78,24 +84,45 @@ export async function hasPlaceFor(
   return row !== undefined && (row.count < limit || row.own === 1)
 }
 
-/** Whose claim a program began last after `since`, unless more than `most` of it was sent. */
+/** Whose claim a program began last after `since`; rather one of which something is missing. */
 export async function visitorOf(
   db: Queryable,
   link: LinkId,
   program: LinkProgram,
-  { since, most }: { readonly since: number; readonly most: number },
+  since: number,
 ): Promise<LinkVisitor | undefined> {
-  const row = await db
+  const row = await claimsOfProgram(db, link, program, since)
+    .orderBy(sql`case when running > 0 or sent < ${sql.lit(WHOLE)} then 0 else 1 end`)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.visitor
+}
+
+/** Whose claim a program began last after `since` of those that were broken off and have their place. */
+export async function visitorBrokenOff(
+  db: Queryable,
+  link: LinkId,
+  program: LinkProgram,
+  since: number,
+): Promise<LinkVisitor | undefined> {
+  const row = await claimsOfProgram(db, link, program, since)
+    .where('sent', '<', WHOLE)
+    .where('running', '=', 0)
+    .where(holding)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.visitor
+}
+
+function claimsOfProgram(db: Queryable, link: LinkId, program: LinkProgram, since: number) {
+  return db
     .selectFrom('link_claims')
     .select('visitor')
     .where('link_id', '=', link)
     .where('program', '=', program)
     .where('created_at', '>', since)
-    .where('sent', '<', most)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.visitor
 }
 
 /** The link, whose claims wait until the transaction ends. */
@@ -114,11 +141,12 @@ export function lockLink(
 export async function insertClaim(
   trx: Trx,
   link: LinkId,
-  claim: LinkDownloader & { readonly sent: number; readonly created_at: number },
+  { visitor, program }: LinkDownloader,
+  claim: { readonly sent: number; readonly created_at: number },
 ): Promise<LinkClaimId> {
   const { id } = await trx
     .insertInto('link_claims')
-    .values({ ...claim, link_id: link, running: 1 })
+    .values({ ...claim, visitor, program, link_id: link, running: 1 })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id

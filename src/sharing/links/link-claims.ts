@@ -11,7 +11,8 @@ import type { LinkDownloader, LinkRights } from '../../domain/access.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
-import type { ByteClaims, Downloaded } from './byte-claims.ts'
+import type { ByteClaims, Downloaded, PromisedBytes } from './byte-claims.ts'
+import { hasRoom } from './claim-room.ts'
 import {
   beginInClaim,
   claimOf,
@@ -25,6 +26,7 @@ import {
   isUsedUp,
   linksWithOldClaims,
   lockLink,
+  visitorBrokenOff,
   visitorOf,
   WHOLE,
 } from './link-claims.rows.ts'
@@ -34,8 +36,6 @@ import { KeyedTurns } from './link-turns.ts'
 
 /** Milliseconds in which all that a visitor reads of a link is one download. */
 export const CLAIMED_FOR = DAY
-/** How often a program without cookies may read everything, in parts, as one download: lines break, and parts overlap. */
-const MOST_READINGS = 4
 /** Claims of a link that gave their place back, of which the rest may still be asked for. */
 const GIVEN_BACK_KEPT = 200
 const STEP = 100
@@ -51,8 +51,15 @@ const CLAIMS_STEP = 500
 export interface LinkClaims {
   /** Whether there is a place for the visitor, or a claim of theirs has one. */
   isOpenTo(link: { readonly id: LinkId; readonly limit: number }, visitor: LinkVisitor): Promise<boolean>
-  /** Whose download a program without cookies goes on with when it asks for a later part; undefined for nobody's. */
-  begunBy(link: LinkId, program: LinkProgram): Promise<LinkVisitor | undefined>
+  /**
+   * Whose download a program without cookies goes on with when it asks for a later part, or begins again at a link that has
+   * no other place for it; undefined for nobody's.
+   */
+  begunBy(
+    link: { readonly id: LinkId; readonly limit: number },
+    program: LinkProgram,
+    isLaterPart: boolean,
+  ): Promise<LinkVisitor | undefined>
   /** How many downloads were counted. */
   count(link: LinkId): Promise<number>
   /**
@@ -80,20 +87,26 @@ export function createLinkClaims(
   const since = () => clock.now() - CLAIMED_FOR
 
   /** The claim, or null when the link has no limit any more. */
-  function claim(link: LinkId, downloader: LinkDownloader, promised: number): Promise<LinkClaimId | null> {
+  function claim(
+    link: LinkId,
+    downloader: LinkDownloader,
+    part: PromisedBytes,
+    promised: number,
+  ): Promise<LinkClaimId | null> {
     return inTransaction(db, async (trx) => {
       const row = await lockLink(trx, link)
       if (row === undefined || row.revoked_at !== null) throw linkNotFound()
       if (row.max_downloads === null) return null
       const own = await claimOf(trx, link, downloader.visitor, since())
-      const hasPlace = own !== undefined && isHolding(own)
+      const open = own !== undefined && hasRoom(own, downloader, part, promised) ? own : null
+      const hasPlace = open !== null && isHolding(open)
       if (!hasPlace && (await countDownloads(trx, link)) >= row.max_downloads) throw linkUsedUp()
-      if (own !== undefined) {
-        await beginInClaim(trx, own.id, promised)
-        return own.id
+      if (open !== null) {
+        await beginInClaim(trx, open.id, promised)
+        return open.id
       }
       await dropGivenBack(trx, link, GIVEN_BACK_KEPT)
-      return insertClaim(trx, link, { ...downloader, sent: promised, created_at: clock.now() })
+      return insertClaim(trx, link, downloader, { sent: promised, created_at: clock.now() })
     })
   }
 
@@ -109,10 +122,11 @@ export function createLinkClaims(
 
   function limited(link: OwnedLink, downloader: LinkDownloader, what: Downloaded): ByteClaims {
     return {
-      async begin({ start, end: last, whole }) {
+      async begin(part) {
+        const { start, end: last, whole } = part
         // In doubt the place is kept: what is promised is rounded up, and what was not sent is rounded down.
         const promised = whole === 0 ? WHOLE : Math.ceil(((last - start) / whole) * WHOLE)
-        const id = await turns.run(link.id, () => claim(link.id, downloader, promised))
+        const id = await turns.run(link.id, () => claim(link.id, downloader, part, promised))
         return {
           end(unsent) {
             if (id === null) return
@@ -128,7 +142,11 @@ export function createLinkClaims(
   return {
     isOpenTo: ({ id, limit }, visitor) => hasPlaceFor(db, id, { limit, visitor, since: since() }),
 
-    begunBy: (link, program) => visitorOf(db, link, program, { since: since(), most: MOST_READINGS * WHOLE }),
+    async begunBy({ id, limit }, program, isLaterPart) {
+      if (isLaterPart) return visitorOf(db, id, program, since())
+      const begun = await visitorBrokenOff(db, id, program, since())
+      return begun !== undefined && (await countDownloads(db, id)) >= limit ? begun : undefined
+    },
 
     count: (link) => countDownloads(db, link),
 

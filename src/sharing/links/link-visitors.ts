@@ -12,7 +12,7 @@ export interface LinkVisit {
   readonly passwords: string | null
   /** The visitor's name, of the cookie; null for one who has none. */
   readonly name: string | null
-  /** What tells a program without cookies from others. */
+  /** What tells a program without cookies from others, and what it asks for from what else the link opens. */
   readonly program: string
   /** Whether it asks for a later part of something. */
   readonly isLaterPart: boolean
@@ -27,20 +27,23 @@ export interface KnownVisitor {
 
 /**
  * Tells who a visitor is: by a cookie. A program without cookies is a new visitor whenever it begins something, so that
- * each of several behind one address counts; when it asks for a later part, it goes on with what it began.
+ * each of several behind one address counts; when it asks for a later part, it goes on with what it began. So it does when
+ * it begins again what was broken off, where the link has no other place for it.
  */
 export function createLinkVisitors(
   claims: Pick<LinkClaims, 'begunBy'>,
   signing: Signing,
   random: Random,
 ): (link: LinkRow, visit: LinkVisit) => Promise<KnownVisitor> {
-  return async ({ id, max_downloads }, { name, program: text, isLaterPart }) => {
-    const named = (known: string) => signing.tag('link-visitor', `${id}\n${known}`) as LinkVisitor
-    if (name !== null) return { downloader: { visitor: named(name), program: null }, newName: null }
-    const program = signing.tag('link-program', `${id}\n${text}`) as LinkProgram
-    const begun = max_downloads !== null && isLaterPart ? await claims.begunBy(id, program) : undefined
-    if (begun !== undefined) return { downloader: { visitor: begun, program }, newName: null }
+  return async ({ id, max_downloads: limit }, { name, program: asking, isLaterPart }) => {
+    const named = (text: string) => signing.tag('link-visitor', `${id}\n${text}`) as LinkVisitor
+    if (name !== null) return known({ visitor: named(name), program: null, isAssumed: false })
+    const program = signing.tag('link-program', `${id}\n${asking}`) as LinkProgram
+    const begun = limit === null ? undefined : await claims.begunBy({ id, limit }, program, isLaterPart)
+    if (begun !== undefined) return known({ visitor: begun, program, isAssumed: true })
     const newName = Buffer.from(random(16)).toString('base64url')
-    return { downloader: { visitor: named(newName), program }, newName }
+    return { downloader: { visitor: named(newName), program, isAssumed: false }, newName }
   }
 }
+
+const known = (downloader: LinkDownloader): KnownVisitor => ({ downloader, newName: null })

@@ -7,12 +7,13 @@ export const VISITOR_COOKIE = 'link_visitor'
 
 const LATER_PART = /^bytes=([1-9]\d*-\d*|-\d+)$/
 
-export function linkVisit({ request, bucket, params }: Call): LinkVisit {
+export function linkVisit({ request, bucket, params, url }: Call): LinkVisit {
+  const part = url.searchParams.get('download') === 'zip' ? 'zip' : 'file'
   return {
     slug: params.link ?? '',
     passwords: cookieValue(request, FOLDER_COOKIE),
     name: cookieValue(request, VISITOR_COOKIE),
-    program: `${bucket}\n${request.headers.get('user-agent') ?? ''}`,
+    program: [bucket, request.headers.get('user-agent') ?? '', params.target ?? '', part].join('\n'),
     isLaterPart: LATER_PART.test(request.headers.get('range') ?? ''),
   }
 }

@@ -1,0 +1,34 @@
+import type { Database } from '../../database/database.ts'
+import type { Asker, LinkDownloader } from '../../domain/access.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { findFolder } from '../../files/folders/folders.rows.ts'
+import { fileNotFound } from '../../files/own-file.ts'
+import { countLinks, type LinkRow } from './links.rows.ts'
+
+/** Whether all that the link opens is the caller's own. A key for another folder is a stranger to it. */
+export async function isLinkOwner(
+  db: Database,
+  reach: Reach | null,
+  { slug, account_id }: LinkRow,
+): Promise<boolean> {
+  if (reach === null || reach.account !== account_id) return false
+  const { account, within } = reach
+  if (within === null) return true
+  const folder = await findFolder(db, within)
+  return folder !== undefined && (await countLinks(db, { account, within: folder.id, slug })) > 0
+}
+
+/**
+ * Who comes by a signed address; null for the owner. Throws Refusal FILE_NOT_FOUND when it was signed for the owner, by
+ * rights that are void.
+ */
+export async function signedFor(
+  db: Database,
+  { reach, signed = null }: Asker,
+  link: LinkRow,
+  visitor: LinkDownloader | null,
+): Promise<LinkDownloader | null> {
+  if (await isLinkOwner(db, reach, link)) return null
+  if (visitor === null && !(await isLinkOwner(db, signed, link))) throw fileNotFound()
+  return visitor
+}
