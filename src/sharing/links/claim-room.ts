@@ -8,27 +8,32 @@ const MOST_READINGS = 4
  * How much may be promised to an assumed visitor while something is missing: what was sent, a beginning that the program
  * is about to leave, and its parts.
  */
-const MOST_WHILE_MISSING = 2.5
+const MOST_WHILE_MISSING = 3
 /**
- * How much when all was sent: less than half again, which is no download. It makes up for what was lost on the way when the
+ * How much with what has ended: less than half again, which is no download. It makes up for what was lost on the way when the
  * line broke.
  */
-const MOST_AFTERWARDS = 1.5
+const MOST_ENDED = 1.5
+
+/** How what is asked for next belongs to a claim: as more of it, or as its beginning, once again. */
+export type Belonging = 'more' | 'again'
 
 /**
- * Whether what is asked for next belongs to the claim; what does not is a download of its own. `promised`: in millionths.
- * A visitor with the cookie reads as often as they like. A claim of a program is of one file or zip.
+ * How what is asked for next belongs to the claim; null for a download of its own. `promised`: in millionths. A visitor with
+ * the cookie reads as often as they like. A claim of a program is of one file or zip.
  */
-export function hasRoom(
+export function belonging(
   { sent, running, bytes }: Pick<Claim, 'sent' | 'running' | 'bytes'>,
   { program, isAssumed }: LinkDownloader,
   { start, whole }: PromisedBytes,
   promised: number,
-): boolean {
-  if (program === null) return true
+): Belonging | null {
+  if (program === null) return 'more'
   const all = sent + promised
-  if (!isAssumed) return all <= MOST_READINGS * WHOLE
-  // From the first byte only what was broken off, and only once.
-  if (start === 0) return running === 0 && sent < WHOLE
-  return all < (bytes < whole ? MOST_WHILE_MISSING : MOST_AFTERWARDS) * WHOLE
+  if (!isAssumed) return all <= MOST_READINGS * WHOLE ? 'more' : null
+  // From the first byte only what was broken off, and only once: afterwards it counts as sent.
+  if (start === 0) return running === 0 && sent < WHOLE ? 'again' : null
+  const isMissing = bytes < whole
+  const ended = isMissing ? Math.floor((bytes / whole) * WHOLE) + promised : all
+  return ended < MOST_ENDED * WHOLE && all < MOST_WHILE_MISSING * WHOLE ? 'more' : null
 }

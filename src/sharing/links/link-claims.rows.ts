@@ -161,6 +161,15 @@ export async function beginInClaim(trx: Trx, id: LinkClaimId, sent: number): Pro
     .execute()
 }
 
+/** Counts a transfer that begins again what was broken off, which counts as sent from then on. */
+export async function beginAgainInClaim(trx: Trx, id: LinkClaimId, sent: number): Promise<void> {
+  await trx
+    .updateTable('link_claims')
+    .set({ sent: WHOLE + sent, running: 1, bytes: 0 })
+    .where('id', '=', id)
+    .execute()
+}
+
 /**
  * Counts a transfer that has ended: `back` of what it promised was not sent. Returns the bytes of the whole claim when it
  * has its place for good and nobody was told, and marks it as told; else null.

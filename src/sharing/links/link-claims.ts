@@ -12,8 +12,9 @@ import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 import type { ByteClaims, Downloaded, PromisedBytes } from './byte-claims.ts'
-import { hasRoom } from './claim-room.ts'
+import { belonging } from './claim-room.ts'
 import {
+  beginAgainInClaim,
   beginInClaim,
   claimOf,
   countDownloads,
@@ -98,12 +99,12 @@ export function createLinkClaims(
       if (row === undefined || row.revoked_at !== null) throw linkNotFound()
       if (row.max_downloads === null) return null
       const own = await claimOf(trx, link, downloader.visitor, since())
-      const open = own !== undefined && hasRoom(own, downloader, part, promised) ? own : null
-      const hasPlace = open !== null && isHolding(open)
+      const how = own === undefined ? null : belonging(own, downloader, part, promised)
+      const hasPlace = own !== undefined && how !== null && isHolding(own)
       if (!hasPlace && (await countDownloads(trx, link)) >= row.max_downloads) throw linkUsedUp()
-      if (open !== null) {
-        await beginInClaim(trx, open.id, promised)
-        return open.id
+      if (own !== undefined && how !== null) {
+        await (how === 'again' ? beginAgainInClaim : beginInClaim)(trx, own.id, promised)
+        return own.id
       }
       await dropGivenBack(trx, link, GIVEN_BACK_KEPT)
       return insertClaim(trx, link, downloader, { sent: promised, created_at: clock.now() })
