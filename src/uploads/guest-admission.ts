@@ -7,7 +7,15 @@ import { Refusal } from '../domain/errors.ts'
  * Throws Refusal when guests may not upload, not into a folder, or not so often from the address `bucket`. A part is no
  * upload of its own: the whole that it becomes a part of counts.
  */
-export type AdmitGuest = (bucket: string, intoFolder: boolean, isPart?: boolean) => Promise<void>
+export type AdmitGuest = (bucket: string, intoFolder: boolean, started?: StartedByGuest) => Promise<void>
+
+/** What a guest's request starts. */
+export interface StartedByGuest {
+  readonly uploads: 0 | 1
+  readonly parts: number
+}
+
+const ONE_UPLOAD: StartedByGuest = { uploads: 1, parts: 0 }
 
 /** Throws Refusal when so much comes from the address `bucket` by upload links that it is as much as guests may upload. */
 export type AdmitContributor = (bucket: string) => Promise<void>
@@ -27,14 +35,14 @@ function assertWithin({ allowed, limit, resetsIn }: Verdict): void {
   throw new Refusal('RATE_LIMITED', `Guests may upload ${limit} files an hour; try again later`, resetsIn)
 }
 
-/** Parts that a guest may start for each upload that is allowed. */
-const PARTS_EACH = 10
+/** Parts that a guest may start for each upload that is allowed: as many as our own clients start. */
+const PARTS_EACH = 32
 
 export function createGuestAdmission(
   rates: RateLimits,
   { guestUploads, guestRateLimit }: Pick<Config, 'guestUploads' | 'guestRateLimit'>,
 ): AdmitGuest {
-  return async (bucket, intoFolder, isPart = false) => {
+  return async (bucket, intoFolder, { uploads, parts } = ONE_UPLOAD) => {
     if (intoFolder) {
       throw new Refusal('INVALID_API_KEY', 'Uploading into a folder needs an API key')
     }
@@ -45,15 +53,20 @@ export function createGuestAdmission(
       )
     }
     // Whoever may upload nothing now need not send parts.
-    const verdict = isPart
-      ? await rates.look(`guest:${bucket}`, 1, guestRateLimit, HOUR)
-      : await rates.take(`guest:${bucket}`, 1, guestRateLimit, HOUR)
+    const verdict =
+      uploads === 0
+        ? await rates.look(`guest:${bucket}`, 1, guestRateLimit, HOUR)
+        : await rates.take(`guest:${bucket}`, 1, guestRateLimit, HOUR)
     assertWithin(verdict)
-    if (!isPart) return
-    const parts = await rates.take(`guest-parts:${bucket}`, 1, guestRateLimit * PARTS_EACH, HOUR)
-    if (!parts.allowed) {
-      const message = `Guests may start ${parts.limit} parts of uploads an hour; try again later`
-      throw new Refusal('RATE_LIMITED', message, parts.resetsIn)
-    }
+    if (parts === 0) return
+    const { allowed, limit, resetsIn } = await rates.take(
+      `guest-parts:${bucket}`,
+      parts,
+      guestRateLimit * PARTS_EACH,
+      HOUR,
+    )
+    if (allowed) return
+    const message = `Guests may start ${limit} parts of uploads an hour; try again later`
+    throw new Refusal('RATE_LIMITED', message, resetsIn)
   }
 }

@@ -128,7 +128,10 @@ const sumsOfOpen = prepared((db) =>
     .where('joined_into', 'is', null),
 )
 
-/** How many unfinished uploads of the account, or from one address, have no byte yet: at most `limit`. */
+/**
+ * How many unfinished uploads of the account, or from one address, have no byte yet: at most `limit`. Parts that were
+ * created with their whole do not count beside it.
+ */
 export async function countEmpty(
   db: Queryable,
   account: AccountId,
@@ -142,6 +145,7 @@ export async function countEmpty(
     .where('ended_at', 'is', null)
     .where('received', '=', 0)
     .where('joined_into', 'is', null)
+    .where('part', 'is', null)
     .limit(limit)
   const some = address === null ? empty : empty.where('address', '=', address)
   const { count } = await db

@@ -15,6 +15,7 @@ const ALLOWED_HEADERS = [
   'Upload-Metadata',
   'Upload-Checksum',
   'Upload-Concat',
+  'Holdfast-Parts',
 ].join(', ')
 
 /** Response headers that scripts of other sites may read. */

@@ -118,6 +118,11 @@ export class AppendLeases {
     return this.#running.has(upload)
   }
 
+  /** Returns when no lease of this node is left on the upload. */
+  async whenOver(upload: UploadId): Promise<void> {
+    await this.#running.get(upload)?.over
+  }
+
   /** Ends a lease of this node, also a lively one, and returns when it is over. */
   async stop(upload: UploadId): Promise<void> {
     const here = this.#running.get(upload)

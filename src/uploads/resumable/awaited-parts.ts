@@ -3,9 +3,12 @@
  * them they are uploads of their own, with reservations and limits of their own; what it was created of names them.
  */
 import type { Database, Queryable } from '../../database/database.ts'
+import { MINUTE } from '../../domain/clock.ts'
 import { type UploadRow, uploadsByToken } from '../uploads.rows.ts'
 import { parseConcat } from './tus-headers.ts'
+import { noteUse } from './upload-ends.rows.ts'
 import { hashUploadName } from './upload-names.ts'
+import { finalBefore } from './upload-parts.rows.ts'
 
 /** A final upload that waits for its parts. One whose size is not recorded was about to claim them when a node died. */
 export function awaitsParts({ kind, state, size }: Pick<UploadRow, 'kind' | 'state' | 'size'>): boolean {
@@ -18,6 +21,15 @@ export async function awaitedParts(db: Queryable, final: UploadRow): Promise<Upl
   const parts = named.flatMap((hash) => rows.get(hash) ?? [])
   const isOpen = ({ ended_at, joined_into }: UploadRow) => ended_at === null && joined_into === null
   return parts.length === named.length && parts.every(isOpen) ? parts : null
+}
+
+/** The upload that the part was created with, if it waits for its parts; null where it was created by itself. */
+export async function finalOf(db: Database, part: UploadRow): Promise<UploadRow | null> {
+  if (part.part === null) return null
+  const final = await finalBefore(db, part)
+  if (final === undefined) return null
+  const parts = await partsLeft(db, final)
+  return parts.some(({ id }) => id === part.id) ? final : null
 }
 
 /** Those of the parts that are left, in any order. */
@@ -34,6 +46,21 @@ export async function withPartsReceived(db: Database, upload: UploadRow): Promis
     received: parts.reduce((sum, { received }) => sum + received, 0),
     used_at: parts.reduce((latest, { used_at }) => Math.max(latest, used_at), upload.used_at),
   }
+}
+
+/** Far less than the shortest time in which an upload expires. */
+const NOTED_EVERY = 10 * MINUTE
+
+/** Lets no part of the upload expire as long as bytes come to another: on a slow line the last may wait for days. */
+export async function keepPartsInUse(db: Database, final: UploadRow): Promise<void> {
+  const parts = await partsLeft(db, final)
+  const latest = Math.max(...parts.map(({ used_at }) => used_at))
+  const behind = parts.filter(({ used_at }) => used_at < latest - NOTED_EVERY)
+  await noteUse(
+    db,
+    behind.map(({ id }) => id),
+    latest,
+  )
 }
 
 async function namedParts(db: Queryable, { concat }: UploadRow) {

@@ -70,11 +70,11 @@ export class Finishing {
     return this.#orGiveUp(upload, (whole) => this.#complete(whole, lease, writer, known))
   }
 
-  /** Resumes the processing of an upload where it was left. Does nothing while somebody is at it. */
+  /** Resumes the processing of an upload where it was left, unless somebody is at it: whoever is so here is waited for. */
   async resume(upload: UploadRow): Promise<void> {
     const { db, leases, nodes } = this.#parts
     const { id, node } = upload
-    if (leases.isRunning(id)) return
+    if (leases.isRunning(id)) return leases.whenOver(id)
     if (node !== null && node !== nodes.id() && (await nodeExists(db, node))) return
     await leases.run(upload, uninterrupted, (lease) =>
       this.#orGiveUp(upload, (whole) =>

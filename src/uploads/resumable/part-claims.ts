@@ -3,7 +3,7 @@ import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
-import { awaitedParts, awaitsParts } from './awaited-parts.ts'
+import { awaitedParts, awaitsParts, finalOf } from './awaited-parts.ts'
 import { dropUnclaimed, giveUp } from './upload-endings.ts'
 import { beginProcessing, claimPart } from './upload-parts.rows.ts'
 
@@ -75,6 +75,12 @@ export async function joinedIfWhole(db: Database, upload: UploadRow, now: number
     await giveUp(db, upload, 'UPLOAD_GONE', now)
     throw partLost()
   }
+}
+
+/** The upload that the part was created with, joined if this was the last part that it waited for; null where there is none. */
+export async function joinedByLast(db: Database, part: UploadRow, now: number): Promise<UploadRow | null> {
+  const final = await finalOf(db, part)
+  return final === null ? null : joinedIfWhole(db, final, now)
 }
 
 function partLost(): Refusal {

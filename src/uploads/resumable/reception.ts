@@ -95,7 +95,8 @@ export class Reception {
     this.#writer = writer
     this.#arrival = arrival
     this.#sum = arrival.checksum === null ? null : startChecksum(arrival.checksum)
-    this.#hash = parts.hashes.take(upload.id, upload.received)
+    // Of a part nobody asks what it hashes to: the whole is hashed when it is joined.
+    this.#hash = upload.kind === 'partial' ? null : parts.hashes.take(upload.id, upload.received)
     this.#head = upload.received === 0 ? new FileHead() : null
     this.#intake = new Intake<Digest | null>({
       hashing: parts.hashing,

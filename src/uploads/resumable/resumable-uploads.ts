@@ -24,10 +24,11 @@ import { type AppendLeases, locked } from './append-leases.ts'
 import { awaitsParts, partsLeft } from './awaited-parts.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
-import { joinedIfWhole } from './part-claims.ts'
+import { type NewUpload, sizeOf, startedBy } from './new-upload.ts'
+import { joinedByLast, joinedIfWhole } from './part-claims.ts'
 import type { Receiving } from './receiving.ts'
 import { type ByteSource, QUIET_AFTER } from './reception.ts'
-import { type NewUpload, repeatableToken, sizeOf, type UploadCreation } from './upload-creation.ts'
+import type { UploadCreation } from './upload-creation.ts'
 import { forget } from './upload-endings.ts'
 import type { UploadLookup } from './upload-lookup.ts'
 import type { UploadReservations } from './upload-reservations.ts'
@@ -102,11 +103,11 @@ export class ResumableUploads {
     const { lookup, creation, admitGuest } = this.#parts
     const { content, namesFolder } = request
     if (caller.kind === 'contributor') return this.#contribute(caller, request)
-    if (content.kind === 'final') checkedKey(content.key, caller)
-    const repeatable = repeatableToken(request)
+    if (content.kind === 'final' || content.kind === 'in parts') checkedKey(content.key, caller)
+    const repeatable = creation.repeatableToken(caller, request)
     const before = repeatable === null ? null : await this.#begunFinal(caller, repeatable)
     if (before !== null) return before
-    if (caller.kind === 'guest') await admitGuest(caller.bucket, namesFolder, content.kind === 'partial')
+    if (caller.kind === 'guest') await admitGuest(caller.bucket, namesFolder, startedBy(request))
     const tokens = content.kind === 'final' ? content.parts : []
     const found = await Promise.all(tokens.map((part) => lookup.ownPart(caller, part)))
     try {
@@ -165,7 +166,7 @@ export class ResumableUploads {
 
   /** Appends bytes; all that the answer tells is safe. */
   async append(caller: Caller, name: UploadName, bytes: NextBytes): Promise<ResumableUpload> {
-    const { db, lookup, maxFileSize } = this.#parts
+    const { db, lookup, maxFileSize, report } = this.#parts
     const found = await lookup.alive(caller, name)
     if (found.kind === 'final') {
       throw new Refusal('UPLOAD_IS_FINAL', 'This upload is made of parts and takes no bytes')
@@ -180,7 +181,20 @@ export class ResumableUploads {
     }
     const receive = () => this.#receive(caller, upload, bytes)
     await (upload.link_id === null ? receive() : withoutOwnersAffairs(receive))
-    return (await uploadById(db, upload.id)) ?? upload
+    const present = (await uploadById(db, upload.id)) ?? upload
+    if (present.kind === 'partial' && present.state === 'completed') {
+      this.#joinIfLast(present).catch((error: unknown) => {
+        if (!(error instanceof Refusal)) report(error)
+      })
+    }
+    return present
+  }
+
+  /** With its last part an upload becomes a file, before anybody looks at it. */
+  async #joinIfLast(part: UploadRow): Promise<void> {
+    const { db, finishing, clock } = this.#parts
+    const final = await joinedByLast(db, part, clock.now())
+    if (final?.state === 'processing') await finishing.resume(final)
   }
 
   /** Ends the upload. Of a completed one the file stays. */

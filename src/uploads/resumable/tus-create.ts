@@ -9,11 +9,19 @@ import { keyByLink } from '../contributions.ts'
 import { UPLOADS_PATH } from '../paths.ts'
 import { toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
+import type { NewUpload } from './new-upload.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 import { takeChunk } from './tus-append.ts'
-import { assertTus, declaredSize, hasChunk, parseConcat, parseMetadata, pathNames } from './tus-headers.ts'
+import {
+  assertTus,
+  declaredSize,
+  hasChunk,
+  lengthsOfParts,
+  parseConcat,
+  parseMetadata,
+  pathNames,
+} from './tus-headers.ts'
 import { guestsReceipt, stateHeaders } from './tus-state.ts'
-import type { NewUpload } from './upload-creation.ts'
 
 /** POST: starts an upload, with its first bytes where the request brings some. */
 export async function createUpload(call: Call, uploads: UploadsPart, caller: Sender): Promise<Response> {
@@ -96,8 +104,13 @@ function newUpload({ request }: Call, caller: Sender, about: About): NewUpload {
   }
   const concat = request.headers.get('upload-concat')
   const concatenation = parseConcat(concat)
+  const key = request.headers.get('idempotency-key')
   if (concatenation === null || concat === null) {
-    return { ...common, content: { kind: 'whole', size: declaredSize(request) } }
+    const size = declaredSize(request)
+    const lengths = lengthsOfParts(request, size)
+    if (lengths === null) return { ...common, content: { kind: 'whole', size } }
+    if (hasChunk(request)) throw new Refusal('INVALID_REQUEST', 'Send the bytes to the parts')
+    return { ...common, content: { kind: 'in parts', lengths, key } }
   }
   if (concatenation.kind === 'partial') {
     return { ...common, content: { kind: 'partial', size: declaredSize(request), concat } }
@@ -105,7 +118,6 @@ function newUpload({ request }: Call, caller: Sender, about: About): NewUpload {
   if (request.headers.has('upload-length') || request.headers.has('upload-defer-length')) {
     throw new Refusal('INVALID_REQUEST', 'A final upload has the size of its parts: leave Upload-Length out')
   }
-  const key = request.headers.get('idempotency-key')
   return { ...common, content: { ...concatenation, concat, key } }
 }
 

@@ -45,6 +45,24 @@ export function declaredSize(request: Request): number | null {
   return size
 }
 
+const MOST_PARTS = 100
+
+/**
+ * The lengths of the parts that are to be created with an upload of that size; null when it is to take its bytes itself.
+ */
+export function lengthsOfParts(request: Request, size: number | null): number[] | null {
+  const header = request.headers.get('holdfast-parts')
+  if (header === null) return null
+  const lengths = header
+    .split(',')
+    .map((length) => (/^ *[1-9]\d{0,14} *$/.test(length) ? Number(length) : NaN))
+  const sum = lengths.reduce((all, length) => all + length, 0)
+  if (lengths.length <= MOST_PARTS && sum === size) return lengths
+  throw invalid(
+    `Holdfast-Parts must be the lengths of at most ${MOST_PARTS} parts with commas between them, together Upload-Length`,
+  )
+}
+
 /** Keys with their values in base64, and commas between the pairs; a key alone has an empty value. */
 export function parseMetadata(header: string): ReadonlyMap<string, string> {
   if (header.length > MAX_METADATA)

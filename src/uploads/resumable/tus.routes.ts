@@ -113,8 +113,13 @@ export const startUpload = endpoint({
           'filename, filetype, folder (identifier, needs a key), relativePath, lastModified (milliseconds since 1970)',
       }),
       'Upload-Concat': z.string().optional(),
+      'Holdfast-Parts': z.string().optional().openapi({
+        description:
+          'Lengths with commas between them, together Upload-Length: parts to send the bytes to, created at once and named in Upload-Concat of the answer',
+      }),
       'Idempotency-Key': z.string().optional().openapi({
-        description: 'Of a final upload: the same request, repeated, finds the upload that it has created',
+        description:
+          'Of a final upload, or one with Holdfast-Parts: the same request, repeated, finds the upload that it has created',
       }),
       'Upload-Checksum': checksumHeader,
       'X-Folder-ID': z.string().optional().openapi({

@@ -7,43 +7,22 @@ import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { cleanFileName } from '../../domain/file-name.ts'
 import { parseFolderName } from '../../domain/folder-name.ts'
-import type { FolderPlace, UploadToken } from '../../domain/ids.ts'
+import type { UploadToken } from '../../domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../../domain/random.ts'
-import type { Answers } from '../../domain/upload-terms.ts'
 import { ensurePath } from '../../files/folders/folder-path.ts'
 import { placeOf } from '../../files/folders/places.ts'
 import type { Contributions } from '../contributions.ts'
+import { UPLOADS_PATH } from '../paths.ts'
 import { assertFileSize } from '../size-limit.ts'
-import { type UploadRow, uploadByToken } from '../uploads.rows.ts'
+import { type NewUpload as NewUploadRow, type UploadRow, uploadByToken } from '../uploads.rows.ts'
+import { type ContentInParts, type FinalContent, type NewUpload, sizeOf } from './new-upload.ts'
 import { areWhole, claimParts, sizeOfParts } from './part-claims.ts'
 import { hashUploadName } from './upload-names.ts'
 import { guestAddress, type UploadReservations } from './upload-reservations.ts'
+import { repeatableToken, tokensInParts } from './upload-tokens.ts'
 
-interface FinalContent {
-  readonly kind: 'final'
-  readonly parts: readonly UploadToken[]
-  readonly concat: string
-  /** Of a request that may be repeated: see `repeatableToken`. */
-  readonly key: string | null
-}
-
-export interface NewUpload {
-  readonly place: FolderPlace
-  /** Whether the request names the folder itself; guests may not. */
-  readonly namesFolder: boolean
-  /** Folders on the way from there to the file, which are made where they are missing. */
-  readonly path: readonly string[]
-  readonly name: string
-  readonly declaredType: string | null
-  /** As it was sent, to be given back so. */
-  readonly metadata: string
-  /** Of a contributor: what the link asks for. */
-  readonly answers?: Answers
-  readonly content:
-    | { readonly kind: 'whole'; readonly size: number | null }
-    | { readonly kind: 'partial'; readonly size: number | null; readonly concat: string }
-    | FinalContent
-}
+/** A row to be inserted. */
+type WantedRow = Pick<NewUploadRow, 'kind' | 'size' | 'concat' | 'part'> & { readonly token: UploadToken }
 
 export interface UploadCreationParts {
   readonly db: Database
@@ -77,20 +56,50 @@ export class UploadCreation {
     const { db, health, random, reservations, maxFileSize } = this.#parts
     health.assertUsable()
     const { content } = request
-    const token = repeatableToken(request) ?? makeUploadToken(random)
+    if (content.kind === 'in parts') return this.#createInParts(caller, request, content)
+    const token = this.repeatableToken(caller, request) ?? makeUploadToken(random)
     if (content.kind === 'final') {
       const size = sizeOfParts(parts)
       assertFileSize(size, maxFileSize)
       if (!areWhole(parts)) {
         const missing = parts.reduce((sum, part) => sum + Math.max(0, (part.size ?? 0) - part.reserved), 0)
         if (caller.kind === 'guest') await reservations.check(caller, missing)
-        return { token, upload: await this.#insertFinal(caller, request, token, size) }
+        return { token, upload: await this.#insertFinal(caller, request, content, token, size) }
       }
-      const final = await this.#insertFinal(caller, request, token, null)
+      const final = await this.#insertFinal(caller, request, content, token, null)
       return { token, upload: await claimParts(db, final, parts, size) }
     }
     assertFileSize(content.size ?? 0, maxFileSize)
-    return { token, upload: await this.#insert(caller, request, token, content.size) }
+    const { kind, size } = content
+    const concat = kind === 'whole' ? null : content.concat
+    return { token, upload: await this.#insert(caller, request, size ?? 0, [{ token, kind, size, concat }]) }
+  }
+
+  /** See `repeatableToken` of upload-tokens.ts. */
+  repeatableToken(caller: Sender, request: NewUpload): UploadToken | null {
+    return repeatableToken(this.#parts, caller, request)
+  }
+
+  async #createInParts(
+    caller: Sender,
+    request: NewUpload,
+    content: ContentInParts,
+  ): Promise<{ token: UploadToken; upload: UploadRow }> {
+    const { lengths } = content
+    const size = lengths.reduce((sum, length) => sum + length, 0)
+    assertFileSize(size, this.#parts.maxFileSize)
+    const { whole, parts } = tokensInParts(this.#parts, caller, request, content)
+    const addresses = parts.map((token) => `${UPLOADS_PATH}/${token}`)
+    const final = { token: whole, kind: 'final', size, concat: `final;${addresses.join(' ')}` } as const
+    const wanted = parts.map((token, part) => {
+      return { token, kind: 'partial', size: lengths[part] ?? 0, concat: 'partial', part } as const
+    })
+    try {
+      return { token: whole, upload: await this.#insert(caller, request, size, [final, ...wanted]) }
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw new Refusal('UPLOAD_GONE', 'The upload of this Idempotency-Key has ended; start a new one')
+    }
   }
 
   /**
@@ -100,6 +109,7 @@ export class UploadCreation {
   async #insertFinal(
     caller: Sender,
     request: NewUpload,
+    { concat }: FinalContent,
     token: UploadToken,
     size: number | null,
   ): Promise<UploadRow> {
@@ -108,7 +118,8 @@ export class UploadCreation {
     const begun = await find()
     if (begun !== undefined) return begun
     try {
-      return await this.#insert(caller, request, token, size)
+      // The parts have their reservations.
+      return await this.#insert(caller, request, 0, [{ token, kind: 'final', size, concat }])
     } catch (error) {
       const same = isUniqueViolation(error) ? await find() : undefined
       if (same !== undefined) return same
@@ -116,25 +127,24 @@ export class UploadCreation {
     }
   }
 
+  /** The rows of what the request starts, to which `bytes` come in all. Returns the first. */
   async #insert(
     caller: Sender,
     request: NewUpload,
-    token: UploadToken,
-    size: number | null,
+    bytes: number,
+    [first, ...others]: readonly [WantedRow, ...WantedRow[]],
   ): Promise<UploadRow> {
     const { db, reservations, contributions, clock, random, signing, maxFolderDepth } = this.#parts
-    const { content, place, path } = request
+    const { place, path } = request
     const reach = reachOf(caller)
     const { account } = reach
     const names = path.map(parseFolderName)
     // Before anything is reserved, so that a place that is not there is told as such.
     const start = await placeOf(db, reach, place)
     const now = clock.now()
-    // The parts of a final upload have their reservations.
-    const reserved = content.kind === 'final' ? 0 : (size ?? 0)
     const uuid = makeUuid(random)
     const name = cleanFileName(request.name)
-    return reservations.create(caller, reserved, async (trx) => {
+    return reservations.create(caller, bytes, async (trx) => {
       if (caller.kind === 'contributor') {
         const { answers = {} } = request
         if (names.length > 0) await contributions.assertFewFolders(trx, start)
@@ -146,47 +156,32 @@ export class UploadCreation {
           reservation: null,
         })
       }
-      return {
-        token_hash: hashUploadName(token),
-        slug: makeSlug(random),
-        uuid,
+      const common = {
         account_id: account,
         folder_id: await ensurePath(trx, account, start, names, { random, now, maxDepth: maxFolderDepth }),
         name,
-        declared_type: request.declaredType,
-        metadata: request.metadata,
-        kind: content.kind,
-        concat: content.kind === 'whole' ? null : content.concat,
-        size,
         received: 0,
-        key: makeBlobKey(random),
-        state: size === 0 ? 'processing' : 'uploading',
         created_at: now,
         used_at: now,
         address: caller.kind === 'account' ? null : guestAddress(signing, caller.bucket),
         ...(caller.kind === 'contributor' ? { link_id: caller.link } : {}),
       }
+      const row = ({ token, ...wanted }: WantedRow) => ({
+        ...common,
+        ...wanted,
+        token_hash: hashUploadName(token),
+        slug: makeSlug(random),
+        key: makeBlobKey(random),
+        state: wanted.size === 0 ? ('processing' as const) : ('uploading' as const),
+      })
+      const about = { declared_type: request.declaredType, metadata: request.metadata }
+      return [
+        { ...row(first), ...about, uuid },
+        ...others.map((part) => ({
+          ...row(part),
+          ...{ declared_type: null, metadata: '', uuid: makeUuid(random) },
+        })),
+      ]
     })
   }
-}
-
-/** Throws Refusal INVALID_REQUEST for what a link could not measure: it takes each file as one upload of known length. */
-export function sizeOf({ content }: NewUpload): number {
-  if (content.kind === 'whole' && content.size !== null) return content.size
-  throw new Refusal('INVALID_REQUEST', 'An upload by a link needs Upload-Length, and is not made of parts')
-}
-
-/**
- * The token of a final upload that was created under an idempotency key. It follows from what the request says, so that
- * a repetition, after an answer that was lost, finds the upload: the parts can be claimed but once. It is as secret as
- * the parts' own tokens. Null for any other upload.
- */
-export function repeatableToken({ content, metadata }: NewUpload): UploadToken | null {
-  if (content.kind !== 'final' || content.key === null) return null
-  return finalToken(content.key, content.parts, metadata)
-}
-
-export function finalToken(key: string, parts: readonly UploadToken[], metadata: string): UploadToken {
-  const said = JSON.stringify(['final upload', key, parts, metadata])
-  return Bun.SHA256.hash(said, 'hex').slice(0, 32) as UploadToken
 }

@@ -128,12 +128,13 @@ export function awaitingUploads(
     .execute()
 }
 
-/** Notes that something came to an upload after all, by its parts. */
-export async function noteUse(db: Database, id: UploadId, usedAt: number): Promise<void> {
+/** Notes that something came to uploads after all: to a part of the same whole. */
+export async function noteUse(db: Database, ids: readonly UploadId[], usedAt: number): Promise<void> {
+  if (ids.length === 0) return
   await db
     .updateTable('uploads')
     .set({ used_at: usedAt })
-    .where('id', '=', id)
+    .where('id', 'in', ids)
     .where('used_at', '<', usedAt)
     .execute()
 }

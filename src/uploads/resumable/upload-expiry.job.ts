@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { UploadRow } from '../uploads.rows.ts'
-import { withPartsReceived } from './awaited-parts.ts'
+import { awaitsParts, keepPartsInUse, withPartsReceived } from './awaited-parts.ts'
 import { joinedIfWhole } from './part-claims.ts'
 import { giveUp } from './upload-endings.ts'
 import { awaitingUploads, dropEndedUploads, noteUse, unusedUploads } from './upload-ends.rows.ts'
@@ -32,7 +32,7 @@ export class UploadExpiry {
   }
 
   /**
-   * Joins what has waited for its parts and has them, gives up what had no byte for too long, and forgets what has ended
+   * Joins what has waited for its parts and has them, keeps the parts of the others as long as bytes come to one, gives up what had no byte for too long, and forgets what has ended
    * that long ago.
    */
   async run(mayGoOn: () => boolean = always): Promise<void> {
@@ -63,9 +63,12 @@ export class UploadExpiry {
       const uploads: UploadRow[] = await awaitingUploads(db, last ?? null, STEP)
       for (const upload of uploads) {
         if (!mayGoOn()) return
-        await joinedIfWhole(db, upload, clock.now()).catch((error: unknown) => {
+        try {
+          const present = await joinedIfWhole(db, upload, clock.now())
+          if (awaitsParts(present)) await keepPartsInUse(db, present)
+        } catch (error) {
           if (!(error instanceof Refusal)) reportOne(error, report)
-        })
+        }
       }
       last = uploads.length < STEP ? undefined : uploads.at(-1)
     } while (last !== undefined)
@@ -75,7 +78,7 @@ export class UploadExpiry {
   async #giveUp(upload: UploadRow, cutoff: number): Promise<void> {
     const { db, clock } = this.#parts
     const { used_at } = await withPartsReceived(db, upload)
-    if (used_at > cutoff) await noteUse(db, upload.id, used_at)
+    if (used_at > cutoff) await noteUse(db, [upload.id], used_at)
     else await giveUp(db, upload, 'expired', clock.now())
   }
 }

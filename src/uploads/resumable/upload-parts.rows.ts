@@ -1,5 +1,6 @@
 /** Partial uploads, and final ones that are made of them. */
 
+import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import type { BlobKey, UploadId } from '../../domain/ids.ts'
 import type { UploadRow } from '../uploads.rows.ts'
@@ -58,6 +59,28 @@ export async function beginProcessing(trx: Trx, final: UploadId, size: number): 
     .set({ size, received: size, state: 'processing' })
     .where('id', '=', final)
     .execute()
+}
+
+/** More than uploads that others begin while one is created with its parts. */
+const NEARBY = 1000
+
+/** The open upload that waits for its parts and was created last before this part: with it, or with none. */
+export function finalBefore(
+  db: Database,
+  { id, account_id }: Pick<UploadRow, 'id' | 'account_id'>,
+): Promise<UploadRow | undefined> {
+  return db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('account_id', '=', account_id)
+    .where('ended_at', 'is', null)
+    .where('id', '<', id)
+    .where('id', '>', sql<UploadId>`${id - NEARBY}`)
+    .where('kind', '=', 'final')
+    .where('state', '=', 'uploading')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 /** The parts of a final upload in their order. */

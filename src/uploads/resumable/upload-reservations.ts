@@ -42,10 +42,15 @@ export class UploadReservations {
   }
 
   /**
-   * Adds the row that `newRow` makes, with a reservation for an upload of that size; that of a guest or a contributor grows as
-   * its bytes come. Throws Refusal RATE_LIMITED also when too many uploads wait for their first byte.
+   * Adds the rows that `newRows` makes, with reservations for the bytes that come to each, `size` in all; those of a guest or
+   * a contributor grow as the bytes come. Returns the first row. Throws Refusal RATE_LIMITED also when too many uploads wait
+   * for their first byte.
    */
-  async create(caller: Sender, size: number, newRow: (trx: Trx) => Promise<NewUpload>): Promise<UploadRow> {
+  async create(
+    caller: Sender,
+    size: number,
+    newRows: (trx: Trx) => Promise<readonly [NewUpload, ...NewUpload[]]>,
+  ): Promise<UploadRow> {
     const { reservations, signing } = this.#parts
     const account = ownerOf(caller)
     // Whoever has no account of their own could hold the storage of others by asking for it.
@@ -56,9 +61,14 @@ export class UploadReservations {
     return this.#reserving(caller, account, bytes, async (trx) => {
       const address = caller.kind === 'account' ? null : guestAddress(signing, caller.bucket)
       await assertFewEmpty(trx, account, address)
-      const row = await newRow(trx)
+      const [first, ...others] = await newRows(trx)
       await reserveInAccount(trx, account, bytes, this.#parts.limits)
-      return insertUpload(trx, row, bytes)
+      // The parts of a final upload have its reservation.
+      const insert = (row: NewUpload) =>
+        insertUpload(trx, row, isStranger || row.kind === 'final' ? 0 : (row.size ?? 0))
+      const upload = await insert(first)
+      for (const row of others) await insert(row)
+      return upload
     })
   }
 
