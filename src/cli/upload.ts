@@ -1,12 +1,14 @@
+import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Uploaded } from '../client/answers.ts'
 import { createApi, type FolderName } from '../client/api.ts'
 import { createChunkSize } from '../client/chunk-size.ts'
 import { ClientError } from '../client/failure.ts'
 import { type FoundEntry, findFiles } from '../client/find-files.ts'
+import { RemoteLine } from '../client/line.ts'
 import type { NamedInput } from '../client/named-input.ts'
 import { plainLines } from '../client/plain-text.ts'
-import { connectionsEach } from '../client/policy/parts-policy.ts'
+import { CONNECTIONS, connectionsEach, mayGoInParts } from '../client/policy/parts-policy.ts'
 import { createKeptReceipts, receiptAddress } from '../client/receipts.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
 import { RemoteTree } from '../client/remote-tree.ts'
@@ -81,12 +83,21 @@ async function run(environment: Environment, paths: readonly string[], options: 
     : plainWatch((text) => process.stderr.write(plainLines(text)))
   try {
     const session = await openSession(environment, options, watch.say)
-    const command = await begin(environment, session, options, watch)
+    const line = new RemoteLine(session.server)
+    // Beside the question for the account.
+    if (await areLarge(paths)) void line.isLong()
+    const command = await begin(environment, session, options, watch, line)
     if (paths[0] === '-') await uploadInput(command, options)
     else await uploadAll(command, paths, options)
   } finally {
     watch.end()
   }
+}
+
+/** Whether one of the files, not of those in folders, may go over several connections. */
+async function areLarge(paths: readonly string[]): Promise<boolean> {
+  const found = await Promise.all(paths.map((path) => stat(path).catch(() => null)))
+  return found.some((each) => each?.isFile() && mayGoInParts(each.size, CONNECTIONS))
 }
 
 interface UploadCommand {
@@ -104,6 +115,7 @@ async function begin(
   { server, retries }: ClientSession,
   { guest, folder, chunkSize }: Options,
   watch: ShownWatch,
+  line: RemoteLine,
 ): Promise<UploadCommand> {
   const { url } = server
   const states = createUploadStates(stateFolder(environment))
@@ -113,6 +125,7 @@ async function begin(
     states,
     chunkSize: createChunkSize(chunkSize ?? null, watch.say),
     watch,
+    line,
     connections: 1,
   }
   if (guest) {

@@ -1,16 +1,30 @@
 import type { RemoteServer } from './http.ts'
-import { isLongLine, QUESTIONS } from './policy/parts-policy.ts'
-import { tusExtensions } from './tus.ts'
+import { CONNECTIONS, isLongLine } from './policy/parts-policy.ts'
+import { askForNothing } from './tus.ts'
 
-/** Whether a round trip to the server is long, and the server can concatenate what comes over several connections. */
-export async function wantsParts(server: RemoteServer): Promise<boolean> {
+/** The line to the server, as all files of a command see it. */
+export class RemoteLine {
+  readonly #server: RemoteServer
+  #answer: Promise<boolean> | null = null
+
+  constructor(server: RemoteServer) {
+    this.#server = server
+  }
+
+  /** Whether a round trip is long. Asked once; may be asked early. */
+  isLong(): Promise<boolean> {
+    this.#answer ??= areAllLate(this.#server)
+    return this.#answer
+  }
+}
+
+/** Questions that are asked at once leave a connection for each part that is sent first. */
+async function areAllLate(server: RemoteServer): Promise<boolean> {
+  const began = performance.now()
+  const questions = Array.from({ length: CONNECTIONS }, () => askForNothing(server))
   try {
-    for (let asked = 0; asked < QUESTIONS; asked += 1) {
-      const began = performance.now()
-      const extensions = await tusExtensions(server)
-      if (!extensions.includes('concatenation') || !isLongLine(performance.now() - began)) return false
-    }
-    return true
+    await Promise.any(questions)
+    return isLongLine(performance.now() - began)
   } catch {
     // The upload itself asks again, and says what is wrong.
     return false

@@ -1,15 +1,13 @@
 import type { Uploaded } from './answers.ts'
-import { AnswerError, ClientError } from './failure.ts'
+import { ClientError, isAnswer } from './failure.ts'
 import { FileChanged } from './local-file.ts'
-import { type PartRange, partRanges } from './policy/parts-policy.ts'
+import { partLengths } from './policy/parts-policy.ts'
 import { MOVING } from './policy/retry-policy.ts'
-import { sendChunk, untilStored } from './resumable-upload.ts'
+import { sendChunk, untilStored, uploadResumably } from './resumable-upload.ts'
 import { sideBySide } from './side-by-side.ts'
 import {
-  concatenateUploads,
   createRemoteUpload,
   type NewRemoteUpload,
-  type RemoteConcatenation,
   type RemoteUpload,
   terminateUpload,
   type UploadPath,
@@ -17,79 +15,68 @@ import {
 } from './tus.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
+/** How an upload in parts was begun. */
+export interface BegunInParts {
+  readonly idempotencyKey: string
+  readonly lengths: readonly number[]
+}
+
 /**
- * A large file over several connections, as parts that the server concatenates. `begun`: the parts that an earlier run
- * has begun. Where one of them is gone, all begin anew.
+ * A large file over several connections, as parts that the server concatenates. `before`: what an earlier run has begun.
+ * Where that is gone, or one of its parts, it begins anew.
  */
 export async function uploadInParts(
-  parts: UploadParts,
+  shared: UploadParts,
   job: UploadJob,
-  begun: readonly UploadPath[] | null,
+  before: BegunInParts | null,
 ): Promise<Uploaded> {
-  const { server, states } = parts
-  const paths = begun ?? (await beginParts(parts, job))
-  const whole = await announced(parts, job, paths)
-  // A later run would tell the same again, or of one that has lost a part.
-  if (begun === null && whole?.url != null) {
-    parts.watch.say(`${job.file.shown} has its link already: ${whole.url}`)
-  }
+  const { server, states } = shared
+  const begun = before ?? (await note(shared, job))
+  let whole: NewRemoteUpload | null = null
   try {
-    return await new PartsUpload(parts, job, paths, { isResumed: begun !== null, whole }).run()
-  } catch (error) {
-    const isLost = error instanceof PartLost
-    if (!isLost && !(error instanceof FileChanged)) throw error
-    // Nobody will go on with these; where the server cannot be told, they expire by themselves.
-    for (const path of [...(whole === null ? [] : [whole.path]), ...paths]) {
-      await terminateUpload(server, path).catch(() => {})
+    whole = await create(shared, job, begun)
+    // A later run would tell the same again, or of one that has lost a part.
+    if (before === null && whole.url !== null) {
+      shared.watch.say(`${job.file.shown} has its link already: ${whole.url}`)
     }
+    if (whole.parts === null) return await inOnePiece(shared, job, whole)
+    const parts = partsOf(whole.parts, begun.lengths)
+    return await new PartsUpload(shared, job, whole, parts, before !== null).run()
+  } catch (error) {
+    const isLost = error instanceof PartLost || (whole === null && isAnswer(error, 410))
+    if (!isLost && !(error instanceof FileChanged)) throw error
+    // Nobody will go on with it; where the server cannot be told, it expires by itself.
+    if (whole !== null) await terminateUpload(server, whole.path).catch(() => {})
     await states.remove(job.id)
-    if (isLost && begun !== null) return uploadInParts(parts, job, null)
+    if (isLost && before !== null) return uploadInParts(shared, job, null)
     throw error
   }
 }
 
-/** Creates all parts before the first byte, so that one note tells a later run of them. */
-async function beginParts(
-  { server, retries, states }: UploadParts,
-  { id, file, folder }: UploadJob,
-): Promise<UploadPath[]> {
-  const tries = await Promise.allSettled(
-    partRanges(file.size).map(({ from, to }) =>
-      retries.persist(MOVING, () =>
-        createRemoteUpload(server, { name: file.name, size: to - from, folder, isPart: true }),
-      ),
-    ),
-  )
-  const paths = tries.flatMap((tried) => (tried.status === 'fulfilled' ? [tried.value.path] : []))
-  const failed = tries.find((tried) => tried.status === 'rejected')
-  if (failed !== undefined) {
-    for (const path of paths) await terminateUpload(server, path).catch(() => {})
-    throw failed.reason
-  }
-  await states.write(id, { kind: 'parts', parts: paths }, true)
-  return paths
+/** Notes the key before it is used, so that a later run finds what came of it. */
+async function note({ states }: UploadParts, { id, file }: UploadJob): Promise<BegunInParts> {
+  const begun = { idempotencyKey: crypto.randomUUID(), lengths: partLengths(file.size) }
+  await states.write(id, { kind: 'parts', ...begun }, true)
+  return begun
 }
 
-/**
- * The whole, made before its parts have come, so that whoever waits for it may have its link; null where the server makes it
- * only of parts that are all there, or not of these.
- */
-async function announced(
+function create(
   { server, retries }: UploadParts,
-  job: UploadJob,
-  paths: readonly UploadPath[],
-): Promise<NewRemoteUpload | null> {
-  try {
-    return await retries.persist(MOVING, () => concatenateUploads(server, wholeOf(job, paths)))
-  } catch (error) {
-    if (!(error instanceof AnswerError)) throw error
-    return null
-  }
+  { file, folder }: UploadJob,
+  inParts: BegunInParts,
+): Promise<NewRemoteUpload> {
+  const { name, size } = file
+  return retries.persist(MOVING, () => createRemoteUpload(server, { name, size, folder, inParts }))
 }
 
-/** The key is the same in each run, so that a lost answer costs nothing. */
-function wholeOf({ id, file, folder }: UploadJob, parts: readonly UploadPath[]): RemoteConcatenation {
-  return { name: file.name, folder, parts, idempotencyKey: id }
+/** On a server that makes no parts. */
+async function inOnePiece(
+  shared: UploadParts,
+  job: UploadJob,
+  { path, receipt }: RemoteUpload,
+): Promise<Uploaded> {
+  await shared.states.write(job.id, { kind: 'resumable', upload: path, receipt }, true)
+  return uploadResumably(shared, job, { path, receipt })
 }
 
 class PartLost extends ClientError {
@@ -100,67 +87,78 @@ class PartLost extends ClientError {
 
 interface Part {
   readonly path: UploadPath
-  readonly range: PartRange
+  /** Where it is in the file. */
+  readonly from: number
+  readonly length: number
   /** Bytes of it that the server has. */
   safe: number
   /** Bytes of it that are sent. */
   sent: number
 }
 
+function partsOf(paths: readonly UploadPath[], lengths: readonly number[]): Part[] {
+  if (paths.length !== lengths.length) throw new PartLost()
+  let from = 0
+  return paths.map((path, number) => {
+    const part = { path, from, length: lengths[number] ?? 0, safe: 0, sent: 0 }
+    from += part.length
+    return part
+  })
+}
+
 class PartsUpload {
   readonly #shared: UploadParts
   readonly #job: UploadJob
-  readonly #isResumed: boolean
-  readonly #whole: RemoteUpload | null
+  /** What the parts are going to be. */
+  readonly #whole: RemoteUpload
   readonly #all: readonly Part[]
+  readonly #isResumed: boolean
   #failure: { readonly error: unknown } | null = null
   #hashing: Promise<void> | null = null
 
-  /** `whole`: the upload that they are going to be, where there is one already. */
   constructor(
     shared: UploadParts,
     job: UploadJob,
-    paths: readonly UploadPath[],
-    { isResumed, whole }: { readonly isResumed: boolean; readonly whole: RemoteUpload | null },
+    whole: RemoteUpload,
+    parts: readonly Part[],
+    isResumed: boolean,
   ) {
     this.#shared = shared
     this.#job = job
-    this.#isResumed = isResumed
     this.#whole = whole
-    const ranges = partRanges(job.file.size, paths.length)
-    this.#all = paths.flatMap((path, number) => {
-      const range = ranges[number]
-      return range === undefined ? [] : [{ path, range, safe: 0, sent: 0 }]
-    })
+    this.#all = parts
+    this.#isResumed = isResumed
   }
 
   async run(): Promise<Uploaded> {
     const { server, retries, connections } = this.#shared
-    const { opened } = this.#job
+    // In their order, so that whoever reads the file meanwhile is close behind.
+    const inOrder = (work: (part: Part) => Promise<void>) =>
+      sideBySide(each(this.#all), Math.max(1, connections), work, () => {})
     try {
-      const send = (part: Part) => this.#send(part)
-      await sideBySide(each(this.#all), Math.max(1, connections), send, () => {})
+      // Before anything is sent: one may be gone.
+      if (this.#isResumed) await inOrder((part) => this.#look(part))
+      await inOrder((part) => this.#send(part))
     } finally {
       await this.#hashing
     }
-    await opened.assertUnchanged()
-    return untilStored(server, this.#whole ?? (await this.#concatenated()), retries)
+    await this.#job.opened.assertUnchanged()
+    return untilStored(server, this.#whole, retries)
   }
 
-  #concatenated(): Promise<RemoteUpload> {
-    const { server, retries } = this.#shared
-    const parts = this.#all.map(({ path }) => path)
-    return retries.persist(MOVING, () => concatenateUploads(server, wholeOf(this.#job, parts)))
+  #look(part: Part): Promise<void> {
+    const attempt = async () => this.#reached(part, await this.#kept(part))
+    return this.#shared.retries.persist(MOVING, attempt)
   }
 
   async #send(part: Part): Promise<void> {
-    let isKnown = !this.#isResumed
+    let isKnown = true
     const attempt = async () => {
       this.#assertGoing()
       await this.#job.opened.assertUnchanged()
       if (!isKnown) this.#reached(part, await this.#kept(part))
       isKnown = false
-      while (part.safe < lengthOf(part)) this.#reached(part, await this.#sendChunk(part))
+      while (part.safe < part.length) this.#reached(part, await this.#sendChunk(part))
     }
     try {
       await this.#shared.retries.persist(MOVING, attempt, () => part.safe)
@@ -179,9 +177,9 @@ class PartsUpload {
   async #sendChunk(part: Part): Promise<number> {
     const { server, chunkSize } = this.#shared
     const { opened } = this.#job
-    const { path, range, safe: offset } = part
-    const length = Math.min(chunkSize.current(), lengthOf(part) - offset)
-    const start = range.from + offset
+    const { path, safe: offset } = part
+    const length = Math.min(chunkSize.current(), part.length - offset)
+    const start = part.from + offset
     const body = (stir: () => void) => {
       part.sent = offset
       return opened.unhashedStream(start, start + length, (bytes) => {
@@ -191,7 +189,7 @@ class PartsUpload {
         this.#show()
       })
     }
-    const reached = await sendChunk(server, path, { offset, length, body }, chunkSize)
+    const reached = await sendChunk(server, path, { offset, length, body, mayShare: true }, chunkSize)
     await opened.assertUnchanged()
     return reached
   }
@@ -219,8 +217,6 @@ class PartsUpload {
     if (this.#failure !== null) throw new ClientError('another part of the file could not be sent')
   }
 }
-
-const lengthOf = ({ range }: Part): number => range.to - range.from
 
 async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   yield* items

@@ -56,7 +56,8 @@ export function createRetries({ clock, chance, sleep, say }: RetryParts): Retrie
         } catch (error) {
           if (!passes(error) || (waitOf(error) ?? 0) * SECOND > patience.longestWait) throw error
           // A limit that was reached is no outage: whoever waits as told gets on.
-          if (moved() > reached || isRateLimit(error)) {
+          // Nor is the time before the first failure: what failed then may have been under way for long.
+          if (tries === 0 || moved() > reached || isRateLimit(error)) {
             reached = moved()
             since = clock.monotonic()
             tries = 0

@@ -17,13 +17,15 @@ export type UploadPath = string
 
 export interface RemoteUpload {
   readonly path: UploadPath
-  /** Of a guest's upload; a part has none. */
+  /** Of a guest's upload. */
   readonly receipt: string | null
 }
 
 export interface NewRemoteUpload extends RemoteUpload {
-  /** The link that it has from now on; null for a part. */
+  /** The link that it has from now on. */
   readonly url: string | null
+  /** Null where it takes its bytes itself, as it does on servers that make no parts. */
+  readonly parts: readonly UploadPath[] | null
 }
 
 export interface RemoteNewUpload {
@@ -32,14 +34,8 @@ export interface RemoteNewUpload {
   readonly size: number | null
   /** A folder's identifier, or `root`. */
   readonly folder: string
-  /** To be concatenated with others. */
-  readonly isPart?: true
-}
-
-export interface RemoteConcatenation extends Pick<RemoteNewUpload, 'name' | 'folder'> {
-  readonly parts: readonly UploadPath[]
-  /** The same request under the same key leads to the same upload. */
-  readonly idempotencyKey: string
+  /** To be sent in parts. The same request under the same key leads to the same upload. */
+  readonly inParts?: { readonly lengths: readonly number[]; readonly idempotencyKey: string }
 }
 
 export interface Chunk {
@@ -49,6 +45,8 @@ export interface Chunk {
   readonly body: (stir: () => void) => ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | Blob
   /** The size of the whole, told when it could not be told before. */
   readonly size?: number
+  /** On whatever connection there is: one that was just used is hardly given up. */
+  readonly mayShare?: true
 }
 
 export type FetchedUploadStatus =
@@ -59,31 +57,34 @@ export type FetchedUploadStatus =
 /** Every function throws AnswerError or ConnectionError. */
 export async function createRemoteUpload(
   server: RemoteServer,
-  { name, size, folder, isPart }: RemoteNewUpload,
+  { name, size, folder, inParts }: RemoteNewUpload,
 ): Promise<NewRemoteUpload> {
-  return create(server, {
-    ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
-    ...(isPart ? { 'Upload-Concat': 'partial' } : {}),
-    'Upload-Metadata': metadataOf(name, folder),
+  const response = await ask(server, {
+    method: 'POST',
+    path: UPLOADS,
+    headers: {
+      ...VERSION,
+      ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
+      ...(inParts === undefined
+        ? {}
+        : { 'Holdfast-Parts': inParts.lengths.join(','), 'Idempotency-Key': inParts.idempotencyKey }),
+      'Upload-Metadata': metadataOf(name, folder),
+    },
   })
+  const { url = null } = await readJsonAnswer(server, response, started)
+  const { headers } = response
+  const [, named = null] = /^final;(.+)$/.exec(headers.get('upload-concat') ?? '') ?? []
+  return {
+    path: pathIn(server, response, headers.get('location')),
+    receipt: headers.get('holdfast-receipt'),
+    url,
+    parts: named?.split(' ').map((part) => pathIn(server, response, part)) ?? null,
+  }
 }
 
-/** Makes one upload of the parts. Servers without `concatenation-unfinished` refuse it before they have all bytes of them. */
-export function concatenateUploads(
-  server: RemoteServer,
-  { name, folder, parts, idempotencyKey }: RemoteConcatenation,
-): Promise<NewRemoteUpload> {
-  return create(server, {
-    'Upload-Concat': `final;${parts.join(' ')}`,
-    'Upload-Metadata': metadataOf(name, folder),
-    'Idempotency-Key': idempotencyKey,
-  })
-}
-
-/** The extensions of the protocol that the server knows. */
-export async function tusExtensions(server: RemoteServer): Promise<string[]> {
-  const response = await ask(server, { method: 'OPTIONS', path: UPLOADS, headers: VERSION })
-  return (response.headers.get('tus-extension') ?? '').split(',')
+/** A question that costs the server nothing. */
+export async function askForNothing(server: RemoteServer): Promise<void> {
+  await ask(server, { method: 'OPTIONS', path: UPLOADS, headers: VERSION })
 }
 
 function metadataOf(name: string, folder: string): string {
@@ -93,18 +94,11 @@ function metadataOf(name: string, folder: string): string {
 
 const started = z.object({ url: z.optional(z.string()) })
 
-async function create(
-  server: RemoteServer,
-  headers: Readonly<Record<string, string>>,
-): Promise<NewRemoteUpload> {
-  const response = await ask(server, { method: 'POST', path: UPLOADS, headers: { ...VERSION, ...headers } })
-  const location = URL.parse(response.headers.get('location') ?? '', server.url)
-  if (location === null || !location.pathname.startsWith(`${UPLOADS}/`)) {
-    throw unlike(server, response)
-  }
-  const { url = null } = await readJsonAnswer(server, response, started)
-  // Only the path: the server may be known to us by another address than to itself.
-  return { path: location.pathname, receipt: response.headers.get('holdfast-receipt'), url }
+/** Only the path: the server may be known to us by another address than to itself. */
+function pathIn(server: RemoteServer, response: Response, address: string | null): UploadPath {
+  const url = URL.parse(address ?? '', server.url)
+  if (url?.pathname.startsWith(`${UPLOADS}/`)) return url.pathname
+  throw unlike(server, response)
 }
 
 /** How much the server has safe; null when it does not know the upload any more. */
@@ -120,7 +114,7 @@ export async function uploadOffset(server: RemoteServer, path: UploadPath): Prom
 
 /** Sends bytes, and tells how much the server has safe then. */
 export async function appendChunk(server: RemoteServer, path: UploadPath, chunk: Chunk): Promise<number> {
-  const { offset, length, body, size } = chunk
+  const { offset, length, body, size, mayShare } = chunk
   const quiet = quietLimit(QUIET)
   try {
     const response = await ask(server, {
@@ -135,7 +129,7 @@ export async function appendChunk(server: RemoteServer, path: UploadPath, chunk:
       },
       body: body(quiet.stir),
       signal: quiet.signal,
-      isAlone: true,
+      ...(mayShare ? {} : { isAlone: true }),
     })
     return offsetOf(server, response)
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { ChunkSize } from './chunk-size.ts'
 import type { RemoteServer } from './http.ts'
+import type { RemoteLine } from './line.ts'
 import type { FoundFile, OpenFile } from './local-file.ts'
 import type { Retries } from './retries.ts'
 import type { LocalUploadId, UploadStates } from './upload-states.ts'
@@ -12,6 +13,7 @@ export interface UploadParts {
   readonly states: UploadStates
   readonly chunkSize: ChunkSize
   readonly watch: Watch
+  readonly line: RemoteLine
   /** How many connections one file may have. */
   readonly connections: number
 }

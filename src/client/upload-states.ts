@@ -13,8 +13,12 @@ const state = z.discriminatedUnion('kind', [
     upload: z.string(),
     receipt: z.optional(z.nullable(z.string())),
   }),
-  /** The paths of its parts in their order: secrets. */
-  z.object({ kind: z.literal('parts'), parts: z.array(z.string()).check(z.minLength(1)) }),
+  /** The key under which it was created, which leads to its parts again: a secret. And their lengths, in their order. */
+  z.object({
+    kind: z.literal('parts'),
+    idempotencyKey: z.string(),
+    lengths: z.array(z.number()).check(z.minLength(1)),
+  }),
   /** The key under which the whole file is sent, so that it is stored once. */
   z.object({ kind: z.literal('whole'), idempotencyKey: z.string() }),
   /** Done, while other files of the same command are not. */

@@ -2,7 +2,6 @@ import type { Uploaded } from './answers.ts'
 import { isProxyLimit } from './chunk-size.ts'
 import { ClientError, isAnswer } from './failure.ts'
 import { ask } from './http.ts'
-import { wantsParts } from './line.ts'
 import { type FoundFile, openLocalFile } from './local-file.ts'
 import { uploadInParts } from './parts-upload.ts'
 import { mayGoInParts } from './policy/parts-policy.ts'
@@ -55,9 +54,9 @@ async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState |
     const { upload: path, receipt = null } = state
     return uploadResumably(parts, job, { path, receipt })
   }
-  if (state?.kind === 'parts') return uploadInParts(parts, job, state.parts)
+  if (state?.kind === 'parts') return uploadInParts(parts, job, state)
   if (!isSmall) {
-    const inParts = mayGoInParts(job.file.size, parts.connections) && (await wantsParts(parts.server))
+    const inParts = mayGoInParts(job.file.size, parts.connections) && (await parts.line.isLong())
     return inParts ? uploadInParts(parts, job, null) : uploadResumably(parts, job, null)
   }
   try {

@@ -64,41 +64,38 @@ export interface UploadPart {
   readonly offset: number
 }
 
-/** The extensions of tus that the server knows. */
-export async function askForExtensions(): Promise<readonly string[]> {
-  const { headers } = await ask(UPLOADS, { method: 'OPTIONS', headers: VERSION, cache: 'no-store' })
-  return (headers.get('tus-extension') ?? '').split(',')
+/** A question that costs the server nothing. */
+export async function askForNothing(): Promise<void> {
+  await ask(UPLOADS, { method: 'OPTIONS', headers: VERSION, cache: 'no-store' })
 }
 
-export function announceUpload(to: Destination, upload: AnnouncedUpload): Promise<Created> {
-  return announce(to, upload, { 'Upload-Length': String(upload.size) })
+/** An upload of which nothing has been sent. */
+export interface FreshUpload {
+  readonly created: Created
+  /** Null for one that goes in one piece. */
+  readonly parts: readonly UploadPart[] | null
 }
 
-/** The address of a part of so many bytes. */
-export async function announcePart(to: Destination, length: number): Promise<string> {
-  const { body } = await ask(UPLOADS, {
-    method: 'POST',
-    headers: { ...to.headers, ...VERSION, 'Upload-Length': String(length), 'Upload-Concat': 'partial' },
-  })
-  return addressIn(body)
+export function announceUpload(to: Destination, upload: AnnouncedUpload): Promise<FreshUpload> {
+  return announce(to, upload, [], {})
 }
 
-/** An upload that is joined of these parts when all of them have come. The same key leads to the same upload. */
-export function announceWhole(
+/** An upload with parts of these lengths, if the server makes some. The same key leads to the same upload. */
+export function announceInParts(
   to: Destination,
   upload: AnnouncedUpload,
-  parts: readonly Pick<UploadPart, 'address'>[],
+  lengths: readonly number[],
   key: string,
-): Promise<Created> {
-  const addresses = parts.map(({ address }) => address).join(' ')
-  return announce(to, upload, { 'Upload-Concat': `final;${addresses}`, 'Idempotency-Key': key })
+): Promise<FreshUpload> {
+  return announce(to, upload, lengths, { 'Holdfast-Parts': lengths.join(','), 'Idempotency-Key': key })
 }
 
 async function announce(
   to: Destination,
   upload: AnnouncedUpload,
-  size: Readonly<Record<string, string>>,
-): Promise<Created> {
+  lengths: readonly number[],
+  more: Readonly<Record<string, string>>,
+): Promise<FreshUpload> {
   const metadata = [
     ['filename', upload.name],
     ['filetype', upload.type],
@@ -115,14 +112,20 @@ async function announce(
       headers: {
         ...to.headers,
         ...VERSION,
-        ...size,
+        ...more,
+        'Upload-Length': String(upload.size),
         'Upload-Metadata': metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(','),
       },
     },
   )
   const address = addressIn(body)
   const receipt = headers.get('holdfast-receipt')
-  return { address, link: linkOf(to, address, body), ...(receipt === null ? {} : { receipt }) }
+  const created = { address, link: linkOf(to, address, body), ...(receipt === null ? {} : { receipt }) }
+  const addresses = addressesOfParts(headers)
+  if (addresses === null) return { created, parts: null }
+  if (addresses.length !== lengths.length) throw new RequestFailure(null)
+  const parts = addresses.map((part, number) => ({ address: part, length: lengths[number] ?? 0, offset: 0 }))
+  return { created, parts }
 }
 
 export async function askForUpload(to: Destination, address: string): Promise<UploadOffset> {
@@ -148,12 +151,17 @@ export async function askForPlace(
   address: string,
 ): Promise<{ readonly offset: number; readonly parts: readonly string[] | null }> {
   const headers = await askWithoutBody(to, address)
+  const parts = addressesOfParts(headers)
+  if (parts !== null && !headers.has('upload-offset')) return { offset: 0, parts }
+  return { offset: numberOf(headers, 'upload-offset'), parts: null }
+}
+
+/** Null where the upload takes its bytes itself. */
+function addressesOfParts(headers: Headers): string[] | null {
   const [, named = null] = /^final;(.+)$/.exec(headers.get('upload-concat') ?? '') ?? []
-  if (named === null || headers.has('upload-offset')) {
-    return { offset: numberOf(headers, 'upload-offset'), parts: null }
-  }
+  if (named === null) return null
   const parts = named.trim().split(/ +/)
-  return { offset: 0, parts: parts.map((part) => part.slice(part.indexOf(`${UPLOADS}/`))) }
+  return parts.map((part) => part.slice(part.indexOf(`${UPLOADS}/`)))
 }
 
 export function askForParts(to: Destination, addresses: readonly string[]): Promise<readonly UploadPart[]> {

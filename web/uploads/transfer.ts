@@ -55,7 +55,6 @@ export class Transfer {
     } finally {
       end()
       this.#hasBegun()
-      this.#announcing.end()
     }
   }
 

@@ -1,4 +1,5 @@
 /** When a file goes over several connections, and in which parts. */
+import { FIRST_CHUNK } from './chunk-policy.ts'
 
 const MIB = 1024 * 1024
 
@@ -9,12 +10,17 @@ const SMALLEST = 64 * MIB
 export const CONNECTIONS = 4
 
 /** Two for each connection, so that a slow one does not keep the others waiting for long. */
-const PARTS = 2 * CONNECTIONS
+const FEWEST_PARTS = 2 * CONNECTIONS
+/**
+ * Of a larger file as many as there are requests, which wait for each other anyway: so whoever reads it meanwhile is close
+ * behind.
+ */
+const MOST_PARTS = 8 * CONNECTIONS
 
 /** Milliseconds of a round trip from which on one connection may be slower than the line. */
 const LONG = 30
 
-/** Questions of which the quickest answer counts: a busy server answers one late, but hardly each. */
+/** Answers of which the quickest counts: a busy server answers one late, but hardly each. */
 export const QUESTIONS = 3
 
 export function mayGoInParts(size: number, connections: number): boolean {
@@ -30,16 +36,11 @@ export function connectionsEach(files: number): number {
   return Math.max(1, Math.floor(CONNECTIONS / Math.max(1, files)))
 }
 
-export interface PartRange {
-  readonly from: number
-  readonly to: number
-}
-
-/** The ranges of so many parts, which differ in length by a byte at most. */
-export function partRanges(size: number, parts: number = PARTS): PartRange[] {
-  const border = (number: number) => Math.floor((size / parts) * number)
-  return Array.from({ length: parts }, (_, number) => ({
-    from: border(number),
-    to: number === parts - 1 ? size : border(number + 1),
-  }))
+/** The lengths of the parts of such a file in their order, which differ by a byte at most. */
+export function partLengths(size: number): number[] {
+  // As many on each connection, so that all of them end at about the same time.
+  const requests = CONNECTIONS * Math.ceil(size / FIRST_CHUNK / CONNECTIONS)
+  const count = Math.min(MOST_PARTS, Math.max(FEWEST_PARTS, requests))
+  const longer = size % count
+  return Array.from({ length: count }, (_, number) => Math.floor(size / count) + (number < longer ? 1 : 0))
 }

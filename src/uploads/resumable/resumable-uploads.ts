@@ -18,16 +18,15 @@ import type { StoredFile } from '../commit.ts'
 import { type Contributions, withoutOwnersAffairs } from '../contributions.ts'
 import type { AdmitContributor, AdmitGuest } from '../guest-admission.ts'
 import { checkedKey } from '../idempotency-key.ts'
-import { assertFileSize } from '../size-limit.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { type AppendLeases, locked } from './append-leases.ts'
 import { awaitsParts, partsLeft } from './awaited-parts.ts'
-import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
 import { type NewUpload, sizeOf, startedBy } from './new-upload.ts'
+import { assertFollows, conflict, type NextBytes, tooLong } from './next-bytes.ts'
 import { joinedByLast, joinedIfWhole } from './part-claims.ts'
 import type { Receiving } from './receiving.ts'
-import { type ByteSource, QUIET_AFTER } from './reception.ts'
+import { QUIET_AFTER } from './reception.ts'
 import type { UploadCreation } from './upload-creation.ts'
 import { forget } from './upload-endings.ts'
 import type { UploadLookup } from './upload-lookup.ts'
@@ -52,16 +51,6 @@ export type ResumableUpload = Pick<
   | 'used_at'
   | 'link_id'
 >
-
-export interface NextBytes {
-  readonly offset: number
-  /** The size, when this request is the one to declare it. */
-  readonly size: number | null
-  /** Bytes that the request says it brings. */
-  readonly length: number | null
-  readonly checksum: ExpectedChecksum | null
-  readonly source: ByteSource
-}
 
 export interface ResumableUploadParts {
   readonly db: Database
@@ -284,30 +273,4 @@ export class ResumableUploads {
     if (awaitsParts(upload)) for (const part of await partsLeft(db, upload)) await leases.stop(part.id)
     await forget(db, upload, clock.now())
   }
-}
-
-/** Throws Refusal unless the bytes go on where the upload is, and fit into it. */
-function assertFollows(upload: UploadRow, bytes: NextBytes, maxFileSize: number): void {
-  if (bytes.offset !== upload.received) throw conflict(upload)
-  if (bytes.size !== null && upload.size !== null && bytes.size !== upload.size) {
-    throw new Refusal(
-      'INVALID_REQUEST',
-      `The size of this upload is ${upload.size} bytes and cannot be changed`,
-    )
-  }
-  assertFileSize(bytes.size ?? 0, maxFileSize)
-  const size = upload.size ?? bytes.size
-  if (size !== null && bytes.offset + (bytes.length ?? 0) > size) throw tooLong({ size })
-}
-
-function conflict(upload: UploadRow): Refusal {
-  const message = `The upload is at offset ${upload.received}; ask for its offset and go on from there`
-  return new Refusal('OFFSET_CONFLICT', message)
-}
-
-function tooLong({ size }: Pick<UploadRow, 'size'>): Refusal {
-  return new Refusal(
-    'PAYLOAD_TOO_LARGE',
-    `The upload was announced with ${size} bytes, and this would be more`,
-  )
 }

@@ -1,5 +1,6 @@
 /** One upload in parts whose bytes come after it was created (`concatenation-unfinished`). */
 import { expect } from 'bun:test'
+import type { Database } from '../../../src/database/database.ts'
 import { metadata, type Started, type Tus } from './tus.ts'
 
 export interface StartedInParts extends Started {
@@ -32,4 +33,17 @@ export async function startInParts(client: Tus, size: number, length: number): P
       expect(sent.status).toBe(204)
     },
   }
+}
+
+/** How many parts have all their bytes while others are still to come. */
+export async function partsThatHaveCome(database: Database): Promise<number> {
+  const parts = await database
+    .selectFrom('uploads')
+    .select('id')
+    .where('kind', '=', 'partial')
+    .where('state', '=', 'completed')
+    .where('joined_into', 'is', null)
+    .where('ended_at', 'is', null)
+    .execute()
+  return parts.length
 }

@@ -13,6 +13,7 @@ interface SentPart {
   /** Bytes that have gone off. */
   sent: number
   stuckness: Stuckness
+  isUnderWay: boolean
 }
 
 /** One connection, on which a part is being sent. */
@@ -34,14 +35,12 @@ interface PartsSendingOptions {
 }
 
 /**
- * Sends the parts of one file over as many connections as it may have at the time. They take turns, a request each, so
- * that none is left for so long that it expires. What fails of one is tried again alone.
+ * Sends the parts of one file over as many connections as it may have at the time, in their order, so that whoever reads
+ * the file meanwhile is close behind. What fails of one is tried again alone.
  */
 export class PartsSending {
   readonly #options: PartsSendingOptions
   readonly #all: readonly SentPart[]
-  /** Parts that nobody sends, the one that was sent longest ago first. */
-  readonly #waiting: SentPart[]
   readonly #lanes = new Set<Lane>()
   readonly #over = Promise.withResolvers<void>()
   #failure: { readonly error: unknown } | null = null
@@ -54,9 +53,8 @@ export class PartsSending {
     this.#all = options.parts.map(({ address, length, offset }) => {
       const bytes = options.file.slice(from, from + length)
       from += length
-      return { address, bytes, safe: offset, sent: offset, stuckness: NOT_STUCK }
+      return { address, bytes, safe: offset, sent: offset, stuckness: NOT_STUCK, isUnderWay: false }
     })
-    this.#waiting = this.#all.filter(isUnsent)
   }
 
   /** Until the server has all of them: `gone` when it has lost one. Throws UploadOver. */
@@ -85,7 +83,7 @@ export class PartsSending {
     const most = isEnding ? 0 : this.#options.way.connections.each()
     for (const { ending } of [...this.#lanes].slice(most)) ending.abort()
     while (this.#lanes.size < most) {
-      const part = this.#waiting.shift()
+      const part = this.#all.find((each) => isUnsent(each) && !each.isUnderWay)
       if (part === undefined) break
       void this.#send(part)
     }
@@ -97,6 +95,7 @@ export class PartsSending {
     const lane: Lane = { ending: new AbortController(), isMoving: true }
     const { signal } = lane.ending
     this.#lanes.add(lane)
+    part.isUnderWay = true
     try {
       const end = await tries.persist(way.sending.line, () => this.#sendNext(part, lane), {
         signal,
@@ -112,7 +111,7 @@ export class PartsSending {
       this.#failure ??= { error }
     }
     this.#lanes.delete(lane)
-    if (isUnsent(part)) this.#waiting.push(part)
+    part.isUnderWay = false
     this.#fit()
   }
 
