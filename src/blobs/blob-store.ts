@@ -18,6 +18,13 @@ export interface BlobStore {
   create(key: BlobKey): Promise<BlobWriter>
 
   /**
+   * Stores a small blob in one piece. Returns once it would survive a power cut. The key must be recorded durably before, for
+   * until then, and after a failure, some of the bytes may be there under the blob's own name, until it is removed. Throws
+   * StoreFailure.
+   */
+  put(key: BlobKey, bytes: Uint8Array): Promise<void>
+
+  /**
    * Opens a write session of a resumable blob: of a new one (`null`), or of one that continues where `kept` ends, whichever
    * process kept it. Bytes that were written after that are discarded. `kept` must be the state that was recorded last. A
    * blob of which nothing was ever recorded must be removed before it is started again.
@@ -229,6 +236,12 @@ export class BlobDamaged extends Error {
 /** Throws BlobDamaged unless both sizes are the same. */
 export function assertSize(key: BlobKey, stored: number, size: number): void {
   if (stored !== size) throw new BlobDamaged(key, stored, size)
+}
+
+/** What was just written and has another length is no blob, whatever the store says. Throws StoreFailure. */
+export function assertStored(key: BlobKey, stored: number, written: number): void {
+  if (stored === written) return
+  throw new StoreFailure('broken', { cause: new BlobDamaged(key, stored, written) })
 }
 
 /** Whether the blob has lost bytes, some or all, for good. */

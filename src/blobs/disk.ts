@@ -32,6 +32,7 @@ import { DiskWriter } from './disk-writer.ts'
 import { GrowingFile } from './growing-file.ts'
 import { removeOneByOne } from './removal.ts'
 import { LazyDiskWriter } from './synced-later/lazy-disk-writer.ts'
+import { writeWhole, writeWholeFile } from './whole-blob.ts'
 
 const PROBE_BYTES = 512
 
@@ -51,8 +52,8 @@ export interface DiskOptions {
 }
 
 /**
- * Blobs as files: `<folder>/<first two characters>/<key>`. Until they are complete they are `<folder>/tmp/<key>`, or
- * `<folder>/resumable/<key>` where a later session may continue them. The mark is `<folder>/mark`. Throws LinkInStore:
+ * Blobs as files: `<folder>/<first two characters>/<key>`. Until they are complete those that are not put in one piece are
+ * `<folder>/tmp/<key>`, or `<folder>/resumable/<key>` where a later session may continue them. The mark is `<folder>/mark`. Throws LinkInStore:
  * symbolic links inside the folder are not followed.
  */
 export async function openDiskBlobs(
@@ -94,6 +95,11 @@ class DiskBlobs implements BlobStore {
     const direct = this.#direct.start(path)
     const file = new GrowingFile({ handle, path, direct, sync: () => handle.datasync(), from: 0 })
     return new DiskWriter(this.#layout, key, file)
+  }
+
+  async put(key: BlobKey, bytes: Uint8Array): Promise<void> {
+    if (this.#isSyncedLater) return writeWhole(await this.create(key), key, bytes)
+    await asDiskFailures(() => writeWholeFile(this.#layout, key, bytes, this.#modes.file))
   }
 
   resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter> {

@@ -35,6 +35,7 @@ import { keyOfTail, TAILS } from './s3-tails.ts'
 import { unfinishedUploads } from './s3-uploads.ts'
 import { type S3Timeouts, usualTimeouts } from './s3-watchdog.ts'
 import { S3Writer } from './s3-writer.ts'
+import { writeWhole } from './whole-blob.ts'
 
 const MARK = 'mark'
 
@@ -106,6 +107,10 @@ class S3Blobs implements BlobStore {
 
   async create(key: BlobKey): Promise<BlobWriter> {
     return new S3Writer({ client: this.#client, object: objectOf(key), memory: this.#memory })
+  }
+
+  async put(key: BlobKey, bytes: Uint8Array): Promise<void> {
+    await writeWhole(await this.create(key), key, bytes)
   }
 
   resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter> {

@@ -1,20 +1,16 @@
-import { BlobDamaged, type BlobWriter, StoreFailure } from '../blobs/blob-store.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import { Refusal } from '../domain/errors.ts'
 import { cleanFileName } from '../domain/file-name.ts'
 import type { AccountId, BlobKey, FolderId } from '../domain/ids.ts'
 import type { FileCommit, FileLink, Settle, StoredFile } from './commit.ts'
+import type { IncomingContent } from './content/incoming-content.ts'
 import { FileHead } from './file-head.ts'
-import type { ContentHash, ContentHashing } from './hashing/content-hash.ts'
-import type { Digest } from './hashing/content-hash-messages.ts'
 import type { KeyNote } from './idempotency-keys.rows.ts'
-import { Intake } from './intake.ts'
 import type { NodeReservation } from './node-reservation.ts'
 import { assertFileSize } from './size-limit.ts'
 
 interface Parts {
   readonly health: StoreHealth
-  readonly hashing: ContentHashing
   readonly commit: FileCommit
   readonly maxFileSize: number
 }
@@ -36,9 +32,9 @@ export class DirectUpload {
   readonly #parts: Parts
   readonly #target: Target
   readonly #reservation: NodeReservation
-  readonly #writer: BlobWriter
-  readonly #hash: ContentHash
-  readonly #intake: Intake<Digest>
+  /** Begun with the upload, so that the disk works while the bytes come. */
+  readonly #recorded: Promise<void>
+  readonly #content: IncomingContent
   readonly #head = new FileHead()
   #received = 0
   /** Whether the store has all bytes. */
@@ -46,18 +42,12 @@ export class DirectUpload {
   /** Whether the row is in the database. */
   #isStored = false
 
-  constructor(parts: Parts, target: Target, reservation: NodeReservation, writer: BlobWriter) {
+  constructor(parts: Parts, target: Target, reservation: NodeReservation, content: IncomingContent) {
     this.#parts = parts
     this.#target = target
     this.#reservation = reservation
-    this.#writer = writer
-    this.#hash = parts.hashing.start()
-    this.#intake = new Intake({
-      hashing: parts.hashing,
-      hash: this.#hash,
-      store: (bytes) => this.#storing(() => this.#store(bytes)),
-      from: 0,
-    })
+    this.#recorded = reservation.recorded()
+    this.#content = content
   }
 
   /** Key of the blob and of its reservation. */
@@ -72,7 +62,7 @@ export class DirectUpload {
     assertFileSize(this.#received, this.#parts.maxFileSize)
     await this.#reservation.cover(this.#received)
     this.#head.take(chunk)
-    await this.#intake.write(chunk)
+    await this.#storing(() => this.#content.write(chunk))
   }
 
   /**
@@ -84,9 +74,7 @@ export class DirectUpload {
     declaredType: string | null,
     { alongside = null, link = null, note = null }: FinishOptions = {},
   ): Promise<StoredFile> {
-    const recorded = this.#reservation.recorded()
-    const digest = await this.#intake.end()
-    await this.#storing(() => this.#complete(recorded))
+    const digest = await this.#storing(() => this.#content.complete(this.#recorded))
     this.#isComplete = true
     const upload = {
       ...this.#target,
@@ -113,26 +101,12 @@ export class DirectUpload {
   /** Leaves nothing behind. Harmless after `finish`. */
   async abort(): Promise<void> {
     if (this.#isStored) return
-    await this.#intake.rest()
-    this.#hash.drop()
     try {
       // Once the row may be there, the bytes may be somebody's: the reservation asks the database when it is released.
-      if (!this.#isComplete) await this.#writer.abort()
+      if (!this.#isComplete) await this.#content.abort()
     } finally {
       await this.#reservation.release()
     }
-  }
-
-  async #store(bytes: Uint8Array): Promise<void> {
-    await this.#writer.write(bytes)
-    this.#reservation.wrote(bytes.byteLength)
-  }
-
-  /** What has another length than was sent to it is no file, whatever the store says. */
-  async #complete(recorded: Promise<void>): Promise<void> {
-    const stored = await this.#writer.complete(recorded)
-    if (stored === this.#received) return
-    throw new StoreFailure('broken', { cause: new BlobDamaged(this.#target.key, stored, this.#received) })
   }
 
   async #storing<T>(work: () => Promise<T>): Promise<T> {

@@ -6,6 +6,8 @@ import type { BlobKey, FolderId, FolderPlace } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { placeOf } from '../files/folders/places.ts'
 import type { FileCommit } from './commit.ts'
+import { GatheredContent } from './content/gathered-content.ts'
+import { StreamedContent } from './content/streamed-content.ts'
 import { DirectUpload } from './direct-upload.ts'
 import type { ContentHashing } from './hashing/content-hash.ts'
 import type { NodeReservation } from './node-reservation.ts'
@@ -100,12 +102,15 @@ export class DirectUploads {
     size: { readonly least: number; readonly most: number },
     reserved: ReservedUpload | null = null,
   ): Promise<DirectUpload> {
-    const { blobs, health } = this.#parts
+    const { blobs, hashing, health } = this.#parts
     const account = ownerOf(caller)
     const { key, reservation } = reserved ?? (await this.#reserve(caller, size))
     try {
-      const writer = await blobs.create(key)
-      return new DirectUpload(this.#parts, { account, folder, key }, reservation, writer)
+      const parts = { blobs, hashing, wrote: (bytes: number) => reservation.wrote(bytes) }
+      const content =
+        GatheredContent.open(key, parts, size.most) ??
+        new StreamedContent(key, await blobs.create(key), hashing, parts.wrote)
+      return new DirectUpload(this.#parts, { account, folder, key }, reservation, content)
     } catch (error) {
       await reservation.release()
       throw health.refusalFor(error)

@@ -56,6 +56,16 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
       },
     )
 
+    test.each([0, 1, 256 * 1024])('stores %d bytes in one piece, and removes them', async (size) => {
+      const key = newKey()
+      const content = random.bytes(size)
+      await store.put(key, content)
+      expect((await get(key, 0, size)).equals(content)).toBe(true)
+      expect(await keys()).toContain(key)
+      await store.remove(key)
+      expect(await store.size(key)).toBeNull()
+    })
+
     test('puts chunks of any size together in their order', async () => {
       const key = newKey()
       const content = random.bytes(20 * MIB)

@@ -18,12 +18,17 @@ import { inputOutputError, type Step, type WatchedDisk, watchDisk } from '../sup
 
 const KIB = 1024
 const MIB = 1024 * KIB
+/** Of a file that is stored in one piece. */
+const SMALL = 100 * KIB
+/** Of a file that is stored as it comes. */
+const STREAMED = 300 * KIB
 /** Over the 4 MiB after which a growing file is synced beside the writing. */
 const BIG = 5 * MIB
 
 const isOfBytes = ({ how, path }: Step) => how === 'datasync' && path.includes('/blobs/tmp/')
 const isOfProbe = ({ how, path }: Step) => how === 'sync' && path.includes('/blobs/tmp/')
 const isOfShard = ({ how, path }: Step) => how === 'sync' && /\/blobs\/[0-9a-f]{2}$/.test(path)
+const isOfWhole = ({ how, path }: Step) => how === 'datasync' && /\/blobs\/[0-9a-f]{2}\//.test(path)
 const isRename = ({ how }: Step) => how === 'rename'
 
 interface Fault {
@@ -36,13 +41,18 @@ interface Fault {
 }
 
 const faults: readonly [string, Fault][] = [
-  ['the last sync of its bytes', { size: 100 * KIB, fails: isOfBytes, asked: ['datasync'] }],
+  ['the last sync of its bytes', { size: STREAMED, fails: isOfBytes, asked: ['datasync'] }],
   ['a sync beside the writing', { size: BIG, fails: isOfBytes, asked: ['datasync'] }],
-  ['the renaming of its file', { size: 100 * KIB, fails: isRename, asked: ['datasync', 'rename'] }],
+  ['the renaming of its file', { size: STREAMED, fails: isRename, asked: ['datasync', 'rename'] }],
   [
     'the sync of the folder it is renamed into',
     // And once more when its file is removed again.
-    { size: 100 * KIB, fails: isOfShard, asked: ['datasync', 'rename', 'sync', 'sync'] },
+    { size: STREAMED, fails: isOfShard, asked: ['datasync', 'rename', 'sync', 'sync'] },
+  ],
+  ['the sync of a small file', { size: SMALL, fails: isOfWhole, asked: ['datasync', 'sync', 'sync'] }],
+  [
+    'the sync of the folder of a small file',
+    { size: SMALL, fails: isOfShard, asked: ['datasync', 'sync', 'sync'] },
   ],
 ]
 
@@ -141,7 +151,25 @@ describe('a sync beside the writing', () => {
   })
 })
 
-test('an upload is synced under a temporary name, renamed, and its folder synced, all before its row is there', async () => {
+test.each([
+  [
+    'an upload is synced under a temporary name, renamed, and its folder synced',
+    STREAMED,
+    [
+      ['datasync', '/tmp/x', 1, 1],
+      ['rename', '/x/x', 1, 1],
+      ['sync', '/x', 0, 2],
+    ],
+  ],
+  [
+    'a small one is synced under its own name, and its folder',
+    SMALL,
+    [
+      ['datasync', '/x/x', 0, 2],
+      ['sync', '/x', 0, 2],
+    ],
+  ],
+] as const)('%s, all before its row is there', async (_, size, steps) => {
   await using host = await sound()
   const { holdfast, disk, account } = host
   const { dataDir } = holdfast
@@ -151,12 +179,8 @@ test('an upload is synced under a temporary name, renamed, and its folder synced
     seen.push([step.how, place, unfinishedBlobs(dataDir).length, finishedBlobs(dataDir).length])
     expect(filesInDatabase(holdfast)).toBe(1)
   }
-  await account.upload(chance(1).bytes(100 * KIB), 'new.bin')
-  expect(seen).toEqual([
-    ['datasync', '/tmp/x', 1, 1],
-    ['rename', '/x/x', 1, 1],
-    ['sync', '/x', 0, 2],
-  ])
+  await account.upload(chance(1).bytes(size), 'new.bin')
+  expect(seen).toEqual(steps.map((step) => [...step]))
   expect(filesInDatabase(holdfast)).toBe(2)
 })
 

@@ -19,7 +19,9 @@ import { describeWith } from '../support/processes/tools.ts'
 import { inconsistencies, unfinishedBlobs } from '../support/storage/blob-folder.ts'
 
 const KIB = 1024
-const SIZE = 200 * KIB
+/** Stored in one piece where it comes in one request, and as it comes. */
+const SMALL = 200 * KIB
+const STREAMED = 400 * KIB
 const SETTINGS = { MIN_FREE_SPACE: '1MB', SCRUB_DAYS: '0', RATE_LIMIT: '1000000' }
 /** More calls of a kind than one upload makes. */
 const MOST = 500
@@ -109,7 +111,7 @@ describeWith(['strace'], 'an upload for which the disk fails once', () => {
   test.each(cases)(
     'at any %s, with %s, %s: is whole or refused, and the next one is taken',
     async (kind, error, way) => {
-      await using host = await started(WAYS[way])
+      await using host = await started(WAYS[way], kind === 'rename' ? STREAMED : SMALL)
       const calls = CALLS[kind]
       let missed = 0
       let nth = 1
@@ -133,7 +135,7 @@ interface Host extends AsyncDisposable {
   end(): Promise<void>
 }
 
-async function started(way: Way): Promise<Host> {
+async function started(way: Way, size: number): Promise<Host> {
   await using stack = new AsyncDisposableStack()
   const dataDir = join(stack.use(temporaryFolder()).path, 'data')
   const account = await addAccount(dataDir, 'ann')
@@ -170,7 +172,7 @@ async function started(way: Way): Promise<Host> {
 
   return {
     async round(fault, mayEnd) {
-      const content = chance(fault.nth).bytes(SIZE)
+      const content = chance(fault.nth).bytes(size)
       const heal = await failNow(server.pid, fault)
       const { statuses, slug, resume } = await way(server.url, account, content)
       const failures = await heal()

@@ -46,7 +46,7 @@ export class MemoryStore {
   powerCut(chance: Chance): void {
     for (const undo of [...this.#undone].reverse()) if (chance.fraction() < 0.5) undo()
     for (const entry of this.entries.values()) {
-      if (entry.place !== 'resumable' || entry.synced >= entry.bytes.length) continue
+      if (entry.place === 'temporary' || entry.synced >= entry.bytes.length) continue
       const length = chance.whole(entry.synced, entry.bytes.length)
       const junk = chance.bytes(length - entry.synced)
       entry.bytes = Buffer.concat([entry.bytes.subarray(0, entry.synced), junk])

@@ -278,7 +278,8 @@ async function storing(database: ContractDatabase) {
         const bytes = Buffer.from(content)
         const upload = await uploads.begin(caller, await topFolder(db, caller.account), {
           least: bytes.length,
-          most: bytes.length,
+          // Of a length that nobody knows, so that it is stored as it comes.
+          most: 0,
         })
         begun.push(upload)
         await upload.write(bytes)

@@ -4,6 +4,7 @@ import { type Change, changesIn } from '../change.ts'
 const policy = { tests: ['test/client/policy.test.ts'] }
 const parts = { tests: ['test/blobs/object-parts.unit.test.ts'] }
 const invariants = { tests: ['test/blobs/blob-invariants.unit.test.ts'] }
+const syncFailures = { tests: ['test/faults/sync-failures.test.ts'] }
 const diskWriter = { tests: ['test/blobs/disk-writer.unit.test.ts'] }
 const diskRemoval = { tests: ['test/blobs/disk-removal.unit.test.ts'] }
 const openBlobs = { tests: ['test/blobs/blob-files.contract.test.ts'] }
@@ -59,6 +60,11 @@ export const stores: readonly Change[] = [
       'if (this.#syncing === null) this.#failure ??= diskStoreFailure(error)',
       resumableDisk,
     ],
+  ]),
+  ...changesIn('src/blobs/whole-blob.ts', syncFailures, [
+    ['file.datasync(), ', ''],
+    [', syncDirectory(layout.shard(key))', ''],
+    ["for (const sync of syncs) if (sync.status === 'rejected') throw sync.reason\n", ''],
   ]),
   ...changesIn('src/blobs/disk-writer.ts', diskWriter, [
     ['    await this.#file.sync()\n', ''],

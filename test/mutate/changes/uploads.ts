@@ -81,6 +81,16 @@ export const uploads: readonly Change[] = [
       { explained: 'a promise that has ended is counted no more' },
     ],
   ]),
+  ...changesIn(
+    'src/uploads/content/gathered-content.ts',
+    { tests: ['test/uploads/gathered-content.unit.test.ts'] },
+    [
+      ['    await recorded\n', ''],
+      ['    await this.#streamed.write(this.#gathered())\n', ''],
+      ['if (this.#mayBeStored) await', 'if (false) await'],
+      ['    inUse -= 1\n', ''],
+    ],
+  ),
   ...changesIn('src/uploads/multipart.ts', multipart, [
     ['passed - this.#taken <= MOST_BESIDE', 'passed - this.#taken < MOST_BESIDE'],
     ['if (this.#isTaking) this.#taken += bytes.byteLength', 'this.#taken += bytes.byteLength'],

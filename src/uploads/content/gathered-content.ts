@@ -1,0 +1,99 @@
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import type { BlobKey } from '../../domain/ids.ts'
+import type { ContentHashing } from '../hashing/content-hash.ts'
+import type { Digest } from '../hashing/content-hash-messages.ts'
+import { RunningDigest } from '../hashing/running-digest.ts'
+import type { IncomingContent, TellWritten } from './incoming-content.ts'
+import { StreamedContent } from './streamed-content.ts'
+
+/** Bytes of the longest content that is gathered. */
+const LONGEST = 256 * 1024
+
+/** Contents that are gathered at a time: thousands of slow senders must not fill the memory. */
+const MOST = 64
+
+/** Buffers that nobody uses. They are used again: fresh memory costs half as much as hashing what is written there. */
+const idle: Uint8Array[] = []
+let inUse = 0
+
+export interface GatheredContentParts {
+  readonly blobs: BlobStore
+  readonly hashing: ContentHashing
+  readonly wrote: TellWritten
+}
+
+/**
+ * A small content, which is stored in one piece when all of it is here. One that turns out longer than was declared is stored
+ * as it comes from there on.
+ */
+export class GatheredContent implements IncomingContent {
+  readonly #key: BlobKey
+  readonly #parts: GatheredContentParts
+  #buffer: Uint8Array | null
+  #length = 0
+  /** What has more bytes than were declared. */
+  #streamed: StreamedContent | null = null
+  #mayBeStored = false
+
+  private constructor(key: BlobKey, parts: GatheredContentParts, buffer: Uint8Array) {
+    this.#key = key
+    this.#parts = parts
+    this.#buffer = buffer
+  }
+
+  /** Null for a content of unknown or too many bytes, and while very many are gathered. */
+  static open(key: BlobKey, parts: GatheredContentParts, most: number): GatheredContent | null {
+    if (most === 0 || most > LONGEST || inUse === MOST) return null
+    inUse += 1
+    return new GatheredContent(key, parts, idle.pop() ?? new Uint8Array(LONGEST))
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    const buffer = this.#buffer
+    if (buffer !== null && this.#length + chunk.byteLength <= buffer.byteLength) {
+      buffer.set(chunk, this.#length)
+      this.#length += chunk.byteLength
+      return
+    }
+    if (this.#streamed === null) await this.#stream()
+    await this.#streamed?.write(chunk)
+  }
+
+  async complete(recorded: Promise<void>): Promise<Digest> {
+    if (this.#streamed !== null) return this.#streamed.complete(recorded)
+    const bytes = this.#gathered()
+    const digest = new RunningDigest()
+    digest.update(bytes)
+    await recorded
+    this.#mayBeStored = true
+    const { blobs, wrote } = this.#parts
+    await blobs.put(this.#key, bytes)
+    wrote(bytes.byteLength)
+    this.#drop()
+    return digest.digest()
+  }
+
+  async abort(): Promise<void> {
+    this.#drop()
+    await this.#streamed?.abort()
+    if (this.#mayBeStored) await this.#parts.blobs.remove(this.#key)
+  }
+
+  async #stream(): Promise<void> {
+    const { blobs, hashing, wrote } = this.#parts
+    this.#streamed = new StreamedContent(this.#key, await blobs.create(this.#key), hashing, wrote)
+    await this.#streamed.write(this.#gathered())
+    this.#drop()
+  }
+
+  #gathered(): Uint8Array {
+    return (this.#buffer ?? new Uint8Array()).subarray(0, this.#length)
+  }
+
+  #drop(): void {
+    if (this.#buffer === null) return
+    idle.push(this.#buffer)
+    inUse -= 1
+    this.#buffer = null
+  }
+}
