@@ -10,7 +10,7 @@ const LOOK_EVERY = SECOND / 2
 const FIRST_BYTE_WITHIN = 25 * SECOND
 /** A reader for whom nothing has come for so long asks again: whether it is still there cannot always be told. */
 const QUIET = 2 * MINUTE
-/** How often a reader is asked for its right to read: others end it meanwhile. */
+/** How often a reader to whom nothing comes is asked for its right to read: others end it meanwhile. */
 const LET_IN_FOR = 5 * SECOND
 
 export interface ArrivalReader {
@@ -77,9 +77,9 @@ export class Following {
     return this.#parts.clock.monotonic() - at < LOOK_EVERY ? bytesAt(progress, position) : null
   }
 
-  /** Also while nothing comes: a reader who is let in no more must not wait on. */
-  async #assertLetIn(now: number): Promise<void> {
-    if (now - this.#letInAt < LET_IN_FOR) return
+  /** Before bytes are sent that came meanwhile; also while nothing comes: a reader who is let in no more must not wait on. */
+  async #assertLetIn(now: number, hasCome: boolean): Promise<void> {
+    if (!hasCome && now - this.#letInAt < LET_IN_FOR) return
     if (!(await this.#parts.reader.isLetIn())) throw fileNotFound()
     this.#letInAt = now
   }
@@ -97,8 +97,8 @@ export class Following {
       const at = clock.monotonic()
       const progress = await progressOf(upload)
       this.#known = { progress, at }
-      if (limits.isWaiting()) await this.#assertLetIn(at)
       const isGood = progress.kind !== 'arriving' || bytesAt(progress, position) !== null
+      if (limits.isWaiting()) await this.#assertLetIn(at, isGood)
       if (isGood || !limits.isWaiting()) return progress
       const received = receivedIn(progress)
       if (received !== last) changed = at

@@ -164,18 +164,22 @@ describe.skipIf(onCluster)('while it arrives', () => {
     expect((await wait(slug)).status).toBe(404)
   }
 
-  test('who may no longer see the file waits for no more of it', async () => {
-    const content = random.bytes(100 * KIB)
-    const folder = await makeFolder(host, key, { name: 'open', public: 1 })
-    const { path, slug } = await client.start(content.length, { filename: 'a.bin', folder })
-    await client.patch(path, 0, content.slice(0, 50 * KIB))
-    const response = await wait(slug)
-    const { came, done } = reading(response)
-    await eventually('half of it came', () => came() === 50 * KIB)
-    await changeFolder(host, key, folder, { public: 0 })
-    host.clock.advance(10 * SECOND)
-    expect(sizeOf(await done)).toEqual({ size: 50 * KIB, isBroken: true })
-  })
+  test.each([true, false])(
+    'who may no longer see the file gets no more of it, whether more comes: %j',
+    async (comes) => {
+      const content = random.bytes(100 * KIB)
+      const folder = await makeFolder(host, key, { name: `open ${comes}`, public: 1 })
+      const { path, slug } = await client.start(content.length, { filename: 'a.bin', folder })
+      await client.patch(path, 0, content.slice(0, 50 * KIB))
+      const response = await wait(slug)
+      const { came, done } = reading(response)
+      await eventually('half of it came', () => came() === 50 * KIB)
+      await changeFolder(host, key, folder, { public: 0 })
+      if (comes) await client.patch(path, 50 * KIB, content.slice(50 * KIB, 90 * KIB))
+      else host.clock.advance(10 * SECOND)
+      expect(sizeOf(await done)).toEqual({ size: 50 * KIB, isBroken: true })
+    },
+  )
 
   test('many may wait for one file, and one address for 16 at most', async () => {
     const content = random.bytes(64 * KIB)
