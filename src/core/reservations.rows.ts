@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Trx } from '../database/database.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
 import { isPostgres } from '../database/dialect.ts'
 import { prepared, preparedChange } from '../database/prepared.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -31,14 +31,14 @@ const addReserved = preparedChange((db, bytes: number, account: AccountId, neede
     ),
 )
 
-/** Whether bytes that are stored already fit into the account, by the same limit. The account is locked. */
+/** Whether so many bytes fit into the account now, by the same limit. */
 export async function fitsStorage(
-  trx: Trx,
+  db: Queryable,
   account: AccountId,
   bytes: number,
   limit: number,
 ): Promise<boolean> {
-  const [row] = await roomOf(trx, account)
+  const [row] = await roomOf(db, account)
   if (row === undefined) return false
   return row.storage_used + row.storage_reserved + bytes <= (row.quota ?? limit)
 }

@@ -8,6 +8,7 @@ import {
   postponeGarbage,
   releaseBlob,
 } from '../core/blobs.rows.ts'
+import { drawnKeys, recordDrawnKeys } from '../core/drawn-keys.rows.ts'
 import { type DeadReservation, deadReservations, endReservation } from '../core/reservations.rows.ts'
 import type { Removing } from '../core/store/generations.ts'
 import type { Database } from '../database/database.ts'
@@ -58,7 +59,7 @@ const always = () => true
 
 export function createCleaning(
   db: Database,
-  blobs: Pick<BlobStore, 'removeAll'>,
+  blobs: Pick<BlobStore, 'removeAll' | 'size'>,
   clock: Clock,
   report: (error: unknown) => void,
   removing: Removing = { isAllowed: async () => true },
@@ -69,9 +70,10 @@ export function createCleaning(
         const dead = await deadReservations(db, STEP)
         const left: BlobKey[] = []
         for (const upload of dead) if (await endDead(upload, clock.now())) left.push(upload.key)
-        if (await removing.isAllowed()) await forgetGarbage(db, await blobs.removeAll(left, report))
+        await removeNow(left)
         if (dead.length < STEP) break
       }
+      await removeNow(await endDrawn(db, blobs, clock.now()))
     },
 
     async sweepDead(mayGoOn = always) {
@@ -124,6 +126,10 @@ export function createCleaning(
     })
   }
 
+  async function removeNow(garbage: readonly BlobKey[]): Promise<void> {
+    if (await removing.isAllowed()) await forgetGarbage(db, await blobs.removeAll(garbage, report))
+  }
+
   /** Says whether that has made garbage of the upload's bytes. */
   function endDead(upload: DeadReservation, dueAt: number): Promise<boolean> {
     const { key, account_id } = upload
@@ -137,4 +143,19 @@ export function createCleaning(
   }
 
   return cleaning
+}
+
+/** Of the keys under which the process before this one was writing small files, those that have become garbage. */
+async function endDrawn(db: Database, blobs: Pick<BlobStore, 'size'>, now: number): Promise<BlobKey[]> {
+  const keys = await drawnKeys(db)
+  if (keys.length === 0) return []
+  const sizes = await Promise.all(keys.map((key) => blobs.size(key)))
+  const stored = keys.filter((_, at) => sizes[at] !== null)
+  return inTransaction(db, async (trx) => {
+    const left: BlobKey[] = []
+    for (const key of stored) if (!(await blobExists(trx, key))) left.push(key)
+    for (const key of left) await discardBlob(trx, key, now)
+    await recordDrawnKeys(trx, [])
+    return left
+  })
 }

@@ -6,7 +6,7 @@ import type { BlobKey, FolderId, FolderPlace } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { placeOf } from '../files/folders/places.ts'
 import type { FileCommit } from './commit.ts'
-import { GatheredContent } from './content/gathered-content.ts'
+import { GatheredContent, LONGEST } from './content/gathered-content.ts'
 import { StreamedContent } from './content/streamed-content.ts'
 import { DirectUpload } from './direct-upload.ts'
 import type { ContentHashing } from './hashing/content-hash.ts'
@@ -122,6 +122,10 @@ export class DirectUploads {
     { least, most }: { readonly least: number; readonly most: number },
   ): Promise<ReservedUpload> {
     const { reservations, random, maxFileSize } = this.#parts
+    if (most > 0 && most <= Math.min(LONGEST, maxFileSize)) {
+      const reservation = await reservations.reserveSmall(caller, least, most)
+      if (reservation !== null) return { key: reservation.key, reservation }
+    }
     const key = makeBlobKey(random)
     return { key, reservation: await reservations.reserve(caller, key, least, Math.min(most, maxFileSize)) }
   }

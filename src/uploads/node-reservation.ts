@@ -16,12 +16,13 @@ import {
   type NodeId,
 } from '../domain/ids.ts'
 import { folderNotFound } from '../files/folders/places.ts'
+import type { DrawnKeys } from './content/drawn-keys.ts'
 import type { FailedReservations } from './failed-reservations.ts'
 import type { FreeSpace, SpacePromise } from './free-space.ts'
 import { type GuestBudget, guestBudget } from './guest-budget.ts'
 import { interrupted } from './interrupted.ts'
 import { GUEST_STEP, Reservation } from './reservation.ts'
-import { limitOf, openInAccount, reserveInAccount, type StorageLimits } from './storage-limits.ts'
+import { assertFits, limitOf, openInAccount, reserveInAccount, type StorageLimits } from './storage-limits.ts'
 
 export interface NodeReservationParts {
   readonly db: Database
@@ -39,7 +40,7 @@ export interface NodeReservationParts {
 /** The reservation of an upload that one request brings: it is this node's, and ends with the request. */
 export class NodeReservation {
   readonly #parts: NodeReservationParts
-  readonly #key: BlobKey
+  readonly key: BlobKey
   readonly #account: AccountId
   readonly #node: NodeId
   readonly #budget: GuestBudget
@@ -47,12 +48,16 @@ export class NodeReservation {
   readonly #reservation: Reservation
   /** Where the row of the reservation is to be inserted with a look at the folder, and what that has found. */
   #place: { readonly at: FolderPlace; folder: FolderId | null } | null = null
-  /** Whether the row of the reservation is in the database. */
+  /** Where the key was drawn from, which then needs no row to be found after a kill. */
+  #drawn: DrawnKeys | null = null
+  /** Whether something was reserved, by a row or without one. */
   #isOpen = false
+  /** Whether the row of the reservation is in the database. */
+  #hasRow = false
 
   private constructor(parts: NodeReservationParts, caller: Sender, key: BlobKey, wanted: number) {
     this.#parts = parts
-    this.#key = key
+    this.key = key
     this.#account = ownerOf(caller)
     this.#node = parts.nodes.id()
     this.#budget = guestBudget(caller, parts.rates, parts.limits.guestHourlySize)
@@ -82,6 +87,29 @@ export class NodeReservation {
       return reservation
     } catch (error) {
       reservation.#promise.end()
+      throw error
+    }
+  }
+
+  /**
+   * Reserves in this process alone, under a key that is recorded already: the disk's space and the guest's budget. The
+   * account is looked at now, and decides when the file is stored.
+   */
+  static async openDrawn(
+    parts: NodeReservationParts,
+    caller: Sender,
+    keys: DrawnKeys,
+    { least, wanted }: { readonly least: number; readonly wanted: number },
+  ): Promise<NodeReservation> {
+    const key = await keys.take()
+    const reservation = new NodeReservation(parts, caller, key, wanted)
+    reservation.#drawn = keys
+    try {
+      await reservation.#reservation.add(least, wanted)
+      return reservation
+    } catch (error) {
+      reservation.#promise.end()
+      keys.end(key)
       throw error
     }
   }
@@ -127,7 +155,7 @@ export class NodeReservation {
    * that knows of the bytes.
    */
   async recorded(): Promise<void> {
-    await this.#parts.db.durable()
+    if (this.#drawn === null) await this.#parts.db.durable()
   }
 
   /** The store has so many bytes more. */
@@ -137,10 +165,14 @@ export class NodeReservation {
 
   /**
    * Ends the reservation inside the transaction that stores the file. Throws Refusal STORAGE_UNAVAILABLE when
-   * somebody has ended it before, because this node was taken for dead.
+   * somebody has ended it before, because this node was taken for dead, and as `reserve` does where nothing was reserved of
+   * the account.
    */
   async use(trx: Trx): Promise<void> {
-    if (!(await endReservation(trx, this.#key))) throw interrupted()
+    const { limits } = this.#parts
+    if (this.#hasRow && !(await endReservation(trx, this.key))) throw interrupted()
+    // The file is counted in its account by now.
+    if (this.#drawn !== null) await assertFits(trx, this.#account, 0, limits)
   }
 
   /** Gives back what was counted of a guest and not sent, once all bytes are here. Never throws. */
@@ -151,6 +183,7 @@ export class NodeReservation {
   /** To be called when that transaction has gone through. */
   used(): void {
     this.#close()
+    this.#drawn?.end(this.key)
   }
 
   /**
@@ -161,9 +194,14 @@ export class NodeReservation {
     if (!this.#isOpen) return
     const { failed, report } = this.#parts
     this.#close()
-    failed.add(this.#key, this.#account)
+    failed.add(this.key, this.#account)
     await this.#budget.settle(0)
-    await failed.end(this.#key, this.#account).catch(report)
+    try {
+      await failed.end(this.key, this.#account)
+      this.#drawn?.end(this.key)
+    } catch (error) {
+      report(error)
+    }
   }
 
   #close(): void {
@@ -196,30 +234,36 @@ export class NodeReservation {
   async #record(bytes: number): Promise<void> {
     const { recordingIn, clock, limits, failed } = this.#parts
     const reservation = {
-      key: this.#key,
+      key: this.key,
       account_id: this.#account,
       bytes,
       created_at: clock.now(),
       node: this.#node,
     }
+    if (this.#drawn !== null && !this.#isOpen) return assertFits(this.#parts.db, this.#account, bytes, limits)
     try {
-      if (!this.#isOpen) return await this.#insert(reservation)
+      if (!this.#hasRow) return await this.#insert(reservation)
       await inTransaction(recordingIn, async (trx) => {
         await reserveInAccount(trx, this.#account, bytes, limits)
-        if (!(await growReservation(trx, this.#key, bytes))) throw interrupted()
+        if (!(await growReservation(trx, this.key, bytes))) throw interrupted()
       })
     } catch (error) {
       // The answer to the commit may have been lost, not the commit.
-      if (!this.#isOpen && !(error instanceof Refusal)) failed.add(this.#key, this.#account)
+      if (!this.#hasRow && !(error instanceof Refusal)) failed.add(this.key, this.#account)
       throw error
     }
   }
 
   async #insert(reservation: ReservationRow): Promise<void> {
     const { recordingIn, limits } = this.#parts
-    if (this.#place === null) return openInAccount(recordingIn, reservation, limits)
+    if (this.#place === null) {
+      await openInAccount(recordingIn, reservation, limits)
+      this.#hasRow = true
+      return
+    }
     const limit = limitOf(this.#account, limits)
     this.#place.folder = await openInPlace(recordingIn, reservation, limit, this.#place.at)
     if (this.#place.folder === null) throw folderNotFound()
+    this.#hasRow = true
   }
 }

@@ -4,8 +4,11 @@ import { ownerOf, reachOf, type Sender } from '../core/callers.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
 import type { Database } from '../database/database.ts'
+import { isPostgres } from '../database/dialect.ts'
 import type { Clock } from '../domain/clock.ts'
 import { type AccountId, type BlobKey, type FolderId, type FolderPlace, GUESTS } from '../domain/ids.ts'
+import type { Random } from '../domain/random.ts'
+import { DrawnKeys } from './content/drawn-keys.ts'
 import { FailedReservations } from './failed-reservations.ts'
 import { FreeSpace } from './free-space.ts'
 import { guestBudget } from './guest-budget.ts'
@@ -22,6 +25,7 @@ export interface ReservationLimits extends StorageLimits {
 export class Reservations {
   readonly #parts: NodeReservationParts
   readonly #limits: ReservationLimits
+  readonly #keys: DrawnKeys | null
 
   /** `databaseSpace`: see `FreeSpace`. */
   constructor(parts: {
@@ -32,6 +36,7 @@ export class Reservations {
     nodes: Nodes
     clock: Clock
     limits: ReservationLimits
+    random: Random
     report: (error: unknown) => void
   }) {
     const { db, blobs, clock, limits } = parts
@@ -39,6 +44,7 @@ export class Reservations {
     const recordingIn = blobs.dropsUnfinished ? db.hasty : db
     this.#parts = { ...parts, recordingIn, space, failed: new FailedReservations(db, clock) }
     this.#limits = limits
+    this.#keys = !isPostgres(db) && blobs.dropsUnfinished ? new DrawnKeys(parts) : null
   }
 
   /** Ends the reservations of failed uploads that the database could not end then. */
@@ -89,6 +95,15 @@ export class Reservations {
    */
   reserve(caller: Sender, key: BlobKey, least: number, wanted: number): Promise<NodeReservation> {
     return NodeReservation.open(this.#parts, caller, key, { least, wanted })
+  }
+
+  /**
+   * The same for a small upload, under a key that it draws. Null where each upload needs a row: where other processes share the
+   * database, where the store keeps what was not completed, and for a contributor, whose place is held by that row.
+   */
+  async reserveSmall(caller: Sender, least: number, wanted: number): Promise<NodeReservation | null> {
+    if (this.#keys === null || caller.kind === 'contributor') return null
+    return NodeReservation.openDrawn(this.#parts, caller, this.#keys, { least, wanted })
   }
 
   /**

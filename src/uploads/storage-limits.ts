@@ -1,6 +1,6 @@
 import { findAccount } from '../core/accounts.rows.ts'
 import type { ReservationRow } from '../core/opened-reservations.rows.ts'
-import { openReservation, reserveStorage } from '../core/reservations.rows.ts'
+import { fitsStorage, openReservation, reserveStorage } from '../core/reservations.rows.ts'
 import { unavailable } from '../core/store/store-health.ts'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -38,6 +38,17 @@ export async function openInAccount(
 ): Promise<void> {
   const { account_id: account } = reservation
   if (await openReservation(db, reservation, limitOf(account, limits))) return
+  throw await storageFull(db, account, limits)
+}
+
+/** Throws, as `reserveInAccount` does, where so many bytes more would be too many. Reserves nothing. */
+export async function assertFits(
+  db: Queryable,
+  account: AccountId,
+  bytes: number,
+  limits: StorageLimits,
+): Promise<void> {
+  if (await fitsStorage(db, account, bytes, limitOf(account, limits))) return
   throw await storageFull(db, account, limits)
 }
 

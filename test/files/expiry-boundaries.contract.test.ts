@@ -24,6 +24,9 @@ import { type HandClock, handClock } from '../support/hand-clock.ts'
 import { buildParts, type TestParts } from '../support/servers/parts.ts'
 import { finishedBlobs, unfinishedBlobs } from '../support/storage/blob-folder.ts'
 
+/** Of any blob. */
+const size = async () => null
+
 const LASTS = 45 * DAY
 
 interface Scene {
@@ -50,7 +53,7 @@ async function scene({ db }: ContractDatabase): Promise<Scene> {
     .where('parent_id', 'is', null)
     .executeTakeFirstOrThrow()
   const usage = createUsage(db, clock)
-  const cleaning = createCleaning(db, { removeAll: async (keys) => [...keys] }, clock, () => {})
+  const cleaning = createCleaning(db, { size, removeAll: async (keys) => [...keys] }, clock, () => {})
   const lifetime = {
     days: 45,
     endOf: (usedAt: number) => usedAt + LASTS,
@@ -303,7 +306,13 @@ test('bytes that go stay where nothing may be removed, as with a database that w
     removed.push(...keys)
     return [...keys]
   }
-  const cleaning = createCleaning(db, { removeAll }, clock, (error) => parts.reported.push(error), never)
+  const cleaning = createCleaning(
+    db,
+    { size, removeAll },
+    clock,
+    (error) => parts.reported.push(error),
+    never,
+  )
   await discardBlob(db, due, 0)
   await db
     .insertInto('reservations')
@@ -328,6 +337,7 @@ test('bytes that cannot be removed are tried again after a minute', async () => 
   const key = makeBlobKey(systemRandom)
   await discardBlob(parts.db, key, clock.now())
   const refusing = {
+    size,
     async removeAll(keys: readonly unknown[], failed: (error: unknown) => void) {
       for (const _ of keys) failed(new Error('not now'))
       return []

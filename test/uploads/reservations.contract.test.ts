@@ -1,13 +1,16 @@
 import { expect, test } from 'bun:test'
 import { findAccount } from '../../src/core/accounts.rows.ts'
+import { drawnKeys } from '../../src/core/drawn-keys.rows.ts'
 import { joinNodes } from '../../src/core/nodes/nodes.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { Refusal } from '../../src/domain/errors.ts'
-import { type AccountId, type FolderPlace, GUESTS } from '../../src/domain/ids.ts'
+import { type AccountId, type FolderPlace, GUESTS, type Sha256 } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
+import { createCleaning } from '../../src/files/blob-cleaning.job.ts'
 import { createFolders } from '../../src/files/folders/folders.ts'
 import { placeOf } from '../../src/files/folders/places.ts'
 import { createLog } from '../../src/log.ts'
+import { DrawnKeys } from '../../src/uploads/content/drawn-keys.ts'
 import { FreeSpace } from '../../src/uploads/free-space.ts'
 import { Reservations } from '../../src/uploads/reservations.ts'
 import { buildParts } from '../support/servers/parts.ts'
@@ -33,6 +36,7 @@ test('what an upload was promised is nobody else’s until the disk itself tells
       alone: true,
     }),
     clock: systemClock,
+    random: systemRandom,
     limits: { storageLimit: GIB, guestStorage: GIB, guestHourlySize: GIB, minFreeSpace: 0 },
     report: (error) => parts.reported.push(error),
   })
@@ -127,4 +131,30 @@ test('an upload that writes more than was reserved for it is stopped', async () 
   reservation.wrote(6)
   expect(() => reservation.wrote(1)).toThrow('reservation-not-negative')
   await reservation.release()
+})
+
+test('keys are drawn many at once, and what a process that was killed has written under them is gone after the next start', async () => {
+  await using parts = await buildParts()
+  const { db, blobs } = parts
+  const drawn = new DrawnKeys({ db, random: systemRandom })
+  const keys = await Promise.all(Array.from({ length: 100 }, () => drawn.take()))
+  expect(new Set(keys).size).toBe(100)
+  expect(await drawnKeys(db)).toEqual(expect.arrayContaining(keys))
+  const [cut, stored] = keys
+  if (cut === undefined || stored === undefined) throw new Error('no keys')
+  await blobs.put(cut, Buffer.from('cut'))
+  await blobs.put(stored, Buffer.from('stored'))
+  const sha256 = Bun.SHA256.hash('stored', 'hex') as Sha256
+  await db
+    .insertInto('blobs')
+    .values({ key: stored, sha256, crc32: 0, size: 6, created_at: 0, refs: 1 })
+    .execute()
+  const garbage = db.selectFrom('blob_garbage').select('key')
+  const isAllowed = async () => false
+  const report = (error: unknown) => parts.reported.push(error)
+  await createCleaning(db, blobs, systemClock, report, { isAllowed }).afterStart()
+  // What may not be removed now is known.
+  expect(await garbage.execute()).toEqual([{ key: cut }])
+  expect(await drawnKeys(db)).toEqual([])
+  expect(await blobs.size(stored)).toBe(6)
 })

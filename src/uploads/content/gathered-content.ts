@@ -7,7 +7,7 @@ import type { IncomingContent, TellWritten } from './incoming-content.ts'
 import { StreamedContent } from './streamed-content.ts'
 
 /** Bytes of the longest content that is gathered. */
-const LONGEST = 256 * 1024
+export const LONGEST = 256 * 1024
 
 /** Contents that are gathered at a time: thousands of slow senders must not fill the memory. */
 const MOST = 64

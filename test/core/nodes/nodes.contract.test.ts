@@ -250,6 +250,7 @@ async function storing(database: ContractDatabase) {
       rates,
       nodes,
       clock,
+      random: systemRandom,
       limits,
       report,
     })

@@ -131,7 +131,10 @@ export const files: readonly Change[] = [
     ['!(await endReservation(trx, key)) || ', ''],
     ['const TRY_AGAIN = MINUTE', 'const TRY_AGAIN = MINUTE / 2'],
     ['if (await endDead(upload, clock.now())) left.push', 'left.push'],
-    ['await forgetGarbage(db, await blobs.removeAll(left, report))', 'await blobs.removeAll(left, report)'],
+    [
+      'await forgetGarbage(db, await blobs.removeAll(garbage, report))',
+      'await blobs.removeAll(garbage, report)',
+    ],
     ['if (await removing.isAllowed()) await forgetGarbage', 'await forgetGarbage'],
     [
       'await lockAccount(trx, account_id)',

@@ -91,6 +91,17 @@ export const uploads: readonly Change[] = [
       ['    inUse -= 1\n', ''],
     ],
   ),
+  ...changesIn('src/uploads/content/drawn-keys.ts', reservations, [['...this.#taken, ', '']]),
+  ...changesIn('src/files/blob-cleaning.job.ts', reservations, [
+    ['sizes[at] !== null', 'true'],
+    ['for (const key of stored) if (!(await blobExists(trx, key))) left', 'for (const key of stored) left'],
+    ['    await recordDrawnKeys(trx, [])\n', ''],
+  ]),
+  ...changesIn(
+    'src/uploads/node-reservation.ts',
+    { tests: ['test/uploads/guests.test.ts'], named: 'last byte' },
+    [['if (this.#drawn !== null) await assertFits(trx, this.#account, 0, limits)', '']],
+  ),
   ...changesIn('src/uploads/multipart.ts', multipart, [
     ['passed - this.#taken <= MOST_BESIDE', 'passed - this.#taken < MOST_BESIDE'],
     ['if (this.#isTaking) this.#taken += bytes.byteLength', 'this.#taken += bytes.byteLength'],

@@ -8,7 +8,7 @@ export const worlds: readonly Change[] = [
     ['      await reservation.release()\n      throw health', '      throw health'],
   ]),
   ...changesIn('src/uploads/node-reservation.ts', inWorlds, [
-    ['if (!this.#isOpen && !(error instanceof Refusal)) failed.add(this.#key, this.#account)', ''],
+    ['if (!this.#hasRow && !(error instanceof Refusal)) failed.add(this.key, this.#account)', ''],
   ]),
   ...changesIn('src/sharing/links/link-claims.ts', inWorlds, [
     ['end(link, id, what, { back, bytes })', 'end(link, id, what, { back: 0, bytes })'],

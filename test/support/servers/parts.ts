@@ -104,6 +104,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
     rates,
     nodes,
     clock,
+    random: systemRandom,
     limits,
     report,
   })

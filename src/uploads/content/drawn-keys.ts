@@ -1,0 +1,60 @@
+import { recordDrawnKeys } from '../../core/drawn-keys.rows.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { BlobKey } from '../../domain/ids.ts'
+import { makeBlobKey, type Random } from '../../domain/random.ts'
+
+/** Keys that are recorded by one transaction. */
+const DRAWN_AT_ONCE = 64
+/** Free keys below which more are drawn. */
+const FEW = DRAWN_AT_ONCE / 2
+
+/**
+ * Keys of blobs that were recorded before they are used, many at once: so an upload needs no reservation of its own to be found
+ * after a kill, by `Cleaning.afterStart`. For a database and a store that no other process uses.
+ */
+export class DrawnKeys {
+  readonly #db: Database
+  readonly #random: Random
+  readonly #free: BlobKey[] = []
+  readonly #taken = new Set<BlobKey>()
+  #drawing: Promise<void> | null = null
+
+  constructor({ db, random }: { readonly db: Database; readonly random: Random }) {
+    this.#db = db
+    this.#random = random
+  }
+
+  /** A key that would survive a power cut. Throws what the database throws. */
+  async take(): Promise<BlobKey> {
+    for (;;) {
+      const key = this.#free.pop()
+      if (key === undefined) {
+        await this.#draw()
+        continue
+      }
+      this.#taken.add(key)
+      // Who finds none left is told what has failed.
+      if (this.#free.length < FEW) this.#draw().catch(() => {})
+      return key
+    }
+  }
+
+  /** To be called once nothing is under the key, or the database knows what is. */
+  end(key: BlobKey): void {
+    this.#taken.delete(key)
+  }
+
+  #draw(): Promise<void> {
+    this.#drawing ??= this.#record().finally(() => {
+      this.#drawing = null
+    })
+    return this.#drawing
+  }
+
+  async #record(): Promise<void> {
+    const drawn = Array.from({ length: DRAWN_AT_ONCE }, () => makeBlobKey(this.#random))
+    await inTransaction(this.#db, (trx) => recordDrawnKeys(trx, [...this.#taken, ...this.#free, ...drawn]))
+    this.#free.push(...drawn)
+  }
+}
