@@ -35,9 +35,9 @@ function translated(english: string): string[] {
     if (found === null) return []
     return [patternOf(german, (name) => valuePattern(found.groups?.[name] ?? ''))]
   })
-  if (whole.length > 0 || labelled === null) return whole
+  if (labelled === null) return whole
   const [, label = '', value = ''] = labelled
-  return [`${valuePattern(label)}: ${valuePattern(value)}`]
+  return [...whole, `${valuePattern(label)}: ${valuePattern(value)}`]
 }
 
 /** A value may be a text of the page itself. */
