@@ -84,9 +84,9 @@ export function greatest(db: Queryable, column: string, value: number): RawBuild
 }
 
 /** A sum as an integer, 0 for no rows. Without the cast PostgreSQL returns an arbitrary-precision decimal. */
-export function wholeSum(db: Queryable, column: string): RawBuilder<number> {
+export function wholeSum(db: Queryable, summand: string | RawBuilder<number>): RawBuilder<number> {
   const type = isPostgres(db) ? sql.raw('bigint') : sql.raw('integer')
-  return sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as ${type})`
+  return sql<number>`cast(coalesce(sum(${typeof summand === 'string' ? sql.ref(summand) : summand}), 0) as ${type})`
 }
 
 const codeOf = (error: unknown): string =>

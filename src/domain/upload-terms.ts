@@ -25,7 +25,7 @@ export interface UploadTerms {
   readonly fields: AskedFields
 }
 
-/** What has come or is coming. */
+/** What has its place. */
 export interface TakenByLink {
   readonly files: number
   readonly size: number

@@ -25,7 +25,7 @@ function isAcceptedType(types: readonly string[], name: string): boolean {
  * was taken.
  */
 export function assertTaken(terms: UploadTerms, taken: TakenByLink, { name, size }: OfferedFile): void {
-  const { maxFiles, maxSize, maxFileSize, types } = terms
+  const { maxFileSize, types } = terms
   if (types !== null && !isAcceptedType(types, name)) {
     throw new Refusal(
       'UNSUPPORTED_MEDIA_TYPE',
@@ -35,13 +35,20 @@ export function assertTaken(terms: UploadTerms, taken: TakenByLink, { name, size
   if (maxFileSize !== null && size > maxFileSize) {
     throw new Refusal('FILE_TOO_LARGE', `A file for this link may have ${formatSize(maxFileSize)} at most`)
   }
-  if (taken.files >= (maxFiles ?? MOST_FILES)) {
+  assertRoom(terms, taken, { files: 1, size })
+}
+
+/**
+ * Throws Refusal LINK_USED_UP when nothing more has a place besides what was taken, or FILE_TOO_LARGE when something has, but not
+ * that much.
+ */
+export function assertRoom({ maxFiles, maxSize }: UploadTerms, taken: TakenByLink, more: TakenByLink): void {
+  const left = maxSize === null ? Number.POSITIVE_INFINITY : maxSize - taken.size
+  if (taken.files + more.files > (maxFiles ?? MOST_FILES) || left <= 0) {
     throw new Refusal('LINK_USED_UP', 'This link takes no more files; ask the person who sent it')
   }
-  if (maxSize !== null && taken.size + size > maxSize) {
-    throw new Refusal(
-      'LINK_USED_UP',
-      'This file is larger than what this link still takes; ask the person who sent it',
-    )
+  if (more.size > left) {
+    const message = `This link takes ${formatSize(left)} more at most; send a smaller file, or ask the person who sent it`
+    throw new Refusal('FILE_TOO_LARGE', message)
   }
 }

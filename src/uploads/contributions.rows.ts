@@ -86,14 +86,29 @@ export async function setEndTold(trx: Trx, link: LinkId, told: EndTold): Promise
   await trx.updateTable('links').set({ end_told: told }).where('id', '=', link).execute()
 }
 
-/** Whether a contribution has its place: its file is there, or on its way. */
-export const hasPlace: RawBuilder<SqlBool> = sql`(
+/** Whether the file of a contribution is there, comes in one request, or comes in several, as `uploads` says. */
+const isThereOr = (uploads: RawBuilder<SqlBool>): RawBuilder<SqlBool> => sql`(
   files.id is not null
   or exists (select 1 from reservations where reservations.key = contributions.reservation)
   or exists (
-    select 1 from uploads where uploads.uuid = contributions.file_uuid and uploads.ended_at is null
+    select 1 from uploads where uploads.uuid = contributions.file_uuid and uploads.ended_at is null and ${uploads}
   )
 )`
+
+/**
+ * Whether a contribution has its place: its file is there, or bytes of it have come. What is only announced would keep others out
+ * for nothing; a file without bytes is whole at once.
+ */
+export const hasPlace = isThereOr(sql`(uploads.reserved > 0 or uploads.state = 'processing')`)
+
+/** Whether something may still come, or has. */
+const isOpen = isThereOr(sql`true`)
+
+/** What a contribution with a place keeps: of a resumable upload as much as was reserved for its bytes. */
+const placeSize: RawBuilder<number> = sql`case when files.id is not null then contributions.size else coalesce((
+  select uploads.reserved from uploads
+  where uploads.uuid = contributions.file_uuid and uploads.ended_at is null
+), contributions.size) end`
 
 /** With the file of each, where it is there. */
 export function contributions(db: Queryable) {
@@ -108,42 +123,49 @@ export async function takenByLink(db: Queryable, link: LinkId): Promise<TakenByL
   return (await takenByLinks(db, [link])).get(link) ?? NOTHING
 }
 
+export interface TakenAndCome extends TakenByLink {
+  /** What of that is there. */
+  readonly come: TakenByLink
+}
+
 /** Whether all that the link takes has come, and is still there. */
 export async function hasAllCome(db: Queryable, link: LinkId, terms: UploadTerms): Promise<boolean> {
   // The sum without a look at the files is never less, and takes a tenth of the time.
-  for (const counts of [sql<SqlBool>`true`, sql<SqlBool>`files.id is not null`]) {
-    if (!isFull(terms, (await sumsOf(db, [link], counts)).get(link) ?? NOTHING)) return false
-  }
-  return true
+  const announced = await contributions(db)
+    .select(({ fn }) => [fn.countAll<number>().as('files'), wholeSum(db, 'contributions.size').as('size')])
+    .where('contributions.link_id', '=', link)
+    .executeTakeFirstOrThrow()
+  return (
+    isFull(terms, announced) && isFull(terms, (await takenByLinks(db, [link])).get(link)?.come ?? NOTHING)
+  )
 }
 
 const NOTHING: TakenByLink = { files: 0, size: 0 }
 
 /** Links by which nothing came are missing. */
-export function takenByLinks(
+export async function takenByLinks(
   db: Queryable,
   links: readonly LinkId[],
-): Promise<ReadonlyMap<LinkId, TakenByLink>> {
-  return sumsOf(db, links, hasPlace)
-}
-
-async function sumsOf(
-  db: Queryable,
-  links: readonly LinkId[],
-  counts: RawBuilder<SqlBool>,
-): Promise<ReadonlyMap<LinkId, TakenByLink>> {
+): Promise<ReadonlyMap<LinkId, TakenAndCome>> {
   if (links.length === 0) return new Map()
   const rows = await contributions(db)
     .select(({ fn }) => [
       'contributions.link_id',
       fn.countAll<number>().as('files'),
-      wholeSum(db, 'contributions.size').as('size'),
+      fn.count<number>('files.id').as('come_files'),
+      wholeSum(db, placeSize).as('size'),
+      wholeSum(db, sql`case when files.id is not null then contributions.size else 0 end`).as('come_size'),
     ])
     .where('contributions.link_id', 'in', links)
-    .where(counts)
+    .where(hasPlace)
     .groupBy('contributions.link_id')
     .execute()
-  return new Map(rows.map(({ link_id, files, size }) => [link_id, { files, size }]))
+  return new Map(
+    rows.map(({ link_id, files, size, come_files, come_size }) => [
+      link_id,
+      { files, size, come: { files: come_files, size: come_size } },
+    ]),
+  )
 }
 
 export async function insertContribution(
@@ -267,12 +289,12 @@ export async function dropContribution(db: Database, id: ContributionId): Promis
   await db.deleteFrom('contributions').where('id', '=', id).execute()
 }
 
-/** Deletes up to `most` contributions from before `time` that have no place; returns how many. */
+/** Deletes up to `most` contributions from before `time` whose file is neither there nor coming; returns how many. */
 export async function dropPlaceless(db: Database, time: number, most: number): Promise<number> {
   const some = contributions(db)
     .select('contributions.id')
     .where('contributions.created_at', '<', time)
-    .where(sql<SqlBool>`not ${hasPlace}`)
+    .where(sql<SqlBool>`not ${isOpen}`)
     .limit(most)
   const { numDeletedRows } = await db.deleteFrom('contributions').where('id', 'in', some).executeTakeFirst()
   return Number(numDeletedRows)

@@ -9,7 +9,7 @@ import type { AccountId, BlobKey, FileId, FolderId, LinkId, Uuid } from '../doma
 import { END_SOON_TOLD, END_TOLD, END_UNTOLD, type EndTold } from '../domain/link-event.ts'
 import { type Answers, checkedAnswers, MOST_FILES } from '../domain/upload-terms.ts'
 import { countTree } from '../files/folders/trees.rows.ts'
-import { assertTaken, type OfferedFile } from './accepted-files.ts'
+import { assertRoom, assertTaken, type OfferedFile } from './accepted-files.ts'
 import {
   dropPlaceless,
   hasAllCome,
@@ -47,9 +47,9 @@ export function contributionTag(signing: Signing, uuid: Uuid): string {
 }
 
 /**
- * What comes by upload links. Each takes its place before its bytes come, in a transaction that counts under a lock on
- * the link's row, so that no number of senders at once puts more into a folder than its owner allows. It keeps the place
- * as long as its upload is under way or its file is there: see `hasPlace`.
+ * What comes by upload links. Each takes its place with its first byte, in a transaction that counts under a lock on the
+ * link's row, so that no number of senders at once puts more into a folder than its owner allows, and whoever sends nothing
+ * keeps nobody out. It keeps the place as long as its upload is under way or its file is there: see `hasPlace`.
  */
 export class Contributions {
   readonly #db: Database
@@ -73,7 +73,7 @@ export class Contributions {
   }
 
   /**
-   * Takes a place. Throws Refusal LINK_NOT_FOUND when the link was revoked or its owner disabled, LINK_ENDED, LINK_USED_UP, FILE_TOO_LARGE,
+   * Notes what comes, and takes the place of what comes in one request. That of a resumable upload is taken by `grow`. Throws Refusal LINK_NOT_FOUND when the link was revoked or its owner disabled, LINK_ENDED, LINK_USED_UP, FILE_TOO_LARGE,
    * UNSUPPORTED_MEDIA_TYPE, or INVALID_REQUEST for a missing answer.
    */
   async take(trx: Trx, { link }: ContributorCaller, wanted: WantedContribution): Promise<void> {
@@ -88,6 +88,20 @@ export class Contributions {
     const contribution = { link_id: link, file_uuid: uuid, receipt, reservation, size, name, created_at: now }
     await insertContribution(trx, contribution, answers)
     if (row.end_told === END_TOLD) await setEndTold(trx, link, endToldAnew(row.ends_at, now))
+  }
+
+  /**
+   * Takes place for so many bytes more of a resumable upload, in the transaction that reserves them and has locked the account:
+   * its file's with the first ones, and for no more than come, so that nobody closes the link by announcing much. Throws
+   * Refusal LINK_NOT_FOUND, LINK_USED_UP or FILE_TOO_LARGE.
+   */
+  async grow(trx: Trx, link: LinkId, bytes: number, isFirst: boolean): Promise<void> {
+    const row = await this.#locked(trx, link)
+    const { terms } = await this.#linkOf(trx, link)
+    assertRoom(terms, await takenByLink(trx, link), { files: isFirst ? 1 : 0, size: bytes })
+    if (isFirst && row.end_told === END_TOLD) {
+      await setEndTold(trx, link, endToldAnew(row.ends_at, this.#clock.now()))
+    }
   }
 
   /** Folders stay when what was to come into them does not. Throws Refusal LINK_USED_UP when there are too many. */
@@ -121,7 +135,7 @@ export class Contributions {
     if (await hasAllCome(trx, link, terms)) await noteEnd(trx, { id: link, account }, 'full', at)
   }
 
-  /** Deletes what is kept of contributions that never became files, or whose files are gone. */
+  /** Deletes what is kept of contributions that will never become files, or whose files are gone. */
   async forgetPlaceless(mayGoOn: () => boolean = () => true): Promise<void> {
     const before = this.#clock.now() - DAY
     while (mayGoOn() && (await dropPlaceless(this.#db, before, STEP)) === STEP);

@@ -101,9 +101,17 @@ export class UploadRequests {
       const settle: Settle = (trx, { id, size }) =>
         contributions.arrived(trx, caller, { id, size, name: offered.name }, caller.bucket)
       received = { file, upload, contribution: { link, settle } }
-      const taken = { ...offered, answers: said, uuid: link.uuid, reservation: upload.key }
-      await contributions.takeNow(caller, taken)
-      return { write: (chunk) => upload.write(chunk, offered.size), end: () => {} }
+      const wanted = { ...offered, answers: said, uuid: link.uuid, reservation: upload.key }
+      // With the first byte, or the end of a file that has none: who only asks keeps nobody out.
+      let taken: Promise<void> | null = null
+      const take = () => (taken ??= contributions.takeNow(caller, wanted))
+      return {
+        async write(chunk) {
+          await take()
+          await upload.write(chunk, offered.size)
+        },
+        end: take,
+      }
     }
     try {
       await carrier.read(body, announce)

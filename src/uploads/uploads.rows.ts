@@ -10,6 +10,7 @@ import {
   type FolderId,
   GUESTS,
   isSlug,
+  type LinkId,
   type Sha256,
   type Slug,
   type UploadId,
@@ -129,13 +130,13 @@ const sumsOfOpen = prepared((db) =>
 )
 
 /**
- * How many unfinished uploads of the account, or from one address, have no byte yet: at most `limit`. Parts that were
- * created with their whole do not count beside it.
+ * How many unfinished uploads of the account, from one address or by one link or none, have no byte yet: at most `limit`.
+ * Parts that were created with their whole do not count beside it.
  */
 export async function countEmpty(
   db: Queryable,
   account: AccountId,
-  address: string | null,
+  of: { readonly address: string } | { readonly link: LinkId | null },
   limit: number,
 ): Promise<number> {
   const empty = db
@@ -147,7 +148,12 @@ export async function countEmpty(
     .where('joined_into', 'is', null)
     .where('part', 'is', null)
     .limit(limit)
-  const some = address === null ? empty : empty.where('address', '=', address)
+  const some =
+    'address' in of
+      ? empty.where('address', '=', of.address)
+      : of.link === null
+        ? empty.where('link_id', 'is', null)
+        : empty.where('link_id', '=', of.link)
   const { count } = await db
     .selectFrom(some.as('some'))
     .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -32,6 +32,7 @@ describe('an answer', () => {
     for (const [status, code, kind] of [
       [413, 'STORAGE_LIMIT_EXCEEDED', 'link-no-space'],
       [404, 'LINK_USED_UP', 'link-full'],
+      [413, 'FILE_TOO_LARGE', 'link-full'],
       [404, 'LINK_ENDED', 'link-over'],
       [404, 'LINK_NOT_FOUND', 'link-over'],
       [415, 'UNSUPPORTED_MEDIA_TYPE', 'link-kind'],

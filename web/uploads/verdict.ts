@@ -105,6 +105,8 @@ const BY_CODE: Readonly<Record<string, UploadProblem>> = {
 }
 
 const OF_LINKS: Readonly<Record<string, UploadProblem>> = {
+  // The page has refused what no file by this link may have, so it is more than the link still takes.
+  FILE_TOO_LARGE: { kind: 'link-full' },
   STORAGE_LIMIT_EXCEEDED: { kind: 'link-no-space' },
   LINK_USED_UP: { kind: 'link-full' },
   LINK_ENDED: { kind: 'link-over' },
@@ -114,6 +116,7 @@ const OF_LINKS: Readonly<Record<string, UploadProblem>> = {
 
 function problemOf({ status, code }: FailedAnswer, limit: number, byLink: boolean): UploadProblem {
   if (code === null) return { kind: 'refused', code: `HTTP ${status}` }
-  if (code === 'FILE_TOO_LARGE') return { kind: 'too-large', limit }
-  return (byLink ? OF_LINKS[code] : undefined) ?? BY_CODE[code] ?? { kind: 'refused', code }
+  const ofLink = byLink ? OF_LINKS[code] : undefined
+  if (ofLink === undefined && code === 'FILE_TOO_LARGE') return { kind: 'too-large', limit }
+  return ofLink ?? BY_CODE[code] ?? { kind: 'refused', code }
 }

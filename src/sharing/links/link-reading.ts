@@ -4,7 +4,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { FileIdentifier, FolderIdentifier } from '../../domain/ids.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
 import type { Reach } from '../../domain/reach.ts'
-import type { TakenByLink, UploadTerms } from '../../domain/upload-terms.ts'
+import type { UploadTerms } from '../../domain/upload-terms.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
 import { type FolderListRow, findFolder } from '../../files/folders/folders.rows.ts'
 import { ownFolder } from '../../files/folders/places.ts'
@@ -12,6 +12,7 @@ import { ownFile } from '../../files/own-file.ts'
 import {
   type ListedContribution,
   listContributions,
+  type TakenAndCome,
   takenByLinks,
   uploadLinks,
 } from '../../uploads/contributions.rows.ts'
@@ -20,7 +21,7 @@ import { countLinks, type LinkListRow, type LinkSelection, listLinks } from './l
 
 /** A link, and for one that takes uploads what it takes and what has come or is coming. */
 export interface ListedLink extends LinkListRow {
-  readonly uploads: { readonly terms: UploadTerms; readonly taken: TakenByLink } | null
+  readonly uploads: { readonly terms: UploadTerms; readonly taken: TakenAndCome } | null
 }
 
 /** A link with those of its targets that are still there, or the folder that it takes uploads into. */
@@ -66,6 +67,8 @@ export interface LinkReading {
   log(reach: Reach, slug: string, page: number, perPage: number): Promise<LinkLog>
 }
 
+const NOTHING_TAKEN: TakenAndCome = { files: 0, size: 0, come: { files: 0, size: 0 } }
+
 export function createLinkReading(db: Database): LinkReading {
   async function selectionOf(reach: Reach): Promise<LinkSelection> {
     const { account, within } = reach
@@ -79,7 +82,7 @@ export function createLinkReading(db: Database): LinkReading {
     return rows.map((row) => {
       const terms = uploads.get(row.id)?.terms
       if (terms === undefined) return { ...row, uploads: null }
-      return { ...row, uploads: { terms, taken: taken.get(row.id) ?? { files: 0, size: 0 } } }
+      return { ...row, uploads: { terms, taken: taken.get(row.id) ?? NOTHING_TAKEN } }
     })
   }
 

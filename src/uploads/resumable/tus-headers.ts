@@ -30,8 +30,9 @@ export function hasChunk(request: Request): boolean {
 export function bytesHeader(request: Request, name: 'Upload-Offset' | 'Upload-Length'): number | null {
   const text = request.headers.get(name)
   if (text === null) return null
-  if (!/^\d{1,15}$/.test(text)) throw invalid(`${name} must be a whole number of bytes`)
-  return Number(text)
+  if (!/^\d+$/.test(text)) throw invalid(`${name} must be a whole number of bytes`)
+  // What cannot be counted exactly is too large for anything all the same.
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
 /** The size that the creation declares; null when it is to come later. */

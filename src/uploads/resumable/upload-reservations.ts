@@ -5,7 +5,8 @@ import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { type AccountId, GUESTS } from '../../domain/ids.ts'
+import { type AccountId, GUESTS, type LinkId } from '../../domain/ids.ts'
+import type { Contributions } from '../contributions.ts'
 import { guestBudget } from '../guest-budget.ts'
 import { interrupted } from '../interrupted.ts'
 import { Reservation } from '../reservation.ts'
@@ -17,6 +18,7 @@ import {
   insertUpload,
   type NewUpload,
   type UploadRow,
+  uploadById,
 } from '../uploads.rows.ts'
 import { declareSize } from './append-leases.rows.ts'
 
@@ -26,11 +28,14 @@ export interface UploadReservationParts {
   readonly reservations: Reservations
   readonly limits: ReservationLimits & { readonly maxFileSize: number }
   readonly signing: Signing
+  readonly contributions: Contributions
 }
 
 /**
  * Reservations of resumable uploads. They are the upload's and not a node's: they stay until the upload ends. A guest's
  * hourly bytes are taken with them and not given back, so that nobody keeps the storage of all guests by starting uploads.
+ *
+ * A contributor's take place of the link with them, too: see `Contributions.grow`.
  *
  * Every method throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED, and then changes nothing.
  */
@@ -60,7 +65,8 @@ export class UploadReservations {
     if (isStranger) await reservations.check(caller, size)
     return this.#reserving(caller, account, bytes, async (trx) => {
       const address = caller.kind === 'account' ? null : guestAddress(signing, caller.bucket)
-      await assertFewEmpty(trx, account, address)
+      const link = caller.kind === 'contributor' ? caller.link : null
+      await assertFewEmpty(trx, account, { address, link })
       const [first, ...others] = await newRows(trx)
       await reserveInAccount(trx, account, bytes, this.#parts.limits)
       // The parts of a final upload have its reservation.
@@ -123,27 +129,35 @@ export class UploadReservations {
 
   async #reserve(
     trx: Trx,
-    { id, account_id }: Pick<UploadRow, 'id' | 'account_id'>,
+    { id, account_id, link_id }: Pick<UploadRow, 'id' | 'account_id' | 'link_id'>,
     bytes: number,
   ): Promise<void> {
+    if (link_id !== null) {
+      const upload = await uploadById(trx, id)
+      await this.#parts.contributions.grow(trx, link_id, bytes, upload?.reserved === 0)
+    }
     await reserveInAccount(trx, account_id, bytes, this.#parts.limits)
     await growUploadReservation(trx, id, bytes)
   }
 }
 
-/** Uploads of one account, or of all guests together, and of one guest's address, that may wait for their first byte. */
+/** Uploads of one account, by one link, or of all guests together, and of one guest's address, that may wait for their first byte. */
 export const MOST_EMPTY = 10_000
 export const MOST_EMPTY_OF_ADDRESS = 100
 
 /** Seconds until it is worth trying again: most that wait get their bytes, or are ended, within that. */
 const EMPTY_RETRY = 600
 
-/** A row costs little, but a sender may ask for any number of them. */
-async function assertFewEmpty(trx: Trx, account: AccountId, address: string | null): Promise<void> {
+/** A row costs little, but a sender may ask for any number of them. Those by a link keep no others of its owner's out. */
+async function assertFewEmpty(
+  trx: Trx,
+  account: AccountId,
+  { address, link }: { readonly address: string | null; readonly link: LinkId | null },
+): Promise<void> {
   const isTooMany =
     (address !== null &&
-      (await countEmpty(trx, account, address, MOST_EMPTY_OF_ADDRESS)) === MOST_EMPTY_OF_ADDRESS) ||
-    (await countEmpty(trx, account, null, MOST_EMPTY)) === MOST_EMPTY
+      (await countEmpty(trx, account, { address }, MOST_EMPTY_OF_ADDRESS)) === MOST_EMPTY_OF_ADDRESS) ||
+    (await countEmpty(trx, account, { link }, MOST_EMPTY)) === MOST_EMPTY
   if (!isTooMany) return
   const message = 'Too many uploads were started of which nothing has come; send their bytes, or end them'
   throw new Refusal('RATE_LIMITED', message, EMPTY_RETRY)

@@ -148,7 +148,10 @@ describe('limits', () => {
     expect(await put(link, 'a.pdf', none)).toMatchObject(refusal('FILE_TOO_LARGE'))
     expect(await start(link, 13, { filename: 'a.png' })).toMatchObject(refusal('FILE_TOO_LARGE'))
     expect(await put(link, 'a.pdf')).toMatchObject({ status: 200 })
-    expect(await form(link, 'b.jpg')).toMatchObject(refusal('LINK_USED_UP'))
+    // As much as one file may have, and more than the link still takes.
+    expect(await form(link, 'b.jpg')).toMatchObject(refusal('FILE_TOO_LARGE'))
+    expect(await start(link, 10, { filename: 'b.jpg' })).toMatchObject(refusal('FILE_TOO_LARGE'))
+    expect((await put(link, 'b.jpg')).body).toMatchObject({ message: expect.stringContaining(' 9 B ') })
     expect(await put(link, 'b.jpg', 'nine byte')).toMatchObject({ status: 200 })
     expect((await stateOf(link)).state).toBe('used_up')
     await changeLink(host, key, link, { uploads: { max_size: null } })
@@ -201,12 +204,35 @@ describe('limits', () => {
       await withdraw(receiptIn(taken[0] ?? { status: 0, body: null, headers: new Headers() })),
     ).toMatchObject({ status: 200 })
     const begun = await start(link, 10, { filename: 'given up' })
+    await uploads.patch(placeOf(begun), 0, BYTES.slice(0, 1))
     expect(await put(link, 'full.txt')).toMatchObject(refusal('LINK_USED_UP'))
     const page = await (await visit(host, `/l/${link}`)).text()
     expect(page).toContain('This link takes no more files.')
     expect(page).not.toContain('Up to ')
     await uploads.remove(placeOf(begun))
     expect(await put(link, 'last.txt')).toMatchObject({ status: 200 })
+  })
+
+  test('are not used up by what is announced, and what comes after all has to fit', async () => {
+    const { link } = await asked({ max_files: 3, max_size: 40 })
+    const idle = [1, 2, 3].map((n) => start(link, n === 1 ? 40 : 10, { filename: `${n}.txt` }))
+    const [large, ...begun] = (await Promise.all(idle)).map(placeOf)
+    const silent = await openRaw(atNode(host).url)
+    const { host: at } = new URL(host.url)
+    await silent.send(`PUT /l/${link}/silent.txt HTTP/1.1\r\nHost: ${at}\r\nContent-Length: 40\r\n\r\n`)
+    expect(await stateOf(link)).toMatchObject({ state: 'live', uploads: { received_files: 0 } })
+    expect(await put(link, 'honest.txt')).toMatchObject({ status: 200 })
+    // 30 of the 40 bytes are left, and two of the three files.
+    const late = await uploads.patch(large ?? '', 0, randomBytes(31))
+    expect(late).toMatchObject(refusal('FILE_TOO_LARGE'))
+    expect(await uploads.patch(begun[0] ?? '', 0, BYTES.slice(0, 1))).toMatchObject({ status: 204 })
+    const counted = { received_files: 1, received_size: 10 }
+    expect(await stateOf(link)).toMatchObject({ state: 'live', uploads: counted })
+    expect(await uploads.patch(begun[1] ?? '', 0, BYTES)).toMatchObject({ status: 204 })
+    expect(await uploads.patch(large ?? '', 0, BYTES)).toMatchObject(refusal('LINK_USED_UP'))
+    expect(await uploads.patch(begun[0] ?? '', 1, BYTES.slice(1))).toMatchObject({ status: 204 })
+    expect(await stateOf(link)).toMatchObject({ state: 'used_up', uploads: { received_files: 3 } })
+    silent.destroy()
   })
 
   test('of the owner’s storage are not told to contributors', async () => {
