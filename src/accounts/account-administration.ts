@@ -51,7 +51,7 @@ export interface AccountAdministration {
   named(username: string): Promise<AccountId>
   /**
    * Applies the whole change or nothing. Keys and sessions of a disabled account get 403 from then on; its
-   * public links keep working. Open invitations of an account end when it loses administration. Throws
+   * public links keep working, but take no uploads. Open invitations of an account end when it loses administration. Throws
    * Refusal LAST_ADMINISTRATOR.
    */
   change(actor: Actor, id: AccountId, change: AccountChange): Promise<AccountInfo>

@@ -82,6 +82,12 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
 
     count: (call) => unlessInvalid(call, counted),
 
+    async assertGoodKey({ request }) {
+      if (!/^bearer\b/i.test(request.headers.get('authorization')?.trim() ?? '')) return
+      const key = bearerKey(request)
+      if (key !== null) await keys.authenticate(key)
+    },
+
     async ofBytes(call) {
       if (!isKnown(call)) return asGuest(call)
       const caller = await callerOf(call)

@@ -62,7 +62,7 @@ export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
     else if (asked === 'required')
       throw unfit(
         field,
-        `this link asks for it; send it as a field of the form in front of the file, or at the end of the address as ?${field}=…`,
+        `this link asks for it; send it as a field of the form in front of the file, at the end of the address of a PUT as ?${field}=…, or in Upload-Metadata of tus`,
       )
   }
   return kept

@@ -15,9 +15,8 @@ export function plainTextBody({ paragraphs, list, link, rest, end }: Wording): s
 }
 
 function plainItem(item: ListItem): string[] {
-  return typeof item === 'string'
-    ? [`  ${item}`]
-    : [item.text, ...item.items.map((each) => `  ${each}`)].map((line) => `  ${line}`)
+  const lines = typeof item === 'string' ? [item] : [item.text, ...item.items.map((each) => `  ${each}`)]
+  return lines.map((line) => `  ${unlinked(line)}`)
 }
 
 /** HTML body without styles, pictures or scripts, so that the mail program's own style applies. */
@@ -40,9 +39,17 @@ export function html({ subject, paragraphs, list, link, rest, end }: Wording, la
 function listOf(items: readonly ListItem[]): string {
   const shown = items.map((item) => {
     const { text, items: below } = typeof item === 'string' ? { text: item, items: [] } : item
-    return `<li><bdi>${escaped(text)}</bdi>${below.length === 0 ? '' : listOf(below)}</li>`
+    return `<li><bdi>${escaped(unlinked(text))}</bdi>${below.length === 0 ? '' : listOf(below)}</li>`
   })
   return `<ul>${shown.join('')}</ul>`
+}
+
+/**
+ * Text in which others have a say (names, senders, titles), so that mail programs make no links of it: a space without width breaks
+ * addresses after their scheme, and where a domain would go on.
+ */
+function unlinked(text: string): string {
+  return text.replace(/:\/\/|[.@:](?=[\p{L}/])/gu, '$&\u200B')
 }
 
 function escaped(text: string): string {

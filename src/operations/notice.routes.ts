@@ -9,7 +9,7 @@ import type { OperationsPart } from './operations.part.ts'
 const time = z.iso
   .datetime({ offset: true, error: 'must be a time such as 2027-01-31T12:00:00Z' })
   .nullish()
-  .openapi({ example: '2027-01-31T12:00:00Z' })
+  .openapi({ example: '2037-01-31T12:00:00Z' })
 
 function toNotice({ text, level, from, until }: Notice): NoticeAnswer {
   return { text, level, from: optionalTime(from), until: optionalTime(until) }
@@ -34,7 +34,10 @@ export const setNoticeEndpoint = adminEndpoint({
       .openapi({ maxLength: MAX_NOTICE, example: 'Maintenance from 22:00 on.' }),
     level: z.enum(NOTICE_LEVELS, `must be one of ${NOTICE_LEVELS.join(', ')}`),
     from: time.openapi({ description: 'null or missing: at once' }),
-    until: time.openapi({ description: 'null or missing: until it is taken away' }),
+    until: time.openapi({
+      description: 'null or missing: until it is taken away',
+      example: '2037-02-01T12:00:00Z',
+    }),
   }),
   answer: noticeAnswer,
   errors: [400, 413],

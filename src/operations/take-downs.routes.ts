@@ -13,10 +13,12 @@ const hash = z.string().openapi({ description: '64 hexadecimal characters' })
 
 export const takeDownEndpoint = adminEndpoint({
   summary: 'Take a content down: every file that has it, at once and everywhere, and what comes of it again',
-  body: z.object({
-    file: fileIdentifier.optional(),
-    sha256: hash.optional().openapi({ description: 'In the place of a file, which need not be here' }),
-  }),
+  body: z
+    .object({
+      file: fileIdentifier.optional(),
+      sha256: hash.optional().openapi({ description: 'In the place of a file, which need not be here' }),
+    })
+    .openapi({ example: { file: 'Kx3RmP7vTq2a' } }),
   answer: takenDownAnswer,
   errors: [400, 404, 413],
   async handle({ caller, body }, { sharing }: { sharing: SharingPart }) {

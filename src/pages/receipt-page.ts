@@ -54,6 +54,18 @@ export const getReceiptPage = endpoint({
   },
 })
 
+const receiptForm = z
+  .object({
+    action: z.enum(['rename', 'keep', 'claim', 'delete', 'change']),
+    name: z.string().optional(),
+    message: z.string().optional(),
+    ends: z.enum(['kept', 'never', '1', '7', '30']).optional(),
+    downloads: z.string().optional().openapi({ example: '3' }),
+    password: z.string().optional(),
+    open: z.string().optional().openapi({ description: 'Takes the password off', example: 'on' }),
+  })
+  .openapi({ example: { action: 'rename', name: 'holiday.jpg' } })
+
 /**
  * The receipt in the address is what other sites cannot know, so a form of theirs can do nothing; with one of their own they
  * could put a file into somebody's account, so the session counts on forms of this page alone.
@@ -65,15 +77,7 @@ export const postReceiptPage = endpoint({
       'Rename, keep, claim or delete a guest’s upload, withdraw what was sent, or change or revoke a guest’s link, by the forms of its page',
     body: {
       type: 'application/x-www-form-urlencoded',
-      schema: z.object({
-        action: z.enum(['rename', 'keep', 'claim', 'delete', 'change']),
-        name: z.string().optional(),
-        message: z.string().optional(),
-        ends: z.enum(['kept', 'never', '1', '7', '30']).optional(),
-        downloads: z.string().optional().openapi({ example: '3' }),
-        password: z.string().optional(),
-        open: z.string().optional().openapi({ description: 'Takes the password off', example: 'on' }),
-      }),
+      schema: receiptForm,
     },
     answers: {
       200: { description: 'A page that says that it is over, or in the account' },

@@ -27,6 +27,11 @@ export interface Authentication {
    */
   count(call: Call): Promise<void>
   /**
+   * For routes where a good key changes nothing. Throws Refusal INVALID_API_KEY or ACCOUNT_DISABLED for any other: whoever sends
+   * one takes what they do for their own. Other schemes are the route's.
+   */
+  assertGoodKey(call: Call): Promise<void>
+  /**
    * `keyedOrGuest` without rate limit, for requests that carry bytes of an upload, of which there may be any
    * number.
    */

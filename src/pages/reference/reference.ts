@@ -5,6 +5,8 @@ import { type ApiDocument, type DocumentOperation, documentSchema } from './refe
 /** Tag of the HTML pages, which are listed last. */
 const PAGES = 'Site'
 
+const FORM = 'application/x-www-form-urlencoded'
+
 let last: { readonly document: unknown; readonly view: ReferenceView } | null = null
 
 /** Content of the reference, cached for the last document. */
@@ -99,24 +101,36 @@ function accessOf({ security }: DocumentOperation): string {
 /** The request as a curl command. */
 function curlOf({ method, path, operation, publicUrl }: Place, type: string, example: unknown): string {
   const isKeyed = operation.security.some(({ key }) => key !== undefined)
-  const body: Readonly<Record<string, string>> = {
+  const body: Record<string, string> = {
     'multipart/form-data': '-F file=@holiday.jpg',
     'application/json': `-H 'Content-Type: application/json' \\\n  -d ${quoted(JSON.stringify(example ?? {}))}`,
-    'application/x-www-form-urlencoded': `--data-urlencode ${quoted(formField(example))}`,
+    [FORM]: formFields(example)
+      .map((field) => `--data-urlencode ${quoted(field)}`)
+      .join(' \\\n  '),
   }
+  // One without a field has nothing to say but that it is sent.
+  if (type === FORM && formFields(example).length === 0) body[type] = "-d ''"
   const sent = type === '' ? null : (body[type] ?? `-H 'Content-Type: ${type}' --data-binary @holiday.jpg`)
   const parts = [
     method === 'GET' || (method === 'POST' && sent !== null) ? 'curl' : `curl -X ${method}`,
     ...(isKeyed ? ['-H "Authorization: Bearer $HOLDFAST_KEY"'] : []),
+    ...operation.parameters
+      .filter(isSent(method))
+      .map(({ name, schema }) => `-H ${quoted(`${name}: ${schema.example ?? schema.enum?.[0]}`)}`),
     ...(sent === null ? [] : [sent]),
     quoted(publicUrl + path.replaceAll(/\{(\w+)\}/g, '<$1>')),
   ]
   return parts.join(' \\\n  ')
 }
 
-function formField(example: unknown): string {
-  const [[name, value] = ['', '']] = Object.entries(example ?? {})
-  return `${name}=${value}`
+/** Headers without which a request says too little: an upload has its size at its beginning, or says that it comes later. */
+function isSent(method: string) {
+  return ({ name, in: place, required }: DocumentOperation['parameters'][number]) =>
+    place === 'header' && (required || (method === 'POST' && name === 'Upload-Length'))
+}
+
+function formFields(example: unknown): string[] {
+  return Object.entries(example ?? {}).map(([name, value]) => `${name}=${value}`)
 }
 
 function quoted(text: string): string {

@@ -7,6 +7,7 @@ import type { ContributorCaller } from '../../core/callers.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { type Answers, ASKED_FIELDS } from '../../domain/upload-terms.ts'
 import { jsonResponse } from '../../server/answers/json.ts'
+import type { Authentication } from '../../server/authentication.ts'
 import type { Call } from '../../server/call.ts'
 import { bodyOfBytes, type Documentation, endpoint, fileField, keyedEndpoint } from '../../server/endpoint.ts'
 import { MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'
@@ -22,14 +23,15 @@ import type { UploadsPart } from '../../uploads/uploads.part.ts'
 import type { SharingPart } from '../sharing.part.ts'
 import { linkVisit } from './link-visits.ts'
 
-/** What comes by links that take uploads. Who asks is told by the link alone: keys and sessions do not matter. */
+/** What comes by links that take uploads. Who asks is told by the link alone: good keys and sessions do not matter. */
 
 interface Needs {
+  readonly authentication: Pick<Authentication, 'assertGoodKey'>
   readonly sharing: Pick<SharingPart, 'linkContributors'>
   readonly uploads: UploadsPart
 }
 
-const errors = [400, 403, 404, 413, 415, 429]
+const errors = [400, 401, 403, 404, 413, 415, 429]
 const answerHeaders = z.object({
   'Holdfast-Receipt': z
     .string()
@@ -43,7 +45,11 @@ const asked = z.object({
 })
 const link = z.string().openapi({ description: 'The slug of the link' })
 
-function contributor(call: Call, { sharing }: Pick<Needs, 'sharing'>): Promise<ContributorCaller> {
+async function contributor(
+  call: Call,
+  { authentication, sharing }: Pick<Needs, 'authentication' | 'sharing'>,
+): Promise<ContributorCaller> {
+  await authentication.assertGoodKey(call)
   return sharing.linkContributors.contributor(linkVisit(call), call.bucket, basicPassword(call.request))
 }
 

@@ -14,12 +14,17 @@ export interface LinkCounts {
   flush(): Promise<void>
 }
 
+interface EndedDownload extends LinkDownload {
+  /** When it ended. */
+  readonly at: number
+}
+
 interface Unwritten {
   readonly link: OwnedLink
   /** Downloads that began, less those of which too little was sent. */
   count: number
   /** Those that have ended. */
-  readonly over: LinkDownload[]
+  readonly over: EndedDownload[]
 }
 
 /** Downloads of a link that are told of by themselves, of those that ended within a second. */
@@ -40,7 +45,7 @@ export function createLinkCounts(db: Database, clock: Clock): LinkCounts {
     return inTransaction(db, async (trx) => {
       if (over.length > 0) await lockOwner(trx, link.account)
       await addDownloads(trx, link.id, count)
-      for (const download of over) await noteDownload(trx, link, download, clock.now())
+      for (const download of over) await noteDownload(trx, link, download, download.at)
     })
   }
 
@@ -52,7 +57,7 @@ export function createLinkCounts(db: Database, clock: Clock): LinkCounts {
           end(unsent) {
             if (start > 0) return
             if (unsent * 2 > whole) of(link).count -= 1
-            else addTo(of(link).over, { times: 1, bytes: end - unsent, ...what })
+            else addTo(of(link).over, { times: 1, bytes: end - unsent, at: clock.now(), ...what })
           },
         }
       },
@@ -78,12 +83,12 @@ export function createLinkCounts(db: Database, clock: Clock): LinkCounts {
 }
 
 /** Beyond the first ones only numbers are kept, in one more. */
-function addTo(over: LinkDownload[], download: LinkDownload): void {
+function addTo(over: EndedDownload[], download: EndedDownload): void {
   if (over.length < MOST_ALONE) {
     over.push(download)
     return
   }
   const rest = over[MOST_ALONE] ?? { times: 0, bytes: 0 }
   const [times, bytes] = [rest.times + download.times, rest.bytes + download.bytes]
-  over[MOST_ALONE] = { times, bytes, file: null, address: null }
+  over[MOST_ALONE] = { times, bytes, at: download.at, file: null, address: null }
 }

@@ -110,6 +110,15 @@ const terms = {
   uploads: uploadsBody,
 }
 
+/** Of a link that opens something: "uploads" goes with none of that. */
+const TERMS_EXAMPLE = {
+  name: 'Holiday pictures',
+  message: 'The best ones are at the end.',
+  password: 'sand and sea',
+  ends_at: '2037-01-31T12:00:00Z',
+  max_downloads: 3,
+}
+
 type TermsBody = z.output<z.ZodObject<typeof terms>>
 
 export function termsOf(body: Partial<TermsBody>): LinkTerms {
@@ -144,6 +153,12 @@ export const makeLinkEndpoint = keyedEndpoint({
     .openapi({
       description:
         'A field that a link does not have is refused: what it opens must not be more than was meant',
+      example: {
+        files: ['Kx3RmP7vTq2a'],
+        folders: ['k7w2m9x4q1z8v3b6'],
+        slug: 'holiday-2036',
+        ...TERMS_EXAMPLE,
+      },
     }),
   status: 201,
   answer: linkMadeAnswer,
@@ -207,7 +222,7 @@ export const changeLinkEndpoint = keyedEndpoint({
   summary: 'Change the terms of a link, in force at once',
   tag: 'Links',
   params: linkParameter,
-  body: z.looseObject(terms).openapi({ description: READ_ONLY_ALLOWED }),
+  body: z.looseObject(terms).openapi({ description: READ_ONLY_ALLOWED, example: TERMS_EXAMPLE }),
   answer: linkAnswer,
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }, { sharing }: Needs) {

@@ -4,6 +4,7 @@ import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
+import type { EndReason } from '../../domain/link-event.ts'
 import type { Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { dropEmptyGuestLinks, giveLeftLinks } from '../../uploads/receipts/guest-links.rows.ts'
@@ -60,9 +61,17 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
     },
 
     async revoke(reach, slug) {
-      const { id, account_id: account, revoked_at, uploads_into: into } = await reading.find(reach, slug)
+      const {
+        id,
+        account_id: account,
+        revoked_at,
+        ends_at,
+        uploads_into: into,
+      } = await reading.find(reach, slug)
       const now = clock.now()
-      if (revoked_at === null) await inTransaction(db, (trx) => revokeNow(trx, { id, account }, now))
+      // One that has ended meanwhile, of which nobody was told yet, has ended by that.
+      const reason = ends_at !== null && ends_at <= now ? 'time' : 'revoked'
+      if (revoked_at === null) await inTransaction(db, (trx) => revokeNow(trx, { id, account }, reason, now))
       if (into !== null) await giveUpOfLink(db, id, now)
     },
 
@@ -76,8 +85,8 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
   }
 }
 
-async function revokeNow(trx: Trx, link: OwnedLink, now: number): Promise<void> {
+async function revokeNow(trx: Trx, link: OwnedLink, reason: EndReason, now: number): Promise<void> {
   await lockOwner(trx, link.account)
   await updateLink(trx, link, { revoked_at: now })
-  await noteEnd(trx, link, 'revoked', now)
+  await noteEnd(trx, link, reason, now)
 }

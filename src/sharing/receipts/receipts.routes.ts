@@ -61,6 +61,7 @@ const change = z
   .openapi({
     description:
       'Of an upload its "name", which may not be empty, and "keep"; of a link that a guest made its terms, and a field that it does not have is refused',
+    example: { name: 'holiday.jpg', keep: true },
   })
 
 export const changeByReceipt = openEndpoint({

@@ -108,6 +108,10 @@ test('the last download of a limited link ends it, once it is over', async () =>
   expect(await linesOf(slug)).toEqual(lines)
   await revokeLink(host, key, slug)
   expect(await linesOf(slug)).toEqual(lines)
+  const timed = await link({ ends_at: timestamp(host.clock.now() + HOUR) })
+  host.clock.advance(HOUR)
+  await revokeLink(host, key, timed)
+  expect(await linesOf(timed)).toContain('link.ended time')
 })
 
 test('what comes by a link is in its log, that it is full whenever it becomes so, and its revocation', async () => {

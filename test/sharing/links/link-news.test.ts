@@ -82,13 +82,15 @@ test('what came together is in one mail, in the owner’s language, and the next
   const toBea = mails.take(bea.address)
   expect(toBea?.subject).toBe('Eine Datei kam über „The trip“')
 
-  await send(other, 'three.jpg', 'Ben')
+  await send(other, 'three.jpg', 'Your bank https://evil.example/login'.replaceAll(' ', '%20'))
   await send(ann.link, 'four.jpg')
   expect(await mailTo(ann.address, 30 * MINUTE)).toBeNull()
   const second = await mailTo(ann.address, 31 * MINUTE)
   expect(second?.subject).toBe('News of your links: 2')
   expect(second?.text).toContain('One file came by “Inbox”')
-  expect(second?.text).toContain('three.jpg (Ben)')
+  expect(second?.text).toContain('three.jpg (Your bank https://evil.example/login)')
+  // Of what strangers write mail programs make no link.
+  expect(second?.written).not.toMatch(/:\/\/evil|evil\.example|three\.jpg/)
   expect(second?.text).not.toContain('one.jpg')
   expect(await mailTo(ann.address, 2 * HOUR)).toBeNull()
 })

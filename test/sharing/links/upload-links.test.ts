@@ -147,6 +147,7 @@ describe('limits', () => {
     expect(await put(link, 'a.exe')).toMatchObject(refusal('UNSUPPORTED_MEDIA_TYPE'))
     expect(await put(link, 'a.pdf', none)).toMatchObject(refusal('FILE_TOO_LARGE'))
     expect(await start(link, 13, { filename: 'a.png' })).toMatchObject(refusal('FILE_TOO_LARGE'))
+    expect(await start(link, 1e18, { filename: 'a.png' })).toMatchObject(refusal('FILE_TOO_LARGE'))
     expect(await put(link, 'a.pdf')).toMatchObject({ status: 200 })
     // As much as one file may have, and more than the link still takes.
     expect(await form(link, 'b.jpg')).toMatchObject(refusal('FILE_TOO_LARGE'))
@@ -393,8 +394,20 @@ test('a contributor withdraws only their own, and only while the link is in forc
   expect(await namesIn(folder)).toEqual(['other.txt', SECRET])
 })
 
-test('an Idempotency-Key is refused by a link, however the file comes', async () => {
-  const { link } = await asked()
+test('an Idempotency-Key and an invalid key are refused by a link, however the file comes', async () => {
+  const { folder, link } = await asked()
+  const stranger = client(host, 'hf_bad')
+  const body = new FormData()
+  body.append('file', new File([BYTES], 'a.txt'))
+  for (const [path, init] of [
+    [`/l/${link}/a.txt`, { method: 'PUT', body: BYTES }],
+    [`/l/${link}`, { method: 'PUT', body: BYTES }],
+    [`/api/v1/links/${link}/upload`, { method: 'POST', body }],
+    [`/api/v1/links/${link}/uploads`, { method: 'POST', headers: { ...TUS, 'upload-length': '10' } }],
+  ] as const) {
+    expect(await stranger.send(path, init)).toMatchObject(refusal('INVALID_API_KEY'))
+  }
+  expect(await namesIn(folder)).toEqual([SECRET])
   const keyed = { 'idempotency-key': 'abcdefghijklmnop' }
   expect(await put(link, 'a.txt', BYTES, keyed)).toMatchObject(refusal('INVALID_REQUEST'))
   const headers = {
@@ -411,6 +424,9 @@ test('what a link asks for is needed where it says so, and only the owner sees i
   const fields = { sender: 'required', address: 'optional', reference: 'optional' }
   const { link } = await asked({ fields })
   expect(await put(link, 'a.txt')).toMatchObject(refusal('INVALID_REQUEST'))
+  expect((await start(link, 1, { filename: 'a.txt' })).body).toMatchObject({
+    message: expect.stringContaining('in Upload-Metadata'),
+  })
   expect(await put(link, 'a.txt?sender=Ann%20Lee&address=a@example.org')).toMatchObject({ status: 200 })
   expect(await put(link, 'a.txt?sender=Ann%20Lee&address=a%20b')).toMatchObject({ status: 400 })
   expect(await form(link, 'b.txt', { sender: 'Ben', reference: '42' })).toMatchObject({ status: 200 })

@@ -9,8 +9,11 @@ export interface ReceivedMail {
   readonly to: string
   readonly from: string
   readonly subject: string
+  /** Without the characters that only keep mail programs from making links. */
   readonly text: string
   readonly html: string
+  /** Both as they were sent. */
+  readonly written: string
   readonly messageId: string
   /** By name in lower case. */
   readonly headers: ReadonlyMap<string, string>
@@ -110,15 +113,18 @@ export async function startMailServer({ tls = false } = {}): Promise<MailServer>
   }
 }
 
+const UNSEEN = '\u200B'
+
 function readMail(mail: Email, to: string): ReceivedMail {
-  const text = mail.text ?? ''
+  const [text, html] = [mail.text ?? '', mail.html ?? '']
   const [address = 'http://none/'] = /https?:\/\/\S+/.exec(text) ?? []
   return {
     to,
     from: mail.from?.address ?? '',
     subject: mail.subject ?? '',
-    text,
-    html: mail.html ?? '',
+    text: text.replaceAll(UNSEEN, ''),
+    html: html.replaceAll(UNSEEN, ''),
+    written: text + html,
     messageId: mail.messageId ?? '',
     headers: new Map(mail.headers.map(({ key, value }) => [key, value])),
     path: new URL(address).pathname,
