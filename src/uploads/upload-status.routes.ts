@@ -60,7 +60,13 @@ const named = {
  * A file as the body itself, as `curl -T` sends it. An Idempotency-Key is good for one path: what it is bound to besides
  * its caller is the route.
  */
-function rawEndpoint(route: string, documentation: Pick<Documentation, 'summary' | 'params'>) {
+function rawEndpoint(
+  route: string,
+  {
+    errors: more = [],
+    ...documentation
+  }: Pick<Documentation, 'summary' | 'params'> & { readonly errors?: readonly number[] },
+) {
   return endpoint({
     documentation: {
       ...documentation,
@@ -76,7 +82,7 @@ function rawEndpoint(route: string, documentation: Pick<Documentation, 'summary'
           text: described(mini.string(), { example: 'https://files.example.org/d/Kx3RmP7vTq2a\n' }),
         },
       },
-      errors,
+      errors: [...errors, ...more],
     },
     async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
       const carrier = rawUpload(call.request, call.params.name ?? null, route)
@@ -89,8 +95,10 @@ function rawEndpoint(route: string, documentation: Pick<Documentation, 'summary'
 }
 
 export const putUpload = rawEndpoint('raw', named)
-/** At any path of one segment that no other route has: `curl -T file https://host/` puts the file there. */
-export const putAtTop = rawEndpoint('raw at the top', named)
+/**
+ * At any path of one segment that no other route has, which else answers 405: `curl -T file https://host/` puts the file there.
+ */
+export const putAtTop = rawEndpoint('raw at the top', { ...named, errors: [405] })
 /** `some-command | curl -T - https://host/` adds no name to the address. */
 export const putUnnamed = rawEndpoint('raw without a name', {
   summary: 'Upload the output of a program, as "curl -T -" does, under a name that fits what it is',

@@ -165,7 +165,11 @@ export const moveFoldersEndpoint = keyedEndpoint({
 export const deleteFoldersEndpoint = keyedEndpoint({
   summary: 'Delete folders and all files inside them, for good',
   tag: 'Folders',
-  body: z.object({ identifiers: identifiersOf(z.string('must be a folder identifier')) }),
+  body: z.object({
+    identifiers: identifiersOf(
+      z.string('must be a folder identifier').openapi({ example: 'k7w2m9x4q1z8v3b6' }),
+    ),
+  }),
   answer: deletion,
   errors: [400, 413],
   async handle({ caller, body }, { files }: { files: FilesPart }) {

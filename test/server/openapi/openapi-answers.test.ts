@@ -7,6 +7,9 @@ import { OIDC_CALLBACK } from '../../../src/accounts/sign-in/sign-in-terms.ts'
 import { createSigning } from '../../../src/core/hmac.ts'
 import { metaOf } from '../../../src/core/meta.rows.ts'
 import { createProbes, PROBE_HEADER } from '../../../src/operations/doctor/probe-tokens.ts'
+import { referenceOf } from '../../../src/pages/reference/reference.ts'
+import { exampleOf } from '../../../src/pages/reference/reference-fields.ts'
+import { type ApiDocument, documentSchema } from '../../../src/pages/reference/reference-schema.ts'
 import { type Answer, type Api, api } from '../../support/clients/api.ts'
 import { intoBin } from '../../support/clients/bin.ts'
 import { watchEvents } from '../../support/clients/events.ts'
@@ -24,9 +27,11 @@ import { NO_MAIL_SERVER } from '../../support/sign-in/mail-server.ts'
 
 let holdfast: TestHoldfast
 let document: OpenApi
+let reference: ApiDocument
 beforeAll(async () => {
   holdfast = await startHoldfast({ signUp: 'open', mail: NO_MAIL_SERVER })
   document = await openApi(holdfast)
+  reference = documentSchema.parse(document)
 })
 afterAll(() => holdfast.stop())
 
@@ -98,15 +103,46 @@ describe('the OpenAPI document', () => {
       const method = operation.split(' ')[0]?.toUpperCase() ?? ''
       const asker = isOpen || by !== undefined ? api(holdfast) : caller
       const headers = { ...init?.headers, ...(by === undefined ? {} : sessionHeaders(by)) }
+      const [plain = ''] = path.split('?')
+      const body = await asPrinted(method, plain, init, () => caller.folder(operation.replaceAll('/', ' ')))
       // Every answer to such a caller is held against the document.
-      const answer = await asker.send(path, { method, ...init, headers })
+      const answer = await asker.send(path, { method, ...init, body, headers })
       by?.keep(answer.headers)
       const { status } = answer
       expect(`${operation} ${status}`).toMatch(operation === 'get /metrics' ? / 404$/ : / 20[0146]$/)
-      const [plain = ''] = path.split('?')
       expect(findOperation(document, method, plain)?.responses[status]).toBeDefined()
     }
   }
+
+  /** The body of the example, with things and secrets of the one who asks in the place of those that it names. */
+  async function asPrinted(
+    method: string,
+    path: string,
+    init: BunFetchRequestInit | undefined,
+    folder: () => Promise<string>,
+  ): Promise<BunFetchRequestInit['body']> {
+    const { data } = bodyShape.safeParse(findOperation(document, method, path)?.requestBody)
+    const schema = data?.content['application/json']?.schema
+    if (schema === undefined || typeof init?.body !== 'string') return init?.body ?? null
+    const example = exampleOf(reference.components.schemas, schema)
+    const text = JSON.stringify(example)
+    const printed = text.includes(EXAMPLE_FOLDER) ? text.replaceAll(EXAMPLE_FOLDER, await folder()) : text
+    return JSON.stringify({ ...record.parse(JSON.parse(printed)), ...record.parse(JSON.parse(init.body)) })
+  }
+
+  test('prints every request with what it needs to be understood', () => {
+    const operations = referenceOf(document, 'https://files.example.org').groups.flatMap(
+      (each) => each.operations,
+    )
+    for (const { method, path, parameters, curl } of operations) {
+      const needed = parameters.filter(({ place, isRequired }) => place === 'header' && isRequired)
+      const missing = needed.filter(({ name }) => !curl.includes(`-H '${name}: `)).map(({ name }) => name)
+      expect([method, path, ...missing]).toEqual([method, path])
+      expect(curl).not.toMatch(/undefined|null|'='/)
+    }
+    const renaming = operations.find(({ method, path }) => method === 'POST' && path === '/r/{receipt}')
+    expect(renaming?.curl).toContain("'name=holiday.jpg'")
+  })
 
   test('has an example of every field and parameter, which its schema allows', () => {
     const missing: string[] = []
@@ -133,6 +169,9 @@ describe('the OpenAPI document', () => {
     }
   })
 })
+
+const EXAMPLE_FOLDER = 'k7w2m9x4q1z8v3b6'
+const bodyShape = z.object({ content: z.record(z.string(), z.object({ schema: z.looseObject({}) })) })
 
 const ADMINISTRATION = 'Administration'
 
@@ -233,6 +272,8 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     .parse((await caller.post('/api/v1/files/download', { files: [file.slug] })).body)
   await caller.post('/api/v1/links', { folders: [folder], uploads: {}, slug: 'documented-too' })
   const taking = '/api/v1/links/documented-too'
+  // As the example of making one calls it.
+  const made = '/api/v1/links/holiday-2036'
   const numbered = z.object({ data: z.object({ id: z.number() }) })
   const webhook = numbered.parse((await caller.post('/api/v1/webhooks', { url: LOCAL })).body).data.id
   const hook = `/api/v1/webhooks/${webhook}`
@@ -254,13 +295,13 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /api/v1/receipt/{receipt}': { path: `/api/v1/receipt/${receipt}`, isOpen: true },
     'patch /api/v1/receipt/{receipt}': {
       path: `/api/v1/receipt/${receipt}`,
-      init: { ...json({ name: 'z.txt', keep: true }), method: 'PATCH' },
+      init: { ...json({}), method: 'PATCH' },
       isOpen: true,
     },
     'get /api/v1/receipt/{receipt}/log': { path: `/api/v1/receipt/${linkReceipt}/log`, isOpen: true },
     'post /api/v1/receipts/link': {
       path: '/api/v1/receipts/link',
-      init: json({ receipts: [receipt], name: 'Both' }),
+      init: json({ receipts: [receipt] }),
       isOpen: true,
     },
     'post /api/v1/receipt/{receipt}/claim': {
@@ -295,7 +336,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /api/v1/folders': { path: '/api/v1/folders' },
     'post /api/v1/folder': { path: '/api/v1/folder', init: json({ name: 'five' }) },
     'get /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}` },
-    'patch /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}`, init: json({ name: 'six' }) },
+    'patch /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}`, init: json({ password: null }) },
     'get /api/v1/folder/{identifier}/files': { path: `/api/v1/folder/${folder}/files` },
     'get /api/v1/folder/{identifier}/folders': { path: `/api/v1/folder/${folder}/folders` },
     'get /api/v1/folder/{identifier}/download': { path: `/api/v1/folder/${folder}/download` },
@@ -314,10 +355,10 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     },
     'post /api/v1/bin/delete': { path: '/api/v1/bin/delete', init: json({ entries: entries.slice(1) }) },
     'delete /api/v1/bin': { path: '/api/v1/bin' },
-    'post /api/v1/links': { path: '/api/v1/links', init: json({ files: [file.slug], slug: 'documented' }) },
+    'post /api/v1/links': { path: '/api/v1/links', init: json({ files: [file.slug], folders: [folder] }) },
     'get /api/v1/links': { path: '/api/v1/links' },
-    'get /api/v1/links/{link}': { path: '/api/v1/links/documented' },
-    'patch /api/v1/links/{link}': { path: '/api/v1/links/documented', init: json({ name: 'one' }) },
+    'get /api/v1/links/{link}': { path: made },
+    'patch /api/v1/links/{link}': { path: made, init: json({}) },
     'get /api/v1/links/{link}/contributions': { path: `${taking}/contributions` },
     'post /api/v1/webhooks': { path: '/api/v1/webhooks', init: json({ url: LOCAL }) },
     'get /api/v1/webhooks': { path: '/api/v1/webhooks' },
@@ -336,7 +377,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
       init: { headers: { ...TUS, 'Upload-Length': '4' } },
       isOpen: true,
     },
-    'delete /api/v1/links/{link}': { path: '/api/v1/links/documented' },
+    'delete /api/v1/links/{link}': { path: made },
     'get /api/v1/account': { path: '/api/v1/account' },
     'get /api/v1/account/storage': { path: '/api/v1/account/storage' },
     'get /api/v1/account/requests': { path: '/api/v1/account/requests' },
@@ -359,7 +400,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /v2/api/public/folder': { path: '/v2/api/public/folder', init: json({ folder }), isOpen: true },
     'post /api/v1/file/report': {
       path: '/api/v1/file/report',
-      init: json({ slug: file.slug, reason: 'spam' }),
+      init: json({ slug: file.slug }),
       isOpen: true,
     },
     'get /v2/{file}': { path: `/v2/${signed.file}?token=${signed.token}`, isOpen: true },
@@ -431,7 +472,7 @@ async function everyOperationOfPeople(username: string): Promise<Record<string, 
     'post /api/v1/account/mail/delete': asked(person, `${MAIL}/delete`, { password }),
     'get /api/v1/session': asked(person, '/api/v1/session'),
     'post /api/v1/session/proof': asked(person, '/api/v1/session/proof', { password }),
-    'post /api/v1/key': asked(person, '/api/v1/key', key),
+    'post /api/v1/key': asked(person, '/api/v1/key', {}),
     'delete /api/v1/key/{id}': asked(person, `/api/v1/key/${made.id}`),
     'get /api/v1/sessions': asked(person, '/api/v1/sessions'),
     'delete /api/v1/sessions': asked(person, '/api/v1/sessions'),
@@ -469,8 +510,8 @@ async function everyOperationOfAdministrators(
     'post /api/v1/invitations': asked('/api/v1/invitations'),
     'get /api/v1/admin/accounts': asked('/api/v1/admin/accounts?search=some&sort=username&state=active'),
     'get /api/v1/admin/account/{id}': asked(account),
-    'patch /api/v1/admin/account/{id}': asked(account, { quota: 1000, is_admin: true }),
-    'post /api/v1/admin/account/{id}/reset': asked(`${account}/reset`, { second_factor: true }),
+    'patch /api/v1/admin/account/{id}': asked(account, {}),
+    'post /api/v1/admin/account/{id}/reset': asked(`${account}/reset`, {}),
     'post /api/v1/admin/account/{id}/delete': asked(`/api/v1/admin/account/${leaving.id}/delete`, {
       username: 'somebody-else',
     }),
@@ -483,11 +524,7 @@ async function everyOperationOfAdministrators(
     'post /api/v1/admin/doctor': asked('/api/v1/admin/doctor'),
     'get /api/v1/admin/nodes': asked('/api/v1/admin/nodes'),
     'get /api/v1/admin/settings': asked('/api/v1/admin/settings'),
-    'post /api/v1/admin/notice': asked('/api/v1/admin/notice', {
-      text: 'Maintenance',
-      level: 'warning',
-      until: '2100-01-31T12:00:00Z',
-    }),
+    'post /api/v1/admin/notice': asked('/api/v1/admin/notice', {}),
     'get /api/v1/admin/notice': asked('/api/v1/admin/notice'),
     'delete /api/v1/admin/notice': asked('/api/v1/admin/notice'),
     'get /api/v1/admin/reports': asked('/api/v1/admin/reports?state=all'),
