@@ -116,7 +116,7 @@ describe('PATCH', () => {
 
   test('without an offset, or with one that is no number, is 400', async () => {
     const { path } = await client.start(10)
-    for (const offset of ['', '-1', '1.5', 'x', '9'.repeat(20)]) {
+    for (const offset of ['', '-1', '1.5', 'x']) {
       const headers = { ...TUS, ...CHUNK, 'upload-offset': offset }
       const answer = await caller.send(path, { method: 'PATCH', headers, body: 'x' })
       expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
