@@ -79,14 +79,8 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
 
     keyedOrGuest: async (call) => (isKnown(call) ? keyed(call) : asGuest(call)),
     keyOrGuest: async (call) => (call.request.headers.has('authorization') ? keyed(call) : asGuest(call)),
-
     count: (call) => unlessInvalid(call, counted),
-
-    async assertGoodKey({ request }) {
-      if (!/^bearer\b/i.test(request.headers.get('authorization')?.trim() ?? '')) return
-      const key = bearerKey(request)
-      if (key !== null) await keys.authenticate(key)
-    },
+    assertGoodKey: ({ request }) => assertGoodKey(needs, request),
 
     async ofBytes(call) {
       if (!isKnown(call)) return asGuest(call)
@@ -117,6 +111,12 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
     sendsSession: (call) => sessionToken(call) !== null,
     endSession: browsers.end,
   }
+}
+
+async function assertGoodKey({ keys }: AuthenticationNeeds, request: Request): Promise<void> {
+  if (!/^bearer\b/i.test(request.headers.get('authorization')?.trim() ?? '')) return
+  const key = bearerKey(request)
+  if (key !== null) await keys.authenticate(key)
 }
 
 /** Does nothing for a request without a valid key. Throws Refusal RATE_LIMITED. */
