@@ -1,7 +1,8 @@
 /** What comes by an upload link is downloaded as it comes, by `holdfast receive`. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Glob } from 'bun'
 import { z } from 'zod'
 import { api } from '../support/clients/api.ts'
 import { makeLink } from '../support/clients/links.ts'
@@ -39,6 +40,12 @@ const send = (link: string, name: string, body: string) =>
     body,
     headers: { accept: 'application/json' },
   })
+
+/** Of the lists of what was received, each of which is written once its file has its name. */
+function notedBytes(): number {
+  const lists = [...new Glob('**/holdfast/received/*').scanSync({ cwd: client.home, dot: true })]
+  return lists.reduce((sum, list) => sum + statSync(join(client.home, list)).size, 0)
+}
 
 const read = (...names: string[]) => readFileSync(join(client.folder, ...names))
 
@@ -94,9 +101,10 @@ test('killed while something comes, it goes on with the same link; a link that i
   const { code, output } = await client.run('receive', '--max-files', '1', '--until', '1d', '--help')
   expect([code, output.includes('--once')]).toEqual([0, true])
   const link = await asked()
+  const before = notedBytes()
   const waiting = client.start('receive', link, '--output', 'killed')
   await send(link, 'one.txt', 'one')
-  await eventually('it is here', () => existsSync(join(client.folder, 'killed/one.txt')))
+  await eventually('it is noted as received', () => notedBytes() > before)
   await waiting.kill()
   await send(link, 'two.txt', 'two')
   await api(host, key).send(`/api/v1/links/${link}`, { method: 'DELETE' })
