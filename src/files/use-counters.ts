@@ -59,6 +59,10 @@ class UseCounters implements Usage {
   readonly #unwritten = new UnwrittenCounts()
   /** The text of the present day, made once a day because every request needs it. */
   #today = { number: Number.NaN, day: '' }
+  /** The batch that is being written; never rejects. */
+  #writing = Promise.resolve()
+  /** How many batches were taken from memory. */
+  #taken = 0
 
   constructor(db: Database, clock: Clock, downloaded: (count: 1 | -1) => void) {
     this.#db = db
@@ -100,14 +104,15 @@ class UseCounters implements Usage {
 
   async requestsToday(account: AccountId): Promise<number> {
     const day = this.#presentDay()
-    const written = await requestsOn(this.#db, account, day)
+    const written = await this.#betweenBatches(() => requestsOn(this.#db, account, day))
     return written + this.#unwritten.requests(day, account)
   }
 
   async requestsByDay(account: AccountId, count: number): Promise<DayOfRequests[]> {
     const first = count - 1
     const days = Array.from({ length: count }, (_, index) => this.#dayBefore(first - index))
-    const rows = await requestsSince(this.#db, account, this.#dayBefore(first))
+    const since = this.#dayBefore(first)
+    const rows = await this.#betweenBatches(() => requestsSince(this.#db, account, since))
     const written = new Map(rows.map(({ day, requests }) => [day, requests]))
     return days.map((day) => ({
       day,
@@ -118,8 +123,23 @@ class UseCounters implements Usage {
   async flush(): Promise<void> {
     // The number is fixed here, so that counts that come meanwhile wait for the next flush.
     for (let left = this.#unwritten.batches(); left > 0; left--) {
-      await this.#writeBatch()
+      const batch = this.#writeBatch()
+      this.#writing = batch.catch(() => {})
+      await batch
       await yieldToEventLoop()
+    }
+  }
+
+  /**
+   * Reads counts of requests from the database, none of which is in memory or taken from there at the time. On PostgreSQL a
+   * reader would otherwise find those of an open transaction in neither.
+   */
+  async #betweenBatches<T>(read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      await this.#writing
+      const taken = this.#taken
+      const found = await read()
+      if (taken === this.#taken) return found
     }
   }
 
@@ -127,8 +147,11 @@ class UseCounters implements Usage {
     let batch: CountBatch | null = null
     try {
       await inTransaction(this.#db, async (trx) => {
-        // Taken inside the transaction, so that a reader of SQLite finds each count either in memory or in the database.
-        batch ??= this.#unwritten.take()
+        // Taken inside the transaction, so that a reader of a file on SQLite finds each count either in memory or in the database.
+        if (batch === null) {
+          batch = this.#unwritten.take()
+          this.#taken += 1
+        }
         await write(trx, batch)
       })
     } catch (error) {
