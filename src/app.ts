@@ -138,7 +138,8 @@ async function createParts(
     sharing,
     copies: mirror.copies,
     suspects: createSuspects(core),
-    progressOf: uploads.progressOf,
+    arrivalOf: uploads.arrivalOf,
+    showing: uploads.showing,
   })
   const events = createEventsPart(core)
   const webhooks = createWebhooksPart(core, mails, manifest.version)

@@ -11,7 +11,7 @@ export interface BlobStore {
    */
   readonly dropsUnfinished: boolean
 
-  /** Whether `openGrowing` opens anything: a store of objects shows a blob only as a whole. */
+  /** Whether growing blobs can be read without `show`. */
   readonly readsGrowing: boolean
 
   /** Starts a blob. It cannot be read before the writer's `complete` has returned. */
@@ -54,10 +54,10 @@ export interface BlobStore {
   open(key: BlobKey, size: number): Promise<OpenBlob | null>
 
   /**
-   * Opens a resumable blob of which something was recorded, to be read up to there while more is written and after it is
-   * completed. The caller must close it. Null from a store that does not read growing blobs. Throws BlobMissing.
+   * Opens a resumable blob of which something was recorded, to be read while more is written and after it is completed. The
+   * caller must close it. Throws BlobMissing.
    */
-  openGrowing(key: BlobKey): Promise<OpenBlob | null>
+  openGrowing(key: BlobKey): Promise<GrowingBlob>
 
   /**
    * As `read`, in chunks that are passed on as they come, without a stream between; null from a store whose blobs can be
@@ -132,6 +132,15 @@ export interface OpenBlob {
   close(): Promise<void>
 }
 
+/** An open blob that may still grow. Where `readInto` throws BlobMissing, its bytes are elsewhere, which `readableFrom` finds. */
+export interface GrowingBlob extends OpenBlob {
+  /**
+   * Up to where it can be read from `start` on, `kept` being what was recorded last: to `start` itself where a session has to
+   * `show` it first.
+   */
+  readableFrom(start: number, kept: KeptBlob): Promise<number>
+}
+
 /** The bytes of a blob on their way. One call at a time. */
 export interface BlobChunks {
   /** The next chunk, which stays as it is; null at the end, and once it is cancelled. Throws StoreFailure. */
@@ -203,6 +212,12 @@ export interface ResumableWriter {
    * Null when it is no more than was kept before.
    */
   safe(): KeptBlob | null
+
+  /**
+   * Makes readable by `openGrowing` what was recorded, which is all that was written, and what will be from now on. A store
+   * that cannot do so leaves it. Confirms that the previous result of `keep` or `safe` was recorded: the one before is void.
+   */
+  show(): Promise<void>
 
   /**
    * Returns once the blob is whole, readable, and would survive a power cut: its size in the store. All of it must have

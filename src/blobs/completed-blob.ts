@@ -8,6 +8,7 @@ export function completedBlob(kept: KeptBlob, complete: () => Promise<void>): Re
     },
     keep: async () => kept,
     safe: () => null,
+    async show() {},
     async complete() {
       await complete()
       return kept.offset

@@ -1,7 +1,7 @@
 import { constants, fstatSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
-import { assertSize, BlobDamaged, BlobMissing, type OpenBlob } from './blob-store.ts'
+import { assertSize, BlobDamaged, BlobMissing, type GrowingBlob, type KeptBlob } from './blob-store.ts'
 import { asReadFailures, unlessMissing } from './disk-files.ts'
 
 /**
@@ -12,8 +12,8 @@ import { asReadFailures, unlessMissing } from './disk-files.ts'
 export class BlobFiles {
   readonly #files = new Map<string, OpenFile>()
 
-  /** Implements `BlobStore.open` for the blob in the file `path`. An unknown size is not checked. */
-  async open(key: BlobKey, path: string, size?: number): Promise<OpenBlob> {
+  /** Implements `BlobStore.open` and `openGrowing` for the blob in the file `path`. An unknown size is not checked. */
+  async open(key: BlobKey, path: string, size?: number): Promise<GrowingBlob> {
     const { file, stats } = this.#stillOpen(path) ?? (await this.#opened(key, path))
     try {
       if (!stats.isFile()) throw new BlobMissing(key)
@@ -120,7 +120,7 @@ class OpenFile {
   }
 }
 
-class BlobFile implements OpenBlob {
+class BlobFile implements GrowingBlob {
   readonly #key: BlobKey
   readonly #file: OpenFile
   readonly #size: number | undefined
@@ -140,6 +140,10 @@ class BlobFile implements OpenBlob {
         filled += bytesRead
       }
     })
+  }
+
+  async readableFrom(_start: number, { offset }: KeptBlob): Promise<number> {
+    return offset
   }
 
   close(): Promise<void> {

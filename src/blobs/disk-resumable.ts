@@ -99,6 +99,9 @@ class DiskSession implements ResumableWriter {
     return this.#kept
   }
 
+  /** A growing file can be read. */
+  async show(): Promise<void> {}
+
   async complete(): Promise<number> {
     assertAllKept(this.#kept, this.#file.position)
     // The file is about to be renamed.

@@ -8,6 +8,7 @@ import {
   BlobMissing,
   type BlobStore,
   type BlobWriter,
+  type GrowingBlob,
   type KeptBlob,
   type OpenBlob,
   type ResumableWriter,
@@ -118,7 +119,7 @@ class DiskBlobs implements BlobStore {
     return this.#files.open(key, this.#layout.finished(key), size)
   }
 
-  async openGrowing(key: BlobKey): Promise<OpenBlob> {
+  async openGrowing(key: BlobKey): Promise<GrowingBlob> {
     try {
       return await this.#files.open(key, this.#layout.growing(key))
     } catch (error) {

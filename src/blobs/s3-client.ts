@@ -17,6 +17,7 @@ export type S3Stream = Pick<S3Reply, 'status' | 'headers' | 'bytes' | 'takeBody'
 
 /** Sends signed requests to one bucket, with retries. Throws S3Failure for any answer but 2xx. */
 export interface S3Client {
+  readonly bucket: string
   readonly timeouts: S3Timeouts
   /** The whole answer, which has to be small. */
   send(request: S3Request): Promise<S3Answer>
@@ -36,6 +37,7 @@ export function s3Client(
   const watched = watchedRequests(signedRequests(signing), timeouts)
   const requests: S3Requests = repeatedRequests(refusingRequests(countedRequests(watched, watch)), pacing)
   return {
+    bucket: settings.bucket,
     timeouts,
     presign: signing.presign,
 

@@ -4,6 +4,7 @@ import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
 import { objectSize, putObject, UPLOAD_RETRIES } from './s3-objects.ts'
 import { MOST_PARTS, newPart, type PlanPart, type S3Part, usualPlan } from './s3-part.ts'
+import { copyPart, rangesToCopy } from './s3-showing/part-copies.ts'
 import { StoredParts, sizeOf } from './s3-stored-parts.ts'
 import {
   beginUpload,
@@ -16,6 +17,11 @@ import {
 
 /** State in which a writer of an object stopped. */
 export interface Written {
+  /**
+   * Size of the object that is there already and that the new one begins with. 0 as soon as there is an upload, into whose
+   * first parts it is copied.
+   */
+  readonly prefix: number
   /** Null as long as there is no part. */
   readonly upload: UnfinishedMultipartUpload | null
   /** The parts that the store has: from the first one on, without a gap. */
@@ -24,7 +30,7 @@ export interface Written {
   readonly tail: S3Part | null
 }
 
-const NOTHING: Written = { upload: null, parts: [], tail: null }
+const NOTHING: Written = { prefix: 0, upload: null, parts: [], tail: null }
 
 export interface ObjectPartsOptions {
   readonly client: S3Client
@@ -33,7 +39,12 @@ export interface ObjectPartsOptions {
   readonly planPart?: PlanPart | undefined
   /** State in which an earlier writer stopped. Its tail is taken over. */
   readonly before?: Written | undefined
+  /** Name of an object with a copy of a part, for writers that show what they have written. */
+  readonly copyOf?: (number: number, etag: string) => string
 }
+
+/** How many parts the store copies at a time. */
+const COPIES_AT_ONCE = 4
 
 /**
  * Writes one object: in one request when it is smaller than a part, else by a multipart upload that sends several parts
@@ -46,7 +57,13 @@ export class ObjectParts {
   readonly #memory: OwnMemory
   readonly #cancel = new AbortController()
   readonly #sending = new Set<Promise<void>>()
-  readonly #stored: StoredParts
+  readonly #copyOf: ObjectPartsOptions['copyOf']
+  #stored: StoredParts
+  #prefix: number
+  /** The copying of the prefix; never rejects. */
+  #copying = Promise.resolve()
+  /** Whether a copy of each part is stored, which can be read. */
+  #isShown = false
   /** The multipart upload, once its id is known. */
   #begun: UnfinishedMultipartUpload | null
   #upload: Promise<UnfinishedMultipartUpload> | null
@@ -58,17 +75,20 @@ export class ObjectParts {
   /** Settled when all writes so far are done; never rejects. */
   #queue = Promise.resolve()
 
-  constructor({ client, object, memory, planPart = usualPlan, before = NOTHING }: ObjectPartsOptions) {
+  constructor(options: ObjectPartsOptions) {
+    const { client, object, memory, planPart = usualPlan, before = NOTHING, copyOf } = options
     this.#client = client
     this.#object = object
     this.#planPart = planPart
     this.#memory = ownMemory(memory)
+    this.#copyOf = copyOf
     this.#stored = new StoredParts(before.parts)
+    this.#prefix = before.prefix
     this.#begun = before.upload
     this.#upload = before.upload === null ? null : Promise.resolve(before.upload)
     this.#filling = before.tail
-    this.#sent = before.parts.length
-    this.#total = sizeOf(before.parts) + (before.tail?.filled ?? 0)
+    this.#sent = before.parts.length + rangesToCopy(before.prefix, planPart).length
+    this.#total = before.prefix + sizeOf(before.parts) + (before.tail?.filled ?? 0)
     if (before.tail !== null) this.#memory.take(before.tail.size, true)
   }
 
@@ -89,7 +109,8 @@ export class ObjectParts {
 
   /** What the store has by now, and what is not a part yet. The tail is valid until the next write. */
   get written(): Written {
-    return { upload: this.#begun, parts: this.#stored.leading(), tail: this.#filling }
+    const prefix = this.#upload === null ? this.#prefix : 0
+    return { prefix, upload: this.#begun, parts: this.#stored.leading(), tail: this.#filling }
   }
 
   /** As in BlobWriter. */
@@ -101,8 +122,32 @@ export class ObjectParts {
 
   /** Returns once the store has every full part. */
   async settle(): Promise<void> {
-    await Promise.all(this.#sending)
+    await Promise.all([...this.#sending, this.#copying])
     this.#assertGoing()
+  }
+
+  /**
+   * Makes the parts readable that the store has, by joining them, and those that follow, by a copy of each. All that was
+   * written must be recorded: the parts of the upload are gone after this, and the object begins with them.
+   */
+  async show(): Promise<void> {
+    await this.settle()
+    const { upload, parts } = this.written
+    if (upload !== null && !(await this.#isReadable(parts))) {
+      this.#prefix = await this.#join(upload, parts)
+      this.#upload = null
+      this.#begun = null
+      this.#stored = new StoredParts([])
+      this.#sent = rangesToCopy(this.#prefix, this.#planPart).length
+    }
+    this.#isShown = true
+  }
+
+  /** Whether an earlier writer has shown the parts. Then it has shown all of them. */
+  async #isReadable([first]: readonly StoredPart[]): Promise<boolean> {
+    if ((await objectSize(this.#client, this.#object)) !== null) return true
+    const copy = first === undefined ? undefined : this.#copyOf?.(1, first.etag)
+    return copy !== undefined && (await objectSize(this.#client, copy)) !== null
   }
 
   /** Returns once the object is whole, with all bytes that were written. */
@@ -110,16 +155,21 @@ export class ObjectParts {
     this.#assertGoing()
     const last = this.#filling
     this.#filling = null
-    if (this.#upload === null) return this.#putWhole(last)
+    if (this.#upload === null) {
+      if (this.#prefix === 0) return this.#putWhole(last)
+      // The object that is there is the whole.
+      if (last === null) return
+    }
+    this.#isShown = false
     if (last !== null) this.#send(last)
     await this.settle()
-    await this.#join(await this.#upload)
+    await this.#join(await this.#started(), this.#stored.all(this.#sent, this.#total))
   }
 
   /** Stops pending requests, which fail with the reason, and frees all memory. Never throws. */
   async halt(reason: Error): Promise<void> {
     this.#fail(reason)
-    await Promise.all(this.#sending)
+    await Promise.all([...this.#sending, this.#copying])
     if (this.#filling !== null) this.#release(this.#filling)
     this.#filling = null
   }
@@ -166,14 +216,34 @@ export class ObjectParts {
 
   #send(part: S3Part): void {
     this.#sent += 1
-    this.#upload ??= this.#begin()
-    const settled = this.#store(part, this.#sent, this.#upload)
+    const settled = this.#store(part, this.#sent, this.#started())
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#sending.delete(settled)
         this.#release(part)
       })
     this.#sending.add(settled)
+  }
+
+  /** The multipart upload. With it begins the copying of the prefix. */
+  #started(): Promise<UnfinishedMultipartUpload> {
+    if (this.#upload === null) {
+      this.#upload = this.#begin()
+      this.#copying = this.#copyPrefix(this.#upload).catch((error: unknown) => this.#fail(error))
+    }
+    return this.#upload
+  }
+
+  async #copyPrefix(begun: Promise<UnfinishedMultipartUpload>): Promise<void> {
+    const upload = await begun
+    const ranges = rangesToCopy(this.#prefix, this.#planPart).entries()
+    const copyOn = async () => {
+      for (const [at, range] of ranges) {
+        const etag = await copyPart(this.#client, upload, at + 1, range, this.signal)
+        this.#stored.add(at + 1, { etag, size: range.end - range.start })
+      }
+    }
+    await Promise.all(Array.from({ length: COPIES_AT_ONCE }, copyOn))
   }
 
   async #begin(): Promise<UnfinishedMultipartUpload> {
@@ -183,7 +253,11 @@ export class ObjectParts {
   }
 
   async #store(part: S3Part, number: number, upload: Promise<UnfinishedMultipartUpload>): Promise<void> {
-    const etag = await uploadPart(this.#client, await upload, number, part.seal(), this.signal)
+    const sealed = part.seal()
+    const etag = await uploadPart(this.#client, await upload, number, sealed, this.signal)
+    const copy = this.#isShown ? this.#copyOf?.(number, etag) : undefined
+    const options = { signal: this.signal, retries: UPLOAD_RETRIES }
+    if (copy !== undefined) await putObject(this.#client, copy, sealed, options)
     this.#stored.add(number, { etag, size: part.filled })
   }
 
@@ -197,19 +271,21 @@ export class ObjectParts {
     }
   }
 
-  async #join(upload: UnfinishedMultipartUpload): Promise<void> {
-    const etags = this.#stored.all(this.#sent, this.#total).map(({ etag }) => etag)
+  /** Joins these parts, and returns the size of the object. */
+  async #join(upload: UnfinishedMultipartUpload, parts: readonly StoredPart[]): Promise<number> {
+    const etags = parts.map(({ etag }) => etag)
     try {
       await joinParts(this.#client, upload, etags, this.signal)
     } catch (error) {
       // An earlier try, whose answer was lost, may have succeeded: the size of the object tells.
       if (!isNoSuchUpload(error)) throw error
     }
-    const size = await objectSize(this.#client, this.#object)
+    const [size, sum] = [await objectSize(this.#client, this.#object), sizeOf(parts)]
     assertInvariant(
       'object-size-is-total',
-      size === this.#total,
-      () => `${size ?? 'no'} bytes in the store, ${this.#total} written`,
+      size === sum,
+      () => `${size ?? 'no'} bytes in the store, ${sum} written`,
     )
+    return sum
   }
 }

@@ -14,6 +14,8 @@ const LARGEST_SHARED_READ = 1024 * 1024
 /** The bytes `start` to `end` (exclusive) of a blob, whose size is known or not. */
 interface BlobRange {
   readonly key: BlobKey
+  /** Object with the bytes, where it is another one than the blob's own. */
+  readonly object?: string
   readonly start: number
   readonly end: number
   readonly size: number | undefined
@@ -90,13 +92,13 @@ export async function readRangeInto(client: S3Client, range: BlobRange, target: 
 /** Requests a range that is not empty. */
 function openRange<T>(
   client: S3Client,
-  { key, start, end, size }: BlobRange,
+  { key, object = objectOf(key), start, end, size }: BlobRange,
   take: (answer: S3Stream) => Promise<T>,
 ): Promise<T> {
   const headers = { Range: `bytes=${start}-${end - 1}` }
   return asS3Failures(async () => {
     try {
-      return await client.open({ method: 'GET', object: objectOf(key), headers }, (answer) => {
+      return await client.open({ method: 'GET', object, headers }, (answer) => {
         const stored = wholeSize(answer.status, answer.headers)
         if (size !== undefined && stored !== null) assertSize(key, stored, size)
         assertRange(answer.status, answer.headers, start, end)

@@ -10,9 +10,10 @@ import { newPart, type S3Part, usualPlan } from './s3-part.ts'
 import type { Written } from './s3-parts.ts'
 import { parseProgress, printOf, type S3Progress } from './s3-progress.ts'
 import { dropLeftovers, S3Session, type S3SessionParts } from './s3-session.ts'
+import { rangesToCopy } from './s3-showing/part-copies.ts'
 import { sizeOf } from './s3-stored-parts.ts'
 import { tailOf } from './s3-tails.ts'
-import { isNoSuchUpload, type StoredPart, storedParts } from './s3-uploads.ts'
+import { isNoSuchUpload, type StoredPart, storedParts, type UnfinishedMultipartUpload } from './s3-uploads.ts'
 
 /** Opens a session of a blob, whose sessions share one multipart upload. */
 export function resumeOnS3(
@@ -24,46 +25,92 @@ export function resumeOnS3(
   return asS3Failures(async () => {
     if (kept === null) return new S3Session(parts, key, null)
     const progress = progressOf(key, kept)
+    const completed = () => completedBlob(kept, () => asS3Failures(() => dropLeftovers(client, key)))
     try {
       const written = await writtenBefore(parts, key, kept.offset, progress)
-      return new S3Session(parts, key, { kept, progress, written })
+      return written === null ? completed() : new S3Session(parts, key, { kept, progress, written })
     } catch (error) {
-      if (!isNoSuchUpload(error) && !isNoSuchKey(error)) throw error
+      if (!isNoSuchKey(error)) throw error
       // The blob may have been completed already: the size of the object tells.
       const size = await objectSize(client, objectOf(key))
       if (size !== kept.offset) throw new BlobMissing(key, { cause: error })
-      return completedBlob(kept, () => asS3Failures(() => dropLeftovers(client, key)))
+      return completed()
     }
   })
 }
 
-/** What the store has of the kept bytes. Throws S3Failure, also `NoSuchUpload` and `NoSuchKey`. */
+/**
+ * What the store has of the kept bytes; null when the blob has been completed. Throws S3Failure, also `NoSuchKey`.
+ */
 async function writtenBefore(
-  { client, planPart = usualPlan }: S3SessionParts,
+  sessionParts: S3SessionParts,
   key: BlobKey,
   offset: number,
   progress: S3Progress,
-): Promise<Written> {
+): Promise<Written | null> {
+  const { client, planPart = usualPlan } = sessionParts
   const upload = progress.upload === null ? null : { object: objectOf(key), id: progress.upload }
-  const parts: StoredPart[] = []
-  if (upload !== null) {
-    for await (const part of storedParts(client, upload)) if (parts.push(part) === progress.parts) break
-  }
+  const parts = upload === null ? [] : await partsOf(client, upload, progress.parts)
+  if (parts === null) return shownBefore(sessionParts, key, offset, progress)
   const left = offset - sizeOf(parts)
   const { size } = planPart(parts.length + 1)
+  if (upload === null && left >= size) return shownBefore(sessionParts, key, offset, progress)
   if (parts.length === progress.parts && left >= 0 && left < size) {
     const tail =
       progress.tail === null ? null : await readTail(client, tailOf(key, progress.tail), left, size)
     const print = printOf(parts, tail?.seal().md5 ?? null)
-    if (print === progress.print) return assertWhole({ upload, parts, tail }, offset)
+    if (print === progress.print) return assertWhole({ prefix: 0, upload, parts, tail }, offset)
   }
   const cause = new Error(`the store has other parts than the ${progress.parts} that were kept`)
   throw new BlobMissing(key, { cause })
 }
 
+/** The first parts of the upload, as many as were kept or fewer; null when there is no such upload. */
+async function partsOf(
+  client: S3Client,
+  upload: UnfinishedMultipartUpload,
+  kept: number,
+): Promise<StoredPart[] | null> {
+  const parts: StoredPart[] = []
+  try {
+    for await (const part of storedParts(client, upload)) if (parts.push(part) === kept) break
+  } catch (error) {
+    if (!isNoSuchUpload(error) && !isNoSuchKey(error)) throw error
+    return null
+  }
+  return parts
+}
+
+/**
+ * What the store has of a blob whose parts an earlier session has joined, to show them or to complete it: the object with the
+ * parts, and the tail. Null when the blob has been completed, which has no tail of its own any more.
+ */
+async function shownBefore(
+  { client, planPart = usualPlan }: S3SessionParts,
+  key: BlobKey,
+  offset: number,
+  { tail: name }: S3Progress,
+): Promise<Written | null> {
+  const prefix = await objectSize(client, objectOf(key))
+  if (prefix === null || prefix > offset) {
+    const cause = new Error(`the object has ${prefix ?? 'no'} bytes, ${offset} were kept`)
+    throw new BlobMissing(key, { cause })
+  }
+  const left = offset - prefix
+  if (left === 0) return name === null ? { prefix, upload: null, parts: [], tail: null } : null
+  const object = name === null ? null : tailOf(key, name)
+  if (object === null || (await objectSize(client, object)) !== left) {
+    throw new BlobMissing(key, { cause: new Error(`the object has ${prefix} bytes, and no tail of ${left}`) })
+  }
+  const { size } = planPart(rangesToCopy(prefix, planPart).length + 1)
+  // Parts of a longer blob are longer, and so are their tails.
+  const tail = await readTail(client, object, left, Math.max(left, size))
+  return { prefix, upload: null, parts: [], tail }
+}
+
 /** The next byte goes right behind all bytes that were written before. */
 function assertWhole(written: Written, offset: number): Written {
-  const found = sizeOf(written.parts) + (written.tail?.filled ?? 0)
+  const found = written.prefix + sizeOf(written.parts) + (written.tail?.filled ?? 0)
   assertInvariant('offset-is-sum-of-appends', found === offset, () => `${found} found, ${offset} kept`)
   return written
 }

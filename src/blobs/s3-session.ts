@@ -10,6 +10,7 @@ import { deleteObject, objectOf, putObject, UPLOAD_RETRIES } from './s3-objects.
 import type { PlanPart, S3Part } from './s3-part.ts'
 import { ObjectParts, type Written } from './s3-parts.ts'
 import { printOf, progressText, type S3Progress } from './s3-progress.ts'
+import { partCopyOf } from './s3-showing/part-copy-names.ts'
 import { sizeOf } from './s3-stored-parts.ts'
 import { dropTails, tailOf } from './s3-tails.ts'
 import { dropUploadsOf, isInvalidPart } from './s3-uploads.ts'
@@ -19,6 +20,8 @@ export interface S3SessionParts {
   readonly memory: PartMemory
   readonly random: Random
   readonly planPart?: PlanPart
+  /** Whether the store can do what `show` needs. Left out, it can. */
+  readonly canShow?: () => Promise<boolean>
 }
 
 /** State that an earlier session has left. */
@@ -35,6 +38,7 @@ interface KeptState {
 export class S3Session implements ResumableWriter {
   readonly #client: S3Client
   readonly #random: Random
+  readonly #canShow: () => Promise<boolean>
   readonly #key: BlobKey
   readonly #parts: ObjectParts
   #kept: KeptBlob | null
@@ -46,12 +50,14 @@ export class S3Session implements ResumableWriter {
   #unwanted: string[] = []
 
   constructor(parts: S3SessionParts, key: BlobKey, before: KeptState | null) {
-    const { client, memory, planPart } = parts
+    const { client, memory, planPart, canShow = async () => true } = parts
     this.#client = client
     this.#random = parts.random
+    this.#canShow = canShow
     this.#key = key
     const object = objectOf(key)
-    this.#parts = new ObjectParts({ client, object, memory, planPart, before: before?.written })
+    const copyOf = (number: number, etag: string) => partCopyOf(key, number, etag)
+    this.#parts = new ObjectParts({ client, object, memory, planPart, before: before?.written, copyOf })
     this.#kept = before?.kept ?? null
     this.#tail = before?.progress.tail ?? null
     this.#tailBefore = before?.progress.tailBefore ?? null
@@ -80,21 +86,24 @@ export class S3Session implements ResumableWriter {
   }
 
   safe(): KeptBlob | null {
-    const { upload, parts } = this.#parts.written
-    if (sizeOf(parts) <= (this.#kept?.offset ?? 0)) return null
+    const { prefix, upload, parts } = this.#parts.written
+    if (prefix + sizeOf(parts) <= (this.#kept?.offset ?? 0)) return null
     this.#discardTailBefore()
-    return this.#keep({ upload, parts, tail: null }, null)
+    return this.#keep({ prefix, upload, parts, tail: null }, null)
+  }
+
+  show(): Promise<void> {
+    return asS3Failures(async () => {
+      const [kept, written] = [this.#kept?.offset ?? 0, this.#parts.total]
+      assertInvariant('kept-is-written', kept === written, () => `${kept} kept, ${written} written`)
+      if (await this.#canShow()) await this.#joining(() => this.#parts.show())
+    })
   }
 
   complete(): Promise<number> {
     return asS3Failures(async () => {
       assertAllKept(this.#kept, this.#parts.total)
-      try {
-        await this.#parts.finish()
-      } catch (error) {
-        // A killed session has overwritten a part, or has added one, which not every store ignores.
-        throw isInvalidPart(error) ? new BlobMissing(this.#key, { cause: error }) : error
-      }
+      await this.#joining(() => this.#parts.finish())
       if (this.#kept !== null) await dropLeftovers(this.#client, this.#key)
       return this.#parts.total
     })
@@ -102,6 +111,15 @@ export class S3Session implements ResumableWriter {
 
   close(): Promise<void> {
     return this.#parts.halt(new Error('the session was closed'))
+  }
+
+  async #joining(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      // A killed session has overwritten a part, or has added one, which not every store ignores.
+      throw isInvalidPart(error) ? new BlobMissing(this.#key, { cause: error }) : error
+    }
   }
 
   /** For when the bytes that were kept last are recorded. */
@@ -126,7 +144,7 @@ export class S3Session implements ResumableWriter {
     return name
   }
 
-  #keep({ upload, parts, tail }: Written, name: string | null): KeptBlob {
+  #keep({ prefix, upload, parts, tail }: Written, name: string | null): KeptBlob {
     this.#tailBefore = this.#tail
     this.#tail = name
     const progress = progressText({
@@ -136,7 +154,7 @@ export class S3Session implements ResumableWriter {
       tailBefore: this.#tailBefore,
       print: printOf(parts, tail?.seal().md5 ?? null),
     })
-    this.#kept = { offset: sizeOf(parts) + (tail?.filled ?? 0), progress }
+    this.#kept = { offset: prefix + sizeOf(parts) + (tail?.filled ?? 0), progress }
     return this.#kept
   }
 }

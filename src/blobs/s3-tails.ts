@@ -3,6 +3,9 @@ import { type BlobKey, isBlobKey } from '../domain/ids.ts'
 import type { S3Client } from './s3-client.ts'
 import { deleteObject, objectsUnder } from './s3-objects.ts'
 
+/** A blob that was shown may have a thousand. */
+const REMOVED_AT_ONCE = 8
+
 /** Prefix of tails in the bucket. */
 export const TAILS = 'tails/'
 
@@ -16,9 +19,14 @@ export function keyOfTail(object: string): BlobKey | null {
   return isBlobKey(key) && object.startsWith(tailsOf(key)) ? key : null
 }
 
-/** Removes every tail of the blob. */
+/** Removes every tail of the blob, and every copy of a part. */
 export async function dropTails(client: S3Client, key: BlobKey): Promise<void> {
-  for await (const { object } of objectsUnder(client, tailsOf(key))) await deleteObject(client, object)
+  const found = await Array.fromAsync(objectsUnder(client, tailsOf(key)))
+  const left = found.values()
+  const drop = async () => {
+    for (const { object } of left) await deleteObject(client, object)
+  }
+  await Promise.all(Array.from({ length: REMOVED_AT_ONCE }, drop))
 }
 
 function tailsOf(key: BlobKey): string {

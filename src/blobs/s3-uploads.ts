@@ -58,15 +58,15 @@ export async function uploadPart(
 }
 
 /**
- * The parts that the store has, up to the first gap. Throws S3Failure `NoSuchUpload`.
- * `page`: how many parts one request asks for; the store may send fewer.
+ * The parts that the store has, up to the first gap. Throws S3Failure `NoSuchUpload`; Ceph says `NoSuchKey`.
+ * `page`: how many parts one request asks for; the store may send fewer. `after`: number of parts to leave out.
  */
 export async function* storedParts(
   client: S3Client,
   { object, id }: UnfinishedMultipartUpload,
-  page = 1000,
+  { page = 1000, after = 0 }: { readonly page?: number; readonly after?: number } = {},
 ): AsyncIterable<StoredPart> {
-  let last = 0
+  let last = after
   for (;;) {
     const query = { uploadId: id, 'max-parts': String(page), 'part-number-marker': String(last) }
     const answer = await client.send({ method: 'GET', object, query })

@@ -5,6 +5,7 @@ import type {
   BlobChunks,
   BlobStore,
   BlobWriter,
+  GrowingBlob,
   KeptBlob,
   LinkOptions,
   ResumableWriter,
@@ -30,6 +31,8 @@ import { newPart, type SealedPart } from './s3-part.ts'
 import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
 import { removeBlob, removeBlobs } from './s3-removal.ts'
 import { resumeOnS3 } from './s3-resumable.ts'
+import { GrowingObject } from './s3-showing/growing-object.ts'
+import { canCopyParts } from './s3-showing/part-copies.ts'
 import type { S3Settings } from './s3-signing.ts'
 import { keyOfTail, TAILS } from './s3-tails.ts'
 import { unfinishedUploads } from './s3-uploads.ts'
@@ -99,6 +102,7 @@ class S3Blobs implements BlobStore {
   readonly #random: Random
   readonly #memory = partMemory(SHARED_MEMORY)
   readonly #readMemory = partMemory(READ_MEMORY)
+  #copies: Promise<boolean> | null = null
 
   constructor(client: S3Client, random: Random) {
     this.#client = client
@@ -114,7 +118,8 @@ class S3Blobs implements BlobStore {
   }
 
   resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter> {
-    return resumeOnS3({ client: this.#client, memory: this.#memory, random: this.#random }, key, kept)
+    const parts = { client: this.#client, memory: this.#memory, random: this.#random }
+    return resumeOnS3({ ...parts, canShow: () => this.#canShow() }, key, kept)
   }
 
   read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody> {
@@ -125,8 +130,8 @@ class S3Blobs implements BlobStore {
     return null
   }
 
-  async openGrowing(): Promise<null> {
-    return null
+  async openGrowing(key: BlobKey): Promise<GrowingBlob> {
+    return new GrowingObject(this.#client, key)
   }
 
   chunks(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks> {
@@ -151,6 +156,15 @@ class S3Blobs implements BlobStore {
 
   removeAll(keys: readonly BlobKey[], failed: (error: unknown) => void): Promise<BlobKey[]> {
     return removeBlobs(this.#client, keys, failed)
+  }
+
+  /** Asked of the store once. */
+  #canShow(): Promise<boolean> {
+    this.#copies ??= canCopyParts(this.#client, this.#random).catch((error: unknown) => {
+      this.#copies = null
+      throw error
+    })
+    return this.#copies
   }
 
   async *list(): AsyncIterable<BlobKey> {

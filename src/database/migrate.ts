@@ -34,6 +34,7 @@ import { linkEvents } from './migrations/029-link-events.ts'
 import { webhooks } from './migrations/030-webhooks.ts'
 import { news } from './migrations/031-news.ts'
 import { contributionNames } from './migrations/032-contribution-names.ts'
+import { followedUploads } from './migrations/033-followed-uploads.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -75,6 +76,7 @@ const migrations: readonly Migration[] = [
   webhooks,
   { sqlite: news, postgres: news },
   contributionNames,
+  followedUploads,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

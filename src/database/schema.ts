@@ -286,6 +286,8 @@ interface UploadsTable {
   node: NodeId | null
   /** Number of the append that another request is waiting to end. */
   asked: number | null
+  /** Whether somebody waits for its bytes: from then on they are stored so that they can be read. */
+  is_followed: Generated<0 | 1>
   /** HMAC of the address from which a guest created the upload. */
   address: string | null
   /** The upload link that it comes by: whoever knows the token may go on with it. */

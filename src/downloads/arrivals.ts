@@ -7,7 +7,7 @@ import { createAtOnce } from '../server/answers/at-once.ts'
 import { storedResponse } from '../server/answers/known-body.ts'
 import { parseRange } from '../server/answers/ranges.ts'
 import type { Call } from '../server/call.ts'
-import { bytesAt, type Progress, type ProgressOf } from './arrival-progress.ts'
+import { type ArrivalOf, bytesAt, type Showing } from './arrival-progress.ts'
 import { ArrivingBlobs } from './arriving-blobs.ts'
 import { ArrivingBody } from './arriving-body.ts'
 import { contentDisposition } from './disposition.ts'
@@ -41,30 +41,27 @@ export interface ArrivingUpload {
 interface ArrivalParts {
   readonly blobs: BlobStore
   readonly clock: Clock
-  readonly progressOf: ProgressOf
+  readonly arrivalOf: ArrivalOf
+  readonly showing: Showing
 }
 
-export function createArrivals({ blobs, clock, progressOf }: ArrivalParts): Arrivals {
+export function createArrivals({ blobs, clock, arrivalOf, showing }: ArrivalParts): Arrivals {
   const readers = createAtOnce(MOST_READERS, MOST_READERS_OF_ADDRESS)
 
-  /** A store of objects shows nothing of an upload before it is a file. */
-  async function progressShown(upload: UploadId): Promise<Progress> {
-    const progress = await progressOf(upload)
-    return progress.kind === 'arriving' && !blobs.readsGrowing ? { ...progress, pieces: [] } : progress
-  }
-
-  async function begin(call: Call, upload: ArrivingUpload, over: () => void, reader: ArrivalReader) {
+  async function begin(
+    call: Call,
+    upload: ArrivingUpload,
+    opened: ArrivingBlobs,
+    reader: ArrivalReader,
+    over: () => void,
+  ) {
     const { status, headers, start, end } = answerOf(call, upload)
-    const following = new Following({ clock, progressOf: progressShown, upload: upload.id, reader })
-    const progress = await following.begin(start, () => !call.request.signal.aborted)
-    if (progress.kind === 'gone') throw fileNotFound()
-    if (progress.kind === 'there') return null
-    const bytes = bytesAt(progress, start)
-    if (bytes === null) throw stillArriving()
-    const opened = new ArrivingBlobs(blobs)
-    await opened.at(bytes)
-    const bytesFrom = (position: number) => following.bytesAt(position)
-    const body = new ArrivingBody(opened, { start, end }, bytesFrom, (isWhole) => {
+    const following = new Following({ clock, arrivalOf, showing, blobs: opened, upload: upload.id, reader })
+    const arrival = await following.begin(start, () => !call.request.signal.aborted)
+    if (arrival.kind === 'gone') throw fileNotFound()
+    if (arrival.kind === 'there') return null
+    if ((await following.readable(arrival, start)) === null) throw stillArriving()
+    const body = new ArrivingBody(opened, { start, end }, following.bytesAt.bind(following), (isWhole) => {
       following.end(isWhole && start === 0)
       over()
     })
@@ -72,17 +69,20 @@ export function createArrivals({ blobs, clock, progressOf }: ArrivalParts): Arri
   }
 
   return {
-    canSend: async ({ id }) => bytesAt(await progressShown(id), 0) !== null,
+    canSend: async ({ id }) => bytesAt(await arrivalOf(id), 0) !== null,
 
     async send(call, upload, reader) {
       const over = readers.begin(call.bucket)
+      const opened = new ArrivingBlobs(blobs)
+      let response: Response | null = null
       try {
-        const response = await begin(call, upload, over, reader)
-        if (response === null) over()
+        response = await begin(call, upload, opened, reader, over)
         return response
-      } catch (error) {
-        over()
-        throw error
+      } finally {
+        if (response === null) {
+          over()
+          await opened.close()
+        }
       }
     },
   }

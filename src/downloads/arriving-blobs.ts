@@ -1,25 +1,39 @@
-import type { BlobStore, OpenBlob } from '../blobs/blob-store.ts'
+import type { BlobStore, GrowingBlob, OpenBlob } from '../blobs/blob-store.ts'
 import type { BlobKey } from '../domain/ids.ts'
 import type { ArrivedBytes } from './arrival-progress.ts'
+import { ChunkedBlob } from './chunked-blob.ts'
 
-/** The blobs that an arriving file is read from, one after another. One is open at a time. */
+type Blobs = Pick<BlobStore, 'readsGrowing' | 'open' | 'openGrowing' | 'chunks'>
+
+interface Opened {
+  readonly key: BlobKey
+  readonly blob: OpenBlob
+  /** The same, where it was opened before it was complete. */
+  readonly growing: GrowingBlob | null
+}
+
+/** The blobs that an arriving file is read from, one after another. One is open at a time. Throws as the store does. */
 export class ArrivingBlobs {
-  readonly #blobs: Pick<BlobStore, 'open' | 'openGrowing'>
-  #present: { readonly key: BlobKey; readonly blob: OpenBlob } | null = null
+  readonly #blobs: Blobs
+  #present: Opened | null = null
 
-  constructor(blobs: Pick<BlobStore, 'open' | 'openGrowing'>) {
+  constructor(blobs: Blobs) {
     this.#blobs = blobs
   }
 
-  /** The blob with these bytes. Throws as the store does. */
-  async at({ key, whole }: Pick<ArrivedBytes, 'key' | 'whole'>): Promise<OpenBlob> {
-    // A growing blob stays open when it is completed: it is the same one.
-    if (this.#present?.key === key) return this.#present.blob
-    await this.close()
-    const blob = await (whole === null ? this.#blobs.openGrowing(key) : this.#blobs.open(key, whole))
-    if (blob === null) throw new Error('the store opens no blobs')
-    this.#present = { key, blob }
-    return blob
+  /** Those of the bytes that the store can read now; null when it has to show them first. */
+  async readable(bytes: ArrivedBytes, position: number): Promise<ArrivedBytes | null> {
+    if (bytes.whole !== null) return bytes
+    const { growing } = await this.#opened(bytes)
+    if (growing === null) return bytes
+    const end = bytes.start + (await growing.readableFrom(position - bytes.start, bytes.kept))
+    return end > position ? { ...bytes, end: Math.min(end, bytes.end) } : null
+  }
+
+  /** Fills the target with bytes that can be read, from a position in the file on. */
+  async readInto(bytes: ArrivedBytes, position: number, target: Uint8Array): Promise<void> {
+    const { blob } = await this.#opened(bytes)
+    await blob.readInto(position - bytes.start, target)
   }
 
   /** Never throws. No read may be in progress. */
@@ -27,5 +41,20 @@ export class ArrivingBlobs {
     const blob = this.#present?.blob
     this.#present = null
     await blob?.close()
+  }
+
+  async #opened({ key, whole }: ArrivedBytes): Promise<Opened> {
+    // A growing file stays open when it is completed: it is the same one.
+    const isSame = whole === null || this.#present?.growing === null || this.#blobs.readsGrowing
+    if (this.#present?.key === key && isSame) return this.#present
+    await this.close()
+    const growing = whole === null ? await this.#blobs.openGrowing(key) : null
+    const opened = { key, growing, blob: growing ?? (await this.#whole(key, whole ?? 0)) }
+    this.#present = opened
+    return opened
+  }
+
+  async #whole(key: BlobKey, size: number): Promise<OpenBlob> {
+    return (await this.#blobs.open(key, size)) ?? new ChunkedBlob(this.#blobs, key, size)
   }
 }

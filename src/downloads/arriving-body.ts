@@ -1,14 +1,19 @@
+import { BlobMissing } from '../blobs/blob-store.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import type { ArrivedBytes } from './arrival-progress.ts'
 import type { ArrivingBlobs } from './arriving-blobs.ts'
 
 /** Bytes in the longest chunk. Short, because many readers may wait, each with two of them. */
 const LONGEST_CHUNK = 128 * 1024
+const MOST_TRIES = 5
+
+/** `isFresh`: what was known before is not good enough. */
+type BytesAt = (position: number, isFresh: boolean) => Promise<ArrivedBytes | null>
 
 /** The bytes of a file while it arrives, from a position on. */
 export class ArrivingBody implements SourceChunks {
   readonly #blobs: ArrivingBlobs
-  readonly #bytesAt: (position: number) => Promise<ArrivedBytes | null>
+  readonly #bytesAt: BytesAt
   readonly #over: (isWhole: boolean) => void
   readonly #end: number | null
   readonly #buffers: Uint8Array[] = []
@@ -24,7 +29,7 @@ export class ArrivingBody implements SourceChunks {
   constructor(
     blobs: ArrivingBlobs,
     { start, end }: { readonly start: number; readonly end: number | null },
-    bytesAt: (position: number) => Promise<ArrivedBytes | null>,
+    bytesAt: BytesAt,
     over: (isWhole: boolean) => void,
   ) {
     this.#blobs = blobs
@@ -38,16 +43,7 @@ export class ArrivingBody implements SourceChunks {
     if (this.#isOver || this.#position === this.#end) return this.#finish(true)
     try {
       this.#isReading = true
-      const bytes = await this.#bytesAt(this.#position)
-      if (this.#isOver || bytes === null) return null
-      const { start, end, whole } = bytes
-      const length = Math.min(LONGEST_CHUNK, Math.min(end, this.#end ?? end) - this.#position)
-      if (length <= 0 && whole !== null) return this.#finish(true)
-      const blob = await this.#blobs.at(bytes)
-      const chunk = this.#buffer().subarray(0, length)
-      await blob.readInto(this.#position - start, chunk)
-      this.#position += length
-      return chunk
+      return await this.#chunk()
     } catch (error) {
       this.#finish(false)
       throw error
@@ -62,6 +58,25 @@ export class ArrivingBody implements SourceChunks {
   }
 
   release(): void {}
+
+  async #chunk(): Promise<Uint8Array | null> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const bytes = await this.#bytesAt(this.#position, tries > 1)
+        if (this.#isOver || bytes === null) return null
+        const { end, whole } = bytes
+        const length = Math.min(LONGEST_CHUNK, Math.min(end, this.#end ?? end) - this.#position)
+        if (length <= 0 && whole !== null) return this.#finish(true)
+        const chunk = this.#buffer().subarray(0, length)
+        await this.#blobs.readInto(bytes, this.#position, chunk)
+        this.#position += length
+        return chunk
+      } catch (error) {
+        // What was known of the upload is no longer so: the store has the bytes elsewhere, or another blob has them.
+        if (!(error instanceof BlobMissing) || tries === MOST_TRIES) throw error
+      }
+    }
+  }
 
   /** Two buffers take turns: one is filled while the other is being sent. */
   #buffer(): Uint8Array {

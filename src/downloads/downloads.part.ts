@@ -1,7 +1,7 @@
 import type { Core } from '../core/core.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
-import type { ProgressOf } from './arrival-progress.ts'
+import type { ArrivalOf, Showing } from './arrival-progress.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
 import { type Content, createContent, type Suspects } from './content.ts'
 import { type ContentTokens, createContentTokens } from './content-tokens.ts'
@@ -24,18 +24,20 @@ export function createDownloadsPart(
     sharing,
     copies,
     suspects,
-    progressOf,
+    arrivalOf,
+    showing,
   }: {
     sharing: Pick<SharingPart, 'access'>
     copies: SecondCopies
     suspects: Suspects
-    progressOf: ProgressOf
+    arrivalOf: ArrivalOf
+    showing: Showing
   },
 ): DownloadsPart {
   const verification = config.verifyReads ? startVerification() : null
   closing.addSlow(() => verification?.close())
   return {
-    arrivals: createArrivals({ blobs, clock, progressOf }),
+    arrivals: createArrivals({ blobs, clock, arrivalOf, showing }),
     content: createContent({ db, blobs, copies, verification, suspects, redirects: config.s3Redirect }),
     contentTokens: createContentTokens(signing, clock),
     archives: new Archives(db, blobs, sharing.access, { copies, suspects }),

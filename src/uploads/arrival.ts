@@ -1,30 +1,10 @@
+import type { Arrival } from '../core/arrival.ts'
 import type { Database } from '../database/database.ts'
-import type { BlobKey, FileId, UploadId } from '../domain/ids.ts'
+import type { UploadId } from '../domain/ids.ts'
 import { findFile } from '../files/files.rows.ts'
 import { awaitedParts, awaitsParts } from './resumable/awaited-parts.ts'
 import { partsOf } from './resumable/upload-parts.rows.ts'
 import { type UploadRow, uploadById } from './uploads.rows.ts'
-
-/** A blob with bytes of an upload: the upload's own, or that of one of the parts that it is made of. */
-export interface ArrivedPiece {
-  readonly key: BlobKey
-  /** Where its first byte is in the file. */
-  readonly start: number
-  /** Bytes of it that are durable. */
-  readonly received: number
-}
-
-/** How far an upload is: `there` once it has become a file, `gone` when it never will. */
-export type Arrival =
-  | {
-      readonly kind: 'arriving'
-      /** Null while it is not known: then there is one piece at most. */
-      readonly size: number | null
-      /** In their order. */
-      readonly pieces: readonly ArrivedPiece[]
-    }
-  | { readonly kind: 'there'; readonly file: FileId; readonly key: BlobKey; readonly size: number }
-  | { readonly kind: 'gone' }
 
 const GONE: Arrival = { kind: 'gone' }
 
@@ -34,13 +14,17 @@ export async function arrivalOf(db: Database, id: UploadId): Promise<Arrival> {
   if (row === undefined) return GONE
   if (row.state === 'completed') return fileOf(db, row)
   if (row.ended_at !== null) return GONE
-  if (row.kind !== 'final') return arriving(row, [row])
-  if (!awaitsParts(row)) return arriving(row, await partsOf(db, id))
-  const parts = await awaitedParts(db, row)
-  if (parts !== null) return arriving(row, parts)
+  const rows = await arrivingRows(db, row)
+  if (rows !== null) return arriving(row, rows)
   // Somebody may have joined them since the row was read. Otherwise one of them is gone, and nobody may have noted it yet.
   const present = await uploadById(db, id)
   return present === undefined || awaitsParts(present) ? GONE : arrivalOf(db, id)
+}
+
+/** Rows of what the upload is made of: its own, or those of its parts in their order; null when one of them is gone. */
+export async function arrivingRows(db: Database, row: UploadRow): Promise<UploadRow[] | null> {
+  if (row.kind !== 'final') return [row]
+  return awaitsParts(row) ? awaitedParts(db, row) : partsOf(db, row.id)
 }
 
 async function fileOf(db: Database, { file_id: id }: UploadRow): Promise<Arrival> {
@@ -51,7 +35,8 @@ async function fileOf(db: Database, { file_id: id }: UploadRow): Promise<Arrival
 function arriving({ size }: UploadRow, rows: readonly UploadRow[]): Arrival {
   let start = 0
   const pieces = rows.map((row) => {
-    const piece = { key: row.key, start, received: row.received }
+    const { key, received, state } = row
+    const piece = { key, start, received, progress: state === 'completed' ? null : row.progress }
     start += row.size ?? 0
     return piece
   })

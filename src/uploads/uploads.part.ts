@@ -1,10 +1,11 @@
+import type { Arrival } from '../core/arrival.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { UploadId } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
-import { type Arrival, arrivalOf } from './arrival.ts'
+import { arrivalOf } from './arrival.ts'
 import { FileCommit } from './commit.ts'
 import { Contributions } from './contributions.ts'
 import { DirectUploads } from './direct-uploads.ts'
@@ -15,6 +16,7 @@ import { createReceipts, type Receipts } from './receipts/receipts.ts'
 import { Reservations } from './reservations.ts'
 import { createResumable } from './resumable/resumable.ts'
 import type { ResumableUploads } from './resumable/resumable-uploads.ts'
+import type { Showing } from './resumable/showing.ts'
 import { UploadRequests } from './upload-requests.ts'
 
 /** Bytes in: form, raw and resumable. */
@@ -22,7 +24,8 @@ export interface UploadsPart {
   readonly requests: UploadRequests
   readonly resumable: ResumableUploads
   readonly receipts: Receipts
-  readonly progressOf: (upload: UploadId) => Promise<Arrival>
+  readonly arrivalOf: (upload: UploadId) => Promise<Arrival>
+  readonly showing: Showing
   readonly jobs: readonly Job[]
 }
 
@@ -86,7 +89,8 @@ export function createUploadsPart(
       report: failed('an upload that failed could not be removed'),
     }),
     resumable: resumable.uploads,
-    progressOf: (upload) => arrivalOf(core.db, upload),
+    arrivalOf: (upload) => arrivalOf(core.db, upload),
+    showing: resumable.showing,
     receipts: createReceipts({ ...core, limits: config, resumable: resumable.uploads, files }),
     jobs: [
       { name: 'give back room', on: 'every node', every: 5 * SECOND, run: () => reservations.endFailed() },

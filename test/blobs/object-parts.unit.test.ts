@@ -179,7 +179,7 @@ test('parts are listed page by page, up to the first gap', async () => {
   for (const [id, { parts }] of client.uploads) {
     parts.delete(5)
     for (const page of [1, 2, 4, 1000]) {
-      const listed = await Array.fromAsync(storedParts(client, { object, id }, page))
+      const listed = await Array.fromAsync(storedParts(client, { object, id }, { page }))
       expect(listed.map(({ etag }) => etag)).toEqual(
         [1, 2, 3, 4].map((number) => parts.get(number)?.etag ?? ''),
       )

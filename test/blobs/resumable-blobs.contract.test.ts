@@ -32,6 +32,20 @@ function resumableContract(name: string, newPlace: NewPlace): void {
       return false
     }
 
+    /** What is recorded of an unfinished blob that is shown. */
+    async function growing(key: BlobKey, kept: KeptBlob): Promise<Buffer> {
+      const blob = await store.openGrowing(key)
+      const bytes = Buffer.alloc(kept.offset)
+      for (let at = 0; at < bytes.length; ) {
+        const end = await blob.readableFrom(at, kept)
+        expect(end).toBeGreaterThan(at)
+        await blob.readInto(at, bytes.subarray(at, end))
+        at = end
+      }
+      await blob.close()
+      return bytes
+    }
+
     /** A session that writes the content, keeps it and ends. */
     async function writeSession(
       key: BlobKey,
@@ -60,6 +74,7 @@ function resumableContract(name: string, newPlace: NewPlace): void {
         lost: fc.option(length, { nil: 0 }),
         isRecorded: fc.boolean(),
         isKeptAgain: fc.boolean(),
+        isFollowed: fc.boolean(),
       }),
       { minLength: 1, maxLength: 5 },
     )
@@ -70,8 +85,11 @@ function resumableContract(name: string, newPlace: NewPlace): void {
           const key = newKey()
           const recorded: Uint8Array[] = []
           let kept = await writeSession(key, null, new Uint8Array())
-          for (const { chunks, lost, isRecorded, isKeptAgain } of all) {
+          let isShown = false
+          for (const { chunks, lost, isRecorded, isKeptAgain, isFollowed } of all) {
             const writer = await (await place()).resume(key, kept)
+            isShown ||= isFollowed
+            if (isShown) await writer.show()
             const written = chunks.map((size) => random.bytes(size))
             for (const chunk of written) await writer.write(chunk)
             const now = await writer.keep()
@@ -83,6 +101,7 @@ function resumableContract(name: string, newPlace: NewPlace): void {
             // What was kept and not recorded is there to be mistaken for something.
             if (isRecorded && isKeptAgain) await writer.keep()
             await writer.close()
+            if (isShown) expect((await growing(key, kept)).equals(Buffer.concat(recorded))).toBe(true)
           }
           const whole = await writeSession(key, kept, rest)
           const last = await store.resume(key, whole)

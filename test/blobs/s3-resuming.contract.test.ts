@@ -247,7 +247,7 @@ describe.skipIf(whyNoCeph() !== null)('a blob in S3 that is written in several s
     await writer.write(random.bytes(26 * MIB))
     const { progress } = await writer.keep()
     const upload = { object: objectOf(key), id: parseProgress(progress).upload ?? '' }
-    const parts = await Array.fromAsync(storedParts(client, upload, 2))
+    const parts = await Array.fromAsync(storedParts(client, upload, { page: 2 }))
     expect(parts.map(({ size }) => size)).toEqual(Array.from({ length: 5 }, () => 5 * MIB))
     await writer.complete()
   })

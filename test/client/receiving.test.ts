@@ -47,6 +47,9 @@ function notedBytes(): number {
   return lists.reduce((sum, list) => sum + statSync(join(client.home, list)).size, 0)
 }
 
+/** For what is the same on every store. */
+const testOnce = test.skipIf(onCluster)
+
 const read = (...names: string[]) => readFileSync(join(client.folder, ...names))
 
 test('what has come and what is coming is received once, into the folders that it has; it ends when all is here', async () => {
@@ -65,17 +68,14 @@ test('what has come and what is coming is received once, into the folders that i
   await tus(api(host)).patch(place, 0, bodies.subarray(0, HALF))
   const receiving = client.start('receive', `${host.url}/l/${link}`, '--output', 'in', '--once', '--json')
   await eventually('the first is here', () => existsSync(join(client.folder, 'in/early.txt')))
-  // S3 shows nothing of it before it is whole.
-  if (!onCluster) {
-    const shape = z.object({
-      data: z.array(z.object({ arriving: z.object({ slug: z.string() }).nullable() })),
-    })
-    const { data } = shape.parse((await api(host, key).get(`/api/v1/links/${link}/contributions`)).body)
-    const slug = data.find(({ arriving }) => arriving !== null)?.arriving?.slug
-    const part = join('in', `${slug}.arriving.part`)
-    const hasCome = () => existsSync(join(client.folder, part)) && read(part).length === HALF
-    await eventually('the second comes while it is sent', hasCome)
-  }
+  const shape = z.object({
+    data: z.array(z.object({ arriving: z.object({ slug: z.string() }).nullable() })),
+  })
+  const { data } = shape.parse((await api(host, key).get(`/api/v1/links/${link}/contributions`)).body)
+  const slug = data.find(({ arriving }) => arriving !== null)?.arriving?.slug
+  const part = join('in', `${slug}.arriving.part`)
+  const hasCome = () => existsSync(join(client.folder, part)) && read(part).length === HALF
+  await eventually('the second comes while it is sent', hasCome)
   await tus(api(host)).patch(place, HALF, bodies.subarray(HALF))
   const { code, output, errors } = await receiving.outcome
   expect({ code, errors: errors.trim() }).toEqual({
@@ -97,22 +97,25 @@ test('what has come and what is coming is received once, into the folders that i
   expect([again.code, lines(again.output)]).toEqual([0, [join(client.folder, 'in/late.txt')]])
 })
 
-test('killed while something comes, it goes on with the same link; a link that is over ends it', async () => {
-  const { code, output } = await client.run('receive', '--max-files', '1', '--until', '1d', '--help')
-  expect([code, output.includes('--once')]).toEqual([0, true])
-  const link = await asked()
-  const before = notedBytes()
-  const waiting = client.start('receive', link, '--output', 'killed')
-  await send(link, 'one.txt', 'one')
-  await eventually('it is noted as received', () => notedBytes() > before)
-  await waiting.kill()
-  await send(link, 'two.txt', 'two')
-  await api(host, key).send(`/api/v1/links/${link}`, { method: 'DELETE' })
-  const over = await client.run('receive', link, '--output', 'killed')
-  expect([over.code, lines(over.output)]).toEqual([0, [join(client.folder, 'killed/two.txt')]])
-})
+testOnce(
+  'killed while something comes, it goes on with the same link; a link that is over ends it',
+  async () => {
+    const { code, output } = await client.run('receive', '--max-files', '1', '--until', '1d', '--help')
+    expect([code, output.includes('--once')]).toEqual([0, true])
+    const link = await asked()
+    const before = notedBytes()
+    const waiting = client.start('receive', link, '--output', 'killed')
+    await send(link, 'one.txt', 'one')
+    await eventually('it is noted as received', () => notedBytes() > before)
+    await waiting.kill()
+    await send(link, 'two.txt', 'two')
+    await api(host, key).send(`/api/v1/links/${link}`, { method: 'DELETE' })
+    const over = await client.run('receive', link, '--output', 'killed')
+    expect([over.code, lines(over.output)]).toEqual([0, [join(client.folder, 'killed/two.txt')]])
+  },
+)
 
-test('without a link it makes one, which is gone with --once when something has come', async () => {
+testOnce('without a link it makes one, which is gone with --once when something has come', async () => {
   const receiving = client.start('receive', '--once', '--output', 'new', '--json')
   const links = z.object({
     data: z.array(z.object({ slug: z.string(), title: z.string(), state: z.string() })),

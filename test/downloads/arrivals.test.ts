@@ -5,7 +5,7 @@ import { chance } from '../support/chance.ts'
 import { type Api, api } from '../support/clients/api.ts'
 import { sha256 } from '../support/clients/caller.ts'
 import { changeFolder, GENEROUS, makeFolder, visit } from '../support/clients/public.ts'
-import { type Started, type Tus, tus } from '../support/clients/tus.ts'
+import { openPatch, type Started, type Tus, tus } from '../support/clients/tus.ts'
 import { startInParts } from '../support/clients/tus-parts.ts'
 import { eventually } from '../support/eventually.ts'
 import { slowReader } from '../support/network/slow-reader.ts'
@@ -83,8 +83,10 @@ test('who may not see the file learns nothing of it', async () => {
   expect((await wait('Zz0000000000')).status).toBe(404)
 })
 
-// A store of objects shows a file only as a whole.
-describe.skipIf(onCluster)('while it arrives', () => {
+/** For what is above the store, and so the same on each. */
+const testOnce = test.skipIf(onCluster)
+
+describe('while it arrives', () => {
   async function half(content: Uint8Array<ArrayBuffer>): Promise<Started> {
     const started = await client.start(content.length, { filename: 'film.mkv' })
     await client.patch(started.path, 0, content.slice(0, content.length / 2))
@@ -113,6 +115,29 @@ describe.skipIf(onCluster)('while it arrives', () => {
     expect({ isBroken, hash: sha256(bytes) }).toEqual({ isBroken: false, hash: sha256(content) })
   })
 
+  test('who comes in the middle of a long request gets what it has brought, also while its sender is quiet', async () => {
+    const content = random.bytes(26 * MIB)
+    const { path, slug } = await client.start(content.length, { filename: 'film.mkv' })
+    const patch = await openPatch(host.url, path, {
+      offset: 0,
+      length: content.length,
+      headers: { authorization: `Bearer ${key}` },
+    })
+    await patch.send(content.subarray(0, 18 * MIB))
+    await eventually('some of it is recorded', async () => {
+      const { body } = await client.look(path)
+      return ((body as { received?: number }).received ?? 0) > 0
+    })
+    const response = await wait(slug)
+    const { came, done } = reading(response)
+    await eventually('what was sent came', () => came() === 18 * MIB)
+    await patch.send(content.subarray(18 * MIB))
+    await patch.answer()
+    patch.destroy()
+    const { bytes, isBroken } = await done
+    expect({ isBroken, hash: sha256(bytes) }).toEqual({ isBroken: false, hash: sha256(content) })
+  })
+
   test('a later part is sent when it comes, and a download goes on where it broke off', async () => {
     const content = random.bytes(200 * KIB)
     const { path, slug } = await half(content)
@@ -135,7 +160,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
     expect(sha256(bytes)).toBe(sha256(content.slice(150 * KIB)))
   })
 
-  test('an upload of unknown length ends where it ends', async () => {
+  testOnce('an upload of unknown length ends where it ends', async () => {
     const content = random.bytes(150 * KIB)
     const { path, slug } = await client.start(null, { filename: 'log' })
     await client.patch(path, 0, content.slice(0, 100 * KIB))
@@ -150,7 +175,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
     expect({ isBroken, hash: sha256(bytes) }).toEqual({ isBroken: false, hash: sha256(content) })
   })
 
-  test('an upload that is given up breaks the download off, and then there is nothing', async () => {
+  testOnce('an upload that is given up breaks the download off, and then there is nothing', async () => {
     const { path, slug } = await half(random.bytes(100 * KIB))
     await expectBrokenOff(slug, () => client.remove(path))
   })
@@ -164,7 +189,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
     expect((await wait(slug)).status).toBe(404)
   }
 
-  test.each([true, false])(
+  testOnce.each([true, false])(
     'who may no longer see the file gets no more of it, whether more comes: %j',
     async (comes) => {
       const content = random.bytes(100 * KIB)
@@ -181,7 +206,8 @@ describe.skipIf(onCluster)('while it arrives', () => {
     },
   )
 
-  test('many may wait for one file, and one address for 16 at most', async () => {
+  // Besides, each node counts its own readers.
+  testOnce('many may wait for one file, and one address for 16 at most', async () => {
     const content = random.bytes(64 * KIB)
     const { path, slug } = await half(content)
     const readers: Reading[] = []
@@ -197,7 +223,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
     expect(sha256(Buffer.from(await again.arrayBuffer()))).toBe(sha256(content))
   })
 
-  test('without wait the bytes are not there yet, and HEAD waits for nothing', async () => {
+  testOnce('without wait the bytes are not there yet, and HEAD waits for nothing', async () => {
     const { slug } = await half(random.bytes(10 * KIB))
     const address = `/d/${slug}?download=1`
     const refused = await visit(host, address)
@@ -278,7 +304,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
       expect({ isWhole, hash: sha256(body) }).toEqual({ isWhole: true, hash: sha256(content) })
     })
 
-    test.each([
+    testOnce.each([
       ['the whole', null],
       ['a part that was sent', 0],
       ['a part that is awaited', 3],
@@ -290,7 +316,7 @@ describe.skipIf(onCluster)('while it arrives', () => {
       await expectBrokenOff(slug, () => client.remove((at === null ? path : parts[at]) ?? ''))
     })
 
-    test('parts that expire break the download off', async () => {
+    testOnce('parts that expire break the download off', async () => {
       const content = random.bytes(100 * KIB)
       const { slug, send } = await startInParts(client, content.length, 50 * KIB)
       await send(content, 0, 50 * KIB)

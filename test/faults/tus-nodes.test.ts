@@ -33,7 +33,7 @@ async function offsetAfterDeath(client: Tus, path: string): Promise<number> {
 // Others notice after half a minute; the tests wait for that at the same time.
 onSharedServers('a resumable upload', () => {
   test.concurrent(
-    'goes on at another node when its own was killed, and nothing is mixed',
+    'goes on at another node when its own was killed, nothing is mixed, and who downloads it meanwhile has all of it',
     async () => {
       await using installation = await sharedInstallation()
       const [doomed, other] = [await installation.startNode(), await installation.startNode()]
@@ -46,12 +46,15 @@ onSharedServers('a resumable upload', () => {
         const { body } = await client.look(path)
         return JSON.stringify(body).match(/"received":[1-9]/) !== null
       })
+      const follower = await fetch(`${other.url}/d/${slug}?download=1&wait=1`)
+      const followed = follower.arrayBuffer()
       await doomed.kill()
       patch.destroy()
       const offset = await offsetAfterDeath(client, path)
       expect(offset).toBeGreaterThan(0)
       expect(offset).toBeLessThanOrEqual(30 * MIB)
       expect((await client.patch(path, offset, content.slice(offset))).status).toBe(204)
+      expect(sha256(Buffer.from(await followed))).toBe(sha256(content))
       expect(await readBack(other.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
       await installation.runJobs()
       expect(await unsoundness(installation)).toEqual([])

@@ -191,6 +191,9 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/webhooks/webhooks.test.ts': 'days of a clock; webhook-request.unit.test.ts has what is sent where',
 }
 
+/** Files of other folders that run on the cluster, too: what they do is different on S3. */
+const ALSO_ON_THE_CLUSTER: readonly string[] = ['test/client/receiving.test.ts']
+
 /** Files that `npm test` runs on three nodes: sign-in, downloads, folders and uploads. */
 const SHORT_ON_THE_CLUSTER: readonly string[] = [
   'test/accounts/sign-in/password-change.test.ts',
@@ -225,6 +228,7 @@ export function isUsual({ file, pair }: Task): boolean {
 export function namedFiles(): string[] {
   return [
     ...Object.keys(NOT_ON_THE_CLUSTER),
+    ...ALSO_ON_THE_CLUSTER,
     ...Object.keys(SELDOM_ON_THE_CLUSTER),
     ...Object.keys(ONLY_IN_ALL),
     ...SHORT_ON_THE_CLUSTER,
@@ -247,5 +251,6 @@ export function processOf(file: string): string | null {
 }
 
 function isOnCluster(file: string): boolean {
+  if (ALSO_ON_THE_CLUSTER.includes(file)) return true
   return CAPABILITIES.test(file) && !RUN_ONCE.test(file) && !(file in NOT_ON_THE_CLUSTER)
 }

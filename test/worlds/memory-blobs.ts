@@ -34,7 +34,7 @@ export function openMemoryBlobs(
 
 class MemoryBlobs implements BlobStore {
   readonly dropsUnfinished = true
-  readonly readsGrowing = false
+  readonly readsGrowing = true
   readonly #store: MemoryStore
   readonly #turns: Pick<Turns, 'turn'>
   readonly #now: () => number
@@ -131,6 +131,7 @@ class MemoryBlobs implements BlobStore {
         return kept
       },
       safe: () => null,
+      async show() {},
       complete: async () => {
         assertOpen()
         if (kept === null) await this.#sync(key, entry)
@@ -168,8 +169,8 @@ class MemoryBlobs implements BlobStore {
     })
   }
 
-  async openGrowing(): Promise<null> {
-    return null
+  async openGrowing(): Promise<never> {
+    throw new StoreFailure('broken')
   }
 
   async chunks(): Promise<null> {

@@ -48,22 +48,34 @@ export async function requestRelease(db: Database, id: UploadId, lease: number):
     .execute()
 }
 
-/** Whether the lease is still the present one, and whether its release was requested. */
+/** Notes that somebody waits for the bytes of the uploads. */
+export async function noteFollowed(db: Database, ids: readonly UploadId[]): Promise<void> {
+  await db.updateTable('uploads').set({ is_followed: 1 }).where('id', 'in', ids).execute()
+}
+
+/** Whether the lease is still the present one, whether its release was requested, and whether somebody waits for the bytes. */
 export async function leaseState(
   db: Database,
   id: UploadId,
   lease: number,
-): Promise<{ isPresent: boolean; isRequested: boolean }> {
+): Promise<{ isPresent: boolean; isRequested: boolean; isFollowed: boolean }> {
   const row = await db
     .selectFrom('uploads')
-    .select(['sitting', 'asked'])
+    .select(['sitting', 'asked', 'is_followed'])
     .where('id', '=', id)
     .where('ended_at', 'is', null)
     .executeTakeFirst()
-  return { isPresent: row?.sitting === lease, isRequested: row?.asked === lease }
+  return {
+    isPresent: row?.sitting === lease,
+    isRequested: row?.asked === lease,
+    isFollowed: row?.is_followed === 1,
+  }
 }
 
-/** Records what was appended under the lease; with `node` null, also releases it. False when it was over before. */
+/**
+ * Records what was appended under the lease; with `node` null, also releases it. Tells whether somebody waits for the bytes.
+ * Null when the lease was over before.
+ */
 export async function recordProgress(
   db: Database,
   id: UploadId,
@@ -75,16 +87,17 @@ export async function recordProgress(
     readonly state?: 'processing'
     readonly node?: null
   },
-): Promise<boolean> {
+): Promise<{ isFollowed: boolean } | null> {
   const isReleased = change.node === null
-  const result = await db
+  const row = await db
     .updateTable('uploads')
     .set(isReleased ? { ...change, sitting: lease + 1, asked: null } : change)
     .where('id', '=', id)
     .where('sitting', '=', lease)
     .where('ended_at', 'is', null)
+    .returning('is_followed')
     .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  return row === undefined ? null : { isFollowed: row.is_followed === 1 }
 }
 
 /**

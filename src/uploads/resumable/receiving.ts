@@ -4,13 +4,8 @@ import type { UploadRow } from '../uploads.rows.ts'
 import { leaseState } from './append-leases.rows.ts'
 import { type AppendLease, locked } from './append-leases.ts'
 import { bytesLost } from './finishing.ts'
-import {
-  type ByteSource,
-  QUIET_AFTER,
-  type ReceivedAppend,
-  Reception,
-  type ReceptionParts,
-} from './reception.ts'
+import type { ByteSource, ReceivedAppend } from './received-append.ts'
+import { QUIET_AFTER, Reception, type ReceptionParts } from './reception.ts'
 import { giveUp } from './upload-endings.ts'
 
 export interface ReceivingParts extends ReceptionParts {
@@ -32,9 +27,10 @@ export class Receiving {
   async receive(upload: UploadRow, lease: AppendLease, arrival: ReceivedAppend): Promise<void> {
     this.#parts.health.assertUsable()
     const writer = await this.#open(upload)
-    const stopWatching = this.#watch(lease, arrival.source)
+    const reception = new Reception(this.#parts, upload, lease, writer, arrival)
+    const stopWatching = this.#watch(lease, arrival.source, reception)
     try {
-      await new Reception(this.#parts, upload, lease, writer, arrival).run()
+      await reception.run()
     } finally {
       stopWatching()
       await writer.close()
@@ -56,14 +52,18 @@ export class Receiving {
     }
   }
 
-  /** Ends a quiet source when somebody on another node waits for the lease, or has acquired it. */
-  #watch({ upload, number }: AppendLease, source: ByteSource): () => void {
-    const { db, isShared, clock, report } = this.#parts
-    if (!isShared) return () => {}
+  /**
+   * Ends a quiet source when somebody on another node waits for the lease, or has acquired it, and tells when somebody waits
+   * for what it has sent.
+   */
+  #watch({ upload, number }: AppendLease, source: ByteSource, reception: Reception): () => void {
+    const { db, blobs, isShared, clock, report } = this.#parts
+    if (!isShared && blobs.readsGrowing) return () => {}
     const look = async () => {
       if (source.quietFor() < QUIET_AFTER) return
-      const { isPresent, isRequested } = await leaseState(db, upload, number)
+      const { isPresent, isRequested, isFollowed } = await leaseState(db, upload, number)
       if (!isPresent || isRequested) source.end(locked())
+      else if (isFollowed) reception.follow()
     }
     return repeat(clock.timers, QUIET_AFTER / 2, () => look().catch(report))
   }

@@ -1,5 +1,4 @@
 import type { KeptBlob, ResumableWriter } from '../../blobs/blob-store.ts'
-import type { Caller } from '../../core/callers.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, repeat, SECOND } from '../../domain/clock.ts'
@@ -15,25 +14,10 @@ import { assertFileSize } from '../size-limit.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { recordProgress } from './append-leases.rows.ts'
 import { type AppendLease, locked } from './append-leases.ts'
-import { type ChunkChecksum, type ExpectedChecksum, startChecksum } from './chunk-checksum.ts'
+import { type ChunkChecksum, startChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
+import type { ReceivedAppend } from './received-append.ts'
 import type { UploadReservations } from './upload-reservations.ts'
-
-/** The bytes of one request as they come. */
-export interface ByteSource {
-  /** A chunk is good until the next read. Rejects when the sender is gone or too slow, and with what `end` was given. */
-  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
-  /** Milliseconds for which the present read has waited for the sender; 0 when nobody reads. */
-  quietFor(): number
-  end(reason: Refusal): void
-}
-
-/** What one request brings. */
-export interface ReceivedAppend {
-  readonly caller: Caller
-  readonly source: ByteSource
-  readonly checksum: ExpectedChecksum | null
-}
 
 export interface ReceptionParts {
   readonly db: Database
@@ -75,6 +59,9 @@ export class Reception {
   readonly #head: FileHead | null
   readonly #intake: Intake<Digest | null>
   readonly #reservation: Reservation
+  /** Whether somebody waits for what comes, and whether it can be read. */
+  #isFollowed: boolean
+  #isShown = false
   #received: number
   #recorded: number
   #recordedAt: number
@@ -105,6 +92,7 @@ export class Reception {
       from: upload.received,
     })
     this.#reservation = parts.reservations.of(arrival.caller, upload)
+    this.#isFollowed = upload.is_followed === 1
     this.#received = upload.received
     this.#recorded = upload.received
     this.#recordedAt = parts.clock.monotonic()
@@ -118,6 +106,7 @@ export class Reception {
   async run(): Promise<void> {
     const stopLooking = repeat(this.#parts.clock.timers, QUIET_AFTER, () => this.#keepWhileQuiet())
     try {
+      await this.#show()
       const broken = await this.#takeIn()
       stopLooking()
       await this.#keeping
@@ -127,6 +116,14 @@ export class Reception {
       await this.#intake.rest()
       this.#hash?.drop()
     }
+  }
+
+  /** Told that somebody waits for what has come. */
+  follow(): void {
+    this.#isFollowed = true
+    const isQuiet = this.#arrival.source.quietFor() >= QUIET_AFTER
+    const mayShow = this.#sum === null && this.#received !== this.#upload.size
+    if (isQuiet && mayShow && this.#keeping === null) this.#whileQuiet(this.#show())
   }
 
   async #takeIn(): Promise<BrokenOff | null> {
@@ -196,7 +193,10 @@ export class Reception {
   #keepWhileQuiet(): void {
     const isQuiet = this.#arrival.source.quietFor() >= QUIET_AFTER
     if (!isQuiet || this.#keeping !== null || !this.#mayRecord()) return
-    const keeping = this.#keepAtRest()
+    this.#whileQuiet(this.#keepAtRest())
+  }
+
+  #whileQuiet(keeping: Promise<void>): void {
     this.#keeping = keeping
     const done = () => {
       this.#keeping = null
@@ -209,6 +209,16 @@ export class Reception {
     const kept = await this.#kept()
     await this.#intake.rest()
     await this.#record(kept)
+    await this.#show()
+  }
+
+  /** Makes readable what has come, once somebody waits for it. */
+  async #show(): Promise<void> {
+    if (!this.#isFollowed || this.#isShown) return
+    if (this.#received > this.#recorded) await this.#record(await this.#kept())
+    this.#lease.assertHeld()
+    await this.#storing(() => this.#writer.show())
+    this.#isShown = true
   }
 
   /** A kill in the middle of a long append costs little. */
@@ -221,6 +231,7 @@ export class Reception {
     await this.#intake.flush()
     const safe = this.#writer.safe() ?? (isOverdue ? await this.#kept() : null)
     if (safe !== null) await this.#record(safe)
+    await this.#show()
   }
 
   async #record(
@@ -236,7 +247,9 @@ export class Reception {
     this.#lease.assertHeld()
     const { upload, number } = this.#lease
     const row = { received, progress, used_at: clock.now(), ...change }
-    if (!(await recordProgress(db, upload, number, row))) throw locked()
+    const recorded = await recordProgress(db, upload, number, row)
+    if (recorded === null) throw locked()
+    this.#isFollowed ||= recorded.isFollowed
     this.#recorded = received
     this.#recordedAt = clock.monotonic()
   }

@@ -20,6 +20,7 @@ import { Finishing } from './finishing.ts'
 import { createOwnUploadNames } from './own-upload-names.ts'
 import { Receiving } from './receiving.ts'
 import { ResumableUploads } from './resumable-uploads.ts'
+import { Showing } from './showing.ts'
 import { UploadCreation } from './upload-creation.ts'
 import { UploadExpiry } from './upload-expiry.job.ts'
 import { UploadLookup } from './upload-lookup.ts'
@@ -31,6 +32,7 @@ export interface Resumable {
   readonly leases: AppendLeases
   readonly finishing: Finishing
   readonly expiry: UploadExpiry
+  readonly showing: Showing
 }
 
 /** Puts the parts together. `isShared` says that other nodes may have the database open. */
@@ -77,5 +79,5 @@ export function createResumable(parts: {
     maxFileSize,
   })
   const expiry = new UploadExpiry({ db: parts.db, clock, outages, aging, report: parts.report })
-  return { uploads, leases, finishing, expiry }
+  return { uploads, leases, finishing, expiry, showing: new Showing({ ...parts, leases }) }
 }

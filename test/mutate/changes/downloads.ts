@@ -12,7 +12,7 @@ const arriving = {
 
 export const downloads: readonly Change[] = [
   ...changesIn('src/downloads/arrival-progress.ts', arriving, [
-    ['(progress.size ?? start + received) - 1', '(progress.size ?? start + received)'],
+    ['(arrival.size ?? start + received) - 1', '(arrival.size ?? start + received)'],
     ['start <= position && ', ''],
   ]),
   ...changesIn('src/uploads/arrival.ts', arriving, [

@@ -3,6 +3,7 @@ import { type Change, changesIn } from '../change.ts'
 
 const policy = { tests: ['test/client/policy.test.ts'] }
 const parts = { tests: ['test/blobs/object-parts.unit.test.ts'] }
+const shown = { tests: ['test/blobs/shown-parts.unit.test.ts'] }
 const invariants = { tests: ['test/blobs/blob-invariants.unit.test.ts'] }
 const syncFailures = { tests: ['test/faults/sync-failures.test.ts'] }
 const diskWriter = { tests: ['test/blobs/disk-writer.unit.test.ts'] }
@@ -104,7 +105,17 @@ export const stores: readonly Change[] = [
     ['+ (before.tail?.filled ?? 0)', ''],
     ['    if (last !== null) this.#send(last)\n', ''],
     ['if (!isNoSuchUpload(error)) throw error', 'throw error'],
-    ['size === this.#total,', 'true,', invariants],
+    ['size === sum,', 'true,', invariants],
+    ['before.parts.length + rangesToCopy(before.prefix, planPart).length', 'before.parts.length', shown],
+    ['this.#sent = rangesToCopy(this.#prefix, this.#planPart).length', 'this.#sent = 0', shown],
+    ['if (last === null) return', 'if (last === null) return this.#putWhole(last)', shown],
+    ['if (copy !== undefined) await', 'if (copy === undefined) await', shown],
+  ]),
+  ...changesIn('src/blobs/s3-showing/growing-object.ts', shown, [
+    ['start: end - (size ?? 0), end }', 'start: end, end }'],
+    ['{ start: begin, end: begin + size }', '{ start: 0, end: size }'],
+    ['parts.slice(0, count)', 'parts.slice(0, 0)'],
+    ['{ after: parts.length }', '{}'],
   ]),
   ...changesIn('src/blobs/s3-stored-parts.ts', invariants, [
     ['[at + 1, part]', '[at, part]', parts],
@@ -129,7 +140,7 @@ export const stores: readonly Change[] = [
     ['if (print === progress.print) return', 'return'],
     ['left >= 0 && left < size', 'left > 0 && left < size'],
     ['found === offset, () =>', 'true, () =>', invariants],
-    ['=== progress.parts) break', '> progress.parts) break'],
+    ['=== kept) break', '> kept) break'],
   ]),
   ...changesIn('src/client/policy/retry-policy.ts', policy, [
     ['(0.5 + chance / 2)', 'chance'],

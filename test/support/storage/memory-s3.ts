@@ -17,6 +17,7 @@ interface Upload {
 
 /** Parts may be of any size; those that are joined have to be in ascending order. */
 export class MemoryS3 implements S3Client {
+  readonly bucket = 'memory'
   readonly timeouts = usualTimeouts
   readonly objects = new Map<string, Buffer>()
   readonly uploads = new Map<string, Upload>()
@@ -42,20 +43,38 @@ export class MemoryS3 implements S3Client {
   }
 
   async open<T>(request: S3Request, use: (answer: S3Stream) => T | Promise<T>): Promise<T> {
-    this.requests.push(nameOf(request))
-    const bytes = this.#found(request.object ?? '')
+    const name = nameOf(request)
+    this.requests.push(name)
+    await this.before(request, name)
+    const whole = this.#found(request.object ?? '')
+    const range = request.headers?.Range
+    const bytes = rangeOf(whole, range)
     const headers = new Headers({ 'Content-Length': String(bytes.length) })
+    if (range !== undefined) headers.set('Content-Range', `${range.replace('=', ' ')}/${whole.length}`)
     const body = new Uint8Array(bytes)
     const takeBody = () => new Blob([body]).stream()
-    return use({ status: 200, headers, bytes: async () => body, takeBody, close() {} })
+    return use({
+      status: range === undefined ? 200 : 206,
+      headers,
+      bytes: async () => body,
+      takeBody,
+      close() {},
+    })
   }
 
   async presign(object: string): Promise<string> {
     return `memory:${object}`
   }
 
-  #answer({ method, object = '', query = {}, body = new Uint8Array() }: S3Request): S3Answer {
+  #answer({ method, object = '', query = {}, headers = {}, body = new Uint8Array() }: S3Request): S3Answer {
     const { uploadId } = query
+    const source = headers['x-amz-copy-source']
+    if (source !== undefined && uploadId !== undefined) {
+      const bytes = this.#found(source.slice('/memory/'.length))
+      const part = rangeOf(bytes, headers['x-amz-copy-source-range'])
+      const etag = this.#putPart(uploadId, query.partNumber, part).headers.get('ETag')
+      return answerOf(`<CopyPartResult><ETag>${etag}</ETag></CopyPartResult>`)
+    }
     if (method === 'POST') return uploadId === undefined ? this.#begin(object) : this.#join(uploadId, body)
     if (method === 'PUT' && uploadId !== undefined) return this.#putPart(uploadId, query.partNumber, body)
     if (method === 'PUT') return this.#put(object, body)
@@ -111,6 +130,8 @@ export class MemoryS3 implements S3Client {
   }
 
   #listParts(id: string, query: Readonly<Record<string, string>>): S3Answer {
+    // As Ceph says it, and others say NoSuchUpload.
+    if (!this.uploads.has(id)) throw new S3Failure(404, 'NoSuchKey', id)
     const after = Number(query['part-number-marker'] ?? 0)
     const later = [...this.#upload(id).parts].filter(([number]) => number > after).sort(([a], [b]) => a - b)
     const page = later.slice(0, Number(query['max-parts'] ?? 1000))
@@ -151,6 +172,12 @@ export class MemoryS3 implements S3Client {
 function nameOf({ method, object = '', query = {} }: S3Request): string {
   if (query.partNumber !== undefined) return `${method} part ${query.partNumber}`
   return `${method} ${object}${query.uploadId === undefined ? '' : ' upload'}`
+}
+
+/** The bytes of a range such as `bytes=0-9`. */
+function rangeOf(bytes: Buffer, range: string | undefined): Buffer {
+  const [, first = '0', last = String(bytes.length - 1)] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
+  return bytes.subarray(Number(first), Number(last) + 1)
 }
 
 function etagOf(bytes: Buffer): string {

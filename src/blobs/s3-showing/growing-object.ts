@@ -1,0 +1,123 @@
+import type { BlobKey } from '../../domain/ids.ts'
+import { BlobMissing, type GrowingBlob, type KeptBlob } from '../blob-store.ts'
+import type { S3Client } from '../s3-client.ts'
+import { asS3Failures } from '../s3-failure.ts'
+import { isNoSuchKey, objectOf, objectSize } from '../s3-objects.ts'
+import { parseProgress, type S3Progress } from '../s3-progress.ts'
+import { readRangeInto } from '../s3-reading.ts'
+import { tailOf } from '../s3-tails.ts'
+import { isNoSuchUpload, type StoredPart, storedParts } from '../s3-uploads.ts'
+import { partCopyOf } from './part-copy-names.ts'
+
+/** An object with bytes of the blob, from `start` to `end` (exclusive). */
+interface Source {
+  readonly object: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Parts of a multipart upload. What was recorded of them never changes. */
+interface KnownParts {
+  readonly upload: string
+  readonly parts: StoredPart[]
+}
+
+/**
+ * A blob in S3 that is read while it is written. Its bytes are in its own object, which has the first ones once a session has
+ * shown them, and all once it is complete; in copies of parts that were sent after that; and in its tail.
+ */
+export class GrowingObject implements GrowingBlob {
+  readonly #client: S3Client
+  readonly #key: BlobKey
+  /** The source that was found last. */
+  #source: Source | null = null
+  #known: KnownParts = { upload: '', parts: [] }
+
+  constructor(client: S3Client, key: BlobKey) {
+    this.#client = client
+    this.#key = key
+  }
+
+  readableFrom(start: number, kept: KeptBlob): Promise<number> {
+    return asS3Failures(async () => {
+      if (!isIn(this.#source, start)) this.#source = await this.#find(start, kept)
+      return this.#source?.end ?? start
+    })
+  }
+
+  async readInto(start: number, target: Uint8Array): Promise<void> {
+    const source = this.#source
+    if (source === null || !isIn(source, start)) throw new Error(`byte ${start} was not found`)
+    const from = start - source.start
+    const range = { start: from, end: from + target.length, size: undefined }
+    try {
+      await readRangeInto(this.#client, { key: this.#key, object: source.object, ...range }, target)
+    } catch (error) {
+      // A tail is removed when a later one has its bytes, and all copies when the blob is complete.
+      if (error instanceof BlobMissing) this.#source = null
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  async #find(start: number, kept: KeptBlob): Promise<Source | null> {
+    const progress = parseProgress(kept.progress)
+    return (
+      (await this.#inTail(start, kept.offset, progress)) ??
+      (await this.#inCopies(start, progress)) ??
+      (await this.#inObject(start, kept.offset))
+    )
+  }
+
+  async #inTail(start: number, end: number, { tail }: S3Progress): Promise<Source | null> {
+    if (tail === null) return null
+    const object = tailOf(this.#key, tail)
+    const size = await objectSize(this.#client, object)
+    const source = { object, start: end - (size ?? 0), end }
+    return isIn(source, start) ? source : null
+  }
+
+  async #inCopies(start: number, progress: S3Progress): Promise<Source | null> {
+    let begin = 0
+    for (const [at, { etag, size }] of (await this.#parts(progress)).entries()) {
+      const range = { start: begin, end: begin + size }
+      begin = range.end
+      if (!isIn(range, start)) continue
+      const object = partCopyOf(this.#key, at + 1, etag)
+      return (await objectSize(this.#client, object)) === size ? { object, ...range } : null
+    }
+    return null
+  }
+
+  async #inObject(start: number, end: number): Promise<Source | null> {
+    const object = objectOf(this.#key)
+    const size = await objectSize(this.#client, object)
+    const source = { object, start: 0, end: Math.min(size ?? 0, end) }
+    return isIn(source, start) ? source : null
+  }
+
+  /** The recorded parts. None of an upload that is over: the object has them. */
+  async #parts({ upload, parts: count }: S3Progress): Promise<readonly StoredPart[]> {
+    if (upload === null) return []
+    if (this.#known.upload !== upload) this.#known = { upload, parts: [] }
+    const { parts } = this.#known
+    if (parts.length >= count) return parts.slice(0, count)
+    try {
+      const found = storedParts(
+        this.#client,
+        { object: objectOf(this.#key), id: upload },
+        { after: parts.length },
+      )
+      for await (const part of found) if (parts.push(part) === count) break
+    } catch (error) {
+      if (!isNoSuchUpload(error) && !isNoSuchKey(error)) throw error
+      return []
+    }
+    return parts
+  }
+}
+
+function isIn(source: Pick<Source, 'start' | 'end'> | null, position: number): boolean {
+  return source !== null && source.start <= position && position < source.end
+}

@@ -1,0 +1,77 @@
+/** Parts that the store copies from an object by itself. */
+import { makeBlobKey, type Random } from '../../domain/random.ts'
+import type { S3Client } from '../s3-client.ts'
+import { isTransient, S3Failure } from '../s3-failure.ts'
+import { deleteObject, objectOf, objectSize, putObject, UPLOAD_RETRIES } from '../s3-objects.ts'
+import { newPart, type PlanPart } from '../s3-part.ts'
+import { beginUpload, dropUploadsOf, joinParts, type UnfinishedMultipartUpload } from '../s3-uploads.ts'
+import { text } from '../s3-xml.ts'
+
+const COPY_WITHIN = 60_000
+const PROBE_BYTES = 512
+
+/** The bytes `start` to `end` (exclusive) of an object. */
+export interface CopiedRange {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Ranges that make the whole object, as long as the parts of which it was joined: some stores take no parts of different
+ * sizes. What is too short for a part of its own, because it was planned otherwise, is in the last.
+ */
+export function rangesToCopy(size: number, planPart: PlanPart): CopiedRange[] {
+  const ranges: CopiedRange[] = []
+  for (let start = 0; start < size; ) {
+    const { size: usual } = planPart(ranges.length + 1)
+    const end = size - start < 2 * usual && size - start !== usual ? size : start + usual
+    ranges.push({ start, end })
+    start = end
+  }
+  return ranges
+}
+
+/** Copies a range of the upload's own object, as it is now, into a part. Returns the ETag of the part. */
+export async function copyPart(
+  client: S3Client,
+  upload: UnfinishedMultipartUpload,
+  number: number,
+  { start, end }: CopiedRange,
+  signal: AbortSignal,
+): Promise<string> {
+  const answer = await client.send({
+    method: 'PUT',
+    object: upload.object,
+    query: { partNumber: String(number), uploadId: upload.id },
+    headers: {
+      'x-amz-copy-source': `/${client.bucket}/${upload.object}`,
+      'x-amz-copy-source-range': `bytes=${start}-${end - 1}`,
+    },
+    signal,
+    retries: UPLOAD_RETRIES,
+    answerWithin: Math.max(client.timeouts.answer, COPY_WITHIN),
+  })
+  const etag = text(answer.text, 'ETag')
+  if (etag === null) throw new S3Failure(200, '', `the store copied part ${number} and gave no ETag`)
+  return etag
+}
+
+/** Whether the store can replace an object by one that begins with a copy of it. Throws S3Failure when it is away. */
+export async function canCopyParts(client: S3Client, random: Random): Promise<boolean> {
+  const object = objectOf(makeBlobKey(random))
+  const part = newPart(PROBE_BYTES)
+  part.take(random(PROBE_BYTES))
+  const { signal } = new AbortController()
+  try {
+    await putObject(client, object, part.seal())
+    const upload = { object, id: await beginUpload(client, object, signal) }
+    const etag = await copyPart(client, upload, 1, { start: 0, end: PROBE_BYTES }, signal)
+    await joinParts(client, upload, [etag], signal)
+    return (await objectSize(client, object)) === PROBE_BYTES
+  } catch (error) {
+    if (error instanceof S3Failure && !isTransient(error)) return false
+    throw error
+  } finally {
+    await Promise.all([dropUploadsOf(client, object), deleteObject(client, object)])
+  }
+}

@@ -1,0 +1,71 @@
+import { type BlobStore, isLost } from '../../blobs/blob-store.ts'
+import { nodeExists } from '../../core/nodes/nodes.rows.ts'
+import type { StoreHealth } from '../../core/store/store-health.ts'
+import type { Database } from '../../database/database.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { BlobKey, UploadId } from '../../domain/ids.ts'
+import { arrivingRows } from '../arrival.ts'
+import { type UploadRow, uploadById } from '../uploads.rows.ts'
+import { noteFollowed } from './append-leases.rows.ts'
+import type { AppendLeases } from './append-leases.ts'
+
+/** Nothing is being received, so there is nothing to stop. */
+const uninterrupted = { isIdle: () => false, stop() {} }
+
+interface ShowingParts {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly health: StoreHealth
+  readonly leases: AppendLeases
+}
+
+/** Makes readable what has come of uploads, where the store does so only when it is asked to. */
+export class Showing {
+  readonly #parts: ShowingParts
+
+  constructor(parts: ShowingParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Asks whoever receives the upload, or its parts, to show what has come and what comes from now on. What nobody is about to
+   * add to is shown at once: the blob `key`. To be asked again while it cannot be read.
+   */
+  async show(id: UploadId, key: BlobKey): Promise<void> {
+    const { db } = this.#parts
+    const upload = await uploadById(db, id)
+    if (upload === undefined || upload.ended_at !== null) return
+    const rows = ((await arrivingRows(db, upload)) ?? []).filter(({ state }) => state === 'uploading')
+    if (rows.some(({ is_followed }) => is_followed === 0)) {
+      await noteFollowed(
+        db,
+        rows.map((row) => row.id),
+      )
+    }
+    const row = rows.find((row) => row.key === key)
+    if (row !== undefined) await this.#showAtRest(row)
+  }
+
+  async #showAtRest(row: UploadRow): Promise<void> {
+    const { db, health, leases } = this.#parts
+    const { id, node } = row
+    if (leases.isRunning(id) || (node !== null && (await nodeExists(db, node)))) return
+    try {
+      await leases.run(row, uninterrupted, () => this.#showKept(row))
+    } catch (error) {
+      // Somebody goes on with it, who shows it. What is lost ends with the next request that brings bytes.
+      if (isLost(error) || (error instanceof Refusal && error.code === 'UPLOAD_LOCKED')) return
+      throw health.refusalFor(error)
+    }
+  }
+
+  async #showKept({ key, received, progress }: UploadRow): Promise<void> {
+    if (progress === null) return
+    const writer = await this.#parts.blobs.resume(key, { offset: received, progress })
+    try {
+      await writer.show()
+    } finally {
+      await writer.close()
+    }
+  }
+}
