@@ -28,6 +28,8 @@ export class Intake<D> {
   #room = 0
   /** Of each block, when it may be filled again. */
   #done: Promise<unknown>[] = []
+  /** Of each block, when it is stored. */
+  #storing: Promise<void>[] = []
   #failure: { readonly error: unknown } | null = null
 
   constructor(parts: IntakeParts<D>) {
@@ -55,11 +57,16 @@ export class Intake<D> {
     }
   }
 
-  /** Returns when all that came is hashed and stored. */
+  /** Returns when all that came is stored; the hashing of it may go on. */
   async flush(): Promise<void> {
     if (this.#lane !== null && this.#filled > 0) this.#send(this.#lane)
-    await Promise.all(this.#done)
+    await this.stored()
     this.#assertGoing()
+  }
+
+  /** Returns when nothing is being stored. Never throws. */
+  async stored(): Promise<void> {
+    await Promise.all(this.#storing)
   }
 
   /** The same, with the digest. Called once, at the end. */
@@ -82,6 +89,7 @@ export class Intake<D> {
     this.#lane?.giveBack()
     this.#lane = null
     this.#done = []
+    this.#storing = []
     this.#index = 0
     this.#filled = 0
   }
@@ -95,7 +103,9 @@ export class Intake<D> {
   #send(lane: Lane): void {
     const bytes = this.#block(lane).subarray(0, this.#filled)
     const hashed = this.#noted(this.#parts.hash.update(bytes))
-    this.#done[this.#index] = Promise.all([hashed, this.#noted(this.#store(bytes))])
+    const stored = this.#noted(this.#store(bytes))
+    this.#storing[this.#index] = stored
+    this.#done[this.#index] = Promise.all([hashed, stored])
     this.#index = (this.#index + 1) % lane.blocks.length
     this.#filled = 0
   }

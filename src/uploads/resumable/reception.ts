@@ -113,7 +113,9 @@ export class Reception {
       await this.#conclude(broken)
     } finally {
       stopLooking()
-      await this.#intake.rest()
+      await this.#intake.stored()
+      // What is still being hashed is for the next append, or for nobody: the answer does not wait for it.
+      void this.#intake.rest()
       this.#hash?.drop()
     }
   }
