@@ -148,13 +148,15 @@ export interface LinkDownload {
   readonly bytes: number
   readonly file: EventFile<FileId> | null
   readonly address: string | null
+  /** When it ended, where that was before it is noted. */
+  readonly endedAt?: number
 }
 
 /** Tells of the downloads, or gathers them where very many are told of already: `tellGathered` tells of those. */
 export async function noteDownload(
   trx: Trx,
   { id, account }: OwnedLink,
-  { times, bytes, file, address }: LinkDownload,
+  { times, bytes, file, address, endedAt }: LinkDownload,
   now: number,
 ): Promise<void> {
   const link = await trx
@@ -167,7 +169,8 @@ export async function noteDownload(
   const isOver = isWindowOver(link.told_since, now)
   if (!isOver && link.told_rows >= MOST_ROWS) return
   const isAlone = link.untold === times
-  await tell(trx, { id, account }, { ...link, ...(isAlone ? { file, address } : {}) }, now)
+  const at = isAlone && endedAt !== undefined ? endedAt : now
+  await tell(trx, { id, account }, { ...link, ...(isAlone ? { file, address } : {}) }, at)
   const window = isOver ? { told_since: now, told_rows: 1 } : { told_rows: link.told_rows + 1 }
   await trx
     .updateTable('links')

@@ -15,8 +15,7 @@ export interface LinkCounts {
 }
 
 interface EndedDownload extends LinkDownload {
-  /** When it ended. */
-  readonly at: number
+  readonly endedAt: number
 }
 
 interface Unwritten {
@@ -45,7 +44,7 @@ export function createLinkCounts(db: Database, clock: Clock): LinkCounts {
     return inTransaction(db, async (trx) => {
       if (over.length > 0) await lockOwner(trx, link.account)
       await addDownloads(trx, link.id, count)
-      for (const download of over) await noteDownload(trx, link, download, download.at)
+      for (const download of over) await noteDownload(trx, link, download, clock.now())
     })
   }
 
@@ -57,7 +56,7 @@ export function createLinkCounts(db: Database, clock: Clock): LinkCounts {
           end(unsent) {
             if (start > 0) return
             if (unsent * 2 > whole) of(link).count -= 1
-            else addTo(of(link).over, { times: 1, bytes: end - unsent, at: clock.now(), ...what })
+            else addTo(of(link).over, { times: 1, bytes: end - unsent, endedAt: clock.now(), ...what })
           },
         }
       },
@@ -90,5 +89,5 @@ function addTo(over: EndedDownload[], download: EndedDownload): void {
   }
   const rest = over[MOST_ALONE] ?? { times: 0, bytes: 0 }
   const [times, bytes] = [rest.times + download.times, rest.bytes + download.bytes]
-  over[MOST_ALONE] = { times, bytes, at: download.at, file: null, address: null }
+  over[MOST_ALONE] = { times, bytes, endedAt: download.endedAt, file: null, address: null }
 }
