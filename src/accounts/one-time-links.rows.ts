@@ -1,14 +1,8 @@
 import type { Database, Queryable, Trx } from '../database/database.ts'
-import type { LinkPurpose } from '../database/schema.ts'
+import type { LinkPurpose, Row } from '../database/schema.ts'
 import type { AccountId, Sha256 } from '../domain/ids.ts'
 
-export interface OneTimeLinkRow {
-  readonly token_hash: Sha256
-  readonly purpose: LinkPurpose
-  readonly account_id: AccountId | null
-  readonly created_at: number
-  readonly expires_at: number
-}
+export type OneTimeLinkRow = Row<'one_time_links'>
 
 export async function insertLink(db: Queryable, link: OneTimeLinkRow): Promise<void> {
   await db.insertInto('one_time_links').values(link).execute()

@@ -3,6 +3,7 @@ import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, lockMigrations } from '../database/differences.ts'
 import { lookup } from '../database/lookup.ts'
 import { prepared, preparedChange } from '../database/prepared.ts'
+import type { Row } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type AccountId, type FolderId, GUESTS } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
@@ -10,23 +11,7 @@ import { makeFolderIdentifier, type Random } from '../domain/random.ts'
 import { sortKey } from '../domain/sort-key.ts'
 import { NEARLY_FULL, ROOM_AGAIN } from '../domain/storage.ts'
 
-export interface AccountRow {
-  readonly id: AccountId
-  readonly username: string
-  readonly created_at: number
-  readonly disabled_at: number | null
-  readonly storage_used: number
-  readonly storage_reserved: number
-  readonly files_count: number
-  readonly folders_count: number
-  readonly is_admin: 0 | 1
-  readonly two_factor: 0 | 1
-  readonly removed_at: number | null
-  readonly bin_bytes: number
-  readonly bin_entries: number
-  readonly quota: number | null
-  readonly closings: number
-}
+export type AccountRow = Row<'accounts'>
 
 /** Adds the account with its top level. Throws a unique violation when the name is taken. */
 export async function insertAccount(

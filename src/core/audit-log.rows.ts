@@ -1,9 +1,8 @@
-import type { Selectable } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Row } from '../database/schema.ts'
 import type { Act } from '../domain/audit.ts'
 
-export type AuditRow = Readonly<Selectable<Tables['audit_log']>>
+export type AuditRow = Row<'audit_log'>
 
 /** Appends to the log. Rows are never changed or removed. */
 export async function insertAudit(trx: Trx, row: Omit<AuditRow, 'id'>): Promise<void> {

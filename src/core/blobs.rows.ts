@@ -2,18 +2,12 @@ import type { Insertable } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate } from '../database/differences.ts'
 import { prepared, preparedInsert } from '../database/prepared.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Row, Tables } from '../database/schema.ts'
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
 import { dropThumbnail } from './thumbnails.rows.ts'
 
 /** A blob that was written and verified just now. */
-export interface NewBlob {
-  readonly key: BlobKey
-  readonly sha256: Sha256
-  readonly crc32: number
-  readonly size: number
-  readonly created_at: number
-}
+export type NewBlob = Row<'blobs', 'key' | 'sha256' | 'crc32' | 'size' | 'created_at'>
 
 /**
  * Inserts the newly written blob with one reference. When the same content exists already, the new copy,

@@ -5,8 +5,9 @@
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { preparedChange } from '../database/prepared.ts'
+import type { Row } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import type { ChangeKind, StoredChangeKind } from '../domain/change.ts'
+import type { ChangeKind } from '../domain/change.ts'
 import {
   type AccountId,
   type ChangeId,
@@ -19,19 +20,12 @@ import {
 } from '../domain/ids.ts'
 import { metaOf, setMeta } from './meta.rows.ts'
 
-export interface ChangeRow {
-  readonly id: ChangeId
-  readonly account_id: AccountId
-  readonly kind: StoredChangeKind
-  readonly file_id: FileId | null
-  readonly folder: FolderIdentifier | null
-  readonly place: FolderPlace | null
-  readonly from_place: FolderPlace | null
+const columns = ['id', 'account_id', 'kind', 'file_id', 'folder', 'place', 'from_place'] as const
+
+export interface ChangeRow extends Row<'changes', (typeof columns)[number]> {
   /** null for other kinds than `link`, and where it is gone. */
   readonly event: LinkEventId | null
 }
-
-const columns = ['id', 'account_id', 'kind', 'file_id', 'folder', 'place', 'from_place'] as const
 
 /** Appends the change. Changes of guests are not logged: nobody can watch them. */
 export async function noteChange(

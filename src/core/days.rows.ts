@@ -1,18 +1,12 @@
 /** Statistics of the whole server, one row per day in UTC. */
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Row } from '../database/schema.ts'
 
-export type DayRow = Readonly<Selectable<Tables['days']>>
+export type DayRow = Row<'days'>
 
 /** Counters, incremented as events happen. */
-export interface Traffic {
-  readonly requests: number
-  readonly bytes_in: number
-  readonly bytes_out: number
-  readonly uploads: number
-  readonly downloads: number
-}
+export type Traffic = Row<'days', 'requests' | 'bytes_in' | 'bytes_out' | 'uploads' | 'downloads'>
 
 /** Gauges, sampled from time to time. */
 export interface Sample {

@@ -1,14 +1,6 @@
 import type { FileId } from '../domain/ids.ts'
 import type { EndReason, EventFile } from '../domain/link-event.ts'
-
-interface EventColumns {
-  readonly file_id: FileId | null
-  readonly file_name: string | null
-  readonly bytes: number | null
-  readonly times: number
-  readonly reason: EndReason | null
-  readonly address: string | null
-}
+import type { EventColumns } from './link-events.rows.ts'
 
 /** What the log, event streams and webhooks say of an event beside its kind, time and link. */
 export function eventFields({ file_id, file_name, bytes, times, reason, address }: EventColumns): {

@@ -5,6 +5,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
+import type { Row } from '../database/schema.ts'
 import { MINUTE } from '../domain/clock.ts'
 import {
   type AccountId,
@@ -33,22 +34,15 @@ export const MOST_EVENTS = 2000
 export const MOST_ROWS = 20
 export const ONE_BY_ONE = 20 * MINUTE
 
-export interface LinkEventRow extends LinkEventFields {
-  readonly kind: LinkEventKind
-}
-
-interface LinkEventFields {
-  readonly id: LinkEventId
-  readonly at: number
-  readonly file_id: FileId | null
-  readonly file_name: string | null
-  readonly bytes: number | null
-  readonly times: number
-  readonly reason: EndReason | null
-  readonly address: string | null
-}
-
 const columns = ['id', 'kind', 'at', 'file_id', 'file_name', 'bytes', 'times', 'reason', 'address'] as const
+
+/** What is told of an event beside its kind, time and link. */
+export type EventColumns = Row<
+  'link_events',
+  'file_id' | 'file_name' | 'bytes' | 'times' | 'reason' | 'address'
+>
+type AnyEventRow = Row<'link_events', (typeof columns)[number]>
+export type LinkEventRow = AnyEventRow & { readonly kind: LinkEventKind }
 
 export interface NewEvent {
   readonly account: AccountId
@@ -274,9 +268,7 @@ export async function dropOldEvents(db: Database, time: number, most: number): P
 export function findEvent(
   db: Database,
   id: LinkEventId,
-): Promise<
-  (LinkEventFields & { readonly kind: StoredEventKind; readonly link: LinkSlug | null }) | undefined
-> {
+): Promise<(AnyEventRow & { readonly link: LinkSlug | null }) | undefined> {
   return db
     .selectFrom('link_events')
     .leftJoin('links', 'links.id', 'link_events.link_id')

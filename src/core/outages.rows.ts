@@ -1,11 +1,10 @@
 /** Outages, and the last time at which the service is known to have run. */
-import type { Selectable } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate } from '../database/differences.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Row } from '../database/schema.ts'
 import { metaValue, setMeta } from './meta.rows.ts'
 
-export type OutageRow = Readonly<Selectable<Tables['outages']>>
+export type OutageRow = Row<'outages'>
 
 const LAST_RUN = 'last_run'
 

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 import type { Act } from '../domain/audit.ts'
 import type { StoredChangeKind } from '../domain/change.ts'
 import type {
@@ -90,6 +90,12 @@ export interface Tables {
   /** Full-text index of names: `rowid` is the file's id. Maintained by triggers on `files`. */
   file_names: { rowid: FileId; name_folded: string }
 }
+
+/** A row as it is read, with all columns or those named. */
+export type Row<
+  T extends keyof Tables,
+  C extends keyof Selectable<Tables[T]> = keyof Selectable<Tables[T]>,
+> = Readonly<Pick<Selectable<Tables[T]>, C>>
 
 interface AccountsTable {
   id: Generated<AccountId>
@@ -406,11 +412,15 @@ interface PasskeysTable {
   id: Generated<PasskeyId>
   account_id: AccountId
   name: string | null
+  /** Base64url. */
   credential_id: string
+  /** COSE key in base64. */
   public_key: string
+  /** Signature counter of the authenticator; 0 for one that does not count. */
   counter: number
   device_type: string
   backed_up: 0 | 1
+  /** Comma-separated transports to the authenticator; may be empty. */
   transports: string | null
   aaguid: string | null
   created_at: number

@@ -2,19 +2,14 @@ import type { SelectQueryBuilder } from 'kysely'
 import { changeTotals } from '../core/accounts.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { forUpdate, wholeSum } from '../database/differences.ts'
-import type { Removal, Tables } from '../database/schema.ts'
+import type { Removal, Row, Tables } from '../database/schema.ts'
 import type { AccountId, BinEntryId, BlobId, FileId, FolderId } from '../domain/ids.ts'
 import { markAlong } from './folders/folder-clearing.rows.ts'
 import { changeFiles, folderChain, isGone } from './folders/folders.rows.ts'
 
-export interface RemovableFile {
-  readonly id: FileId
-  readonly account_id: AccountId
-  readonly folder_id: FolderId
-  readonly size: number
-}
-
 const columns = ['id', 'account_id', 'folder_id', 'size'] as const
+
+export type RemovableFile = Row<'files', (typeof columns)[number]>
 
 /** Takes live files out of every list, count and total. */
 export async function markRemoved(

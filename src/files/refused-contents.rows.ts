@@ -1,11 +1,11 @@
 /** Contents that were taken down, and the files that go with them. */
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
-import type { Removal, Tables } from '../database/schema.ts'
-import type { AccountId, BlobId, FileId, FolderId, Sha256 } from '../domain/ids.ts'
+import type { Row } from '../database/schema.ts'
+import type { BlobId, FileId, Sha256 } from '../domain/ids.ts'
 
-export type RefusedContentRow = Readonly<Selectable<Tables['refused_contents']>>
+export type RefusedContentRow = Row<'refused_contents'>
 
 /** Whether it may not be taken in. In the transaction that does so, `lockContent` has to come first. */
 export async function isRefused(db: Queryable, sha256: Sha256): Promise<boolean> {
@@ -71,13 +71,7 @@ export async function countTakenDown(trx: Trx, sha256: Sha256, files: number): P
 }
 
 /** A file that has a content, alive, hidden or in the bin. */
-export interface FileOfContent {
-  readonly id: FileId
-  readonly account_id: AccountId
-  readonly folder_id: FolderId
-  readonly size: number
-  readonly removal: Removal | null
-}
+export type FileOfContent = Row<'files', 'id' | 'account_id' | 'folder_id' | 'size' | 'removal'>
 
 /** The blobs that have the content: one, unless two contents have the same hash. */
 export async function blobsOf(db: Database, sha256: Sha256): Promise<BlobId[]> {

@@ -1,19 +1,9 @@
 import type { Database, Queryable, Trx } from '../database/database.ts'
+import type { Row } from '../database/schema.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Language } from '../domain/language.ts'
 import type { DownloadMails } from '../domain/link-event.ts'
 import { foldMailAddress, type MailAddress } from '../domain/mail-address.ts'
-
-export interface MailAddressRow {
-  readonly account_id: AccountId
-  readonly address: MailAddress | null
-  readonly pending: MailAddress | null
-  readonly language: Language
-  readonly warnings: 0 | 1
-  readonly download_mails: DownloadMails
-  readonly warned_at: number | null
-  readonly warned_until: number | null
-}
 
 const columns = [
   'account_id',
@@ -25,6 +15,8 @@ const columns = [
   'warned_at',
   'warned_until',
 ] as const
+
+export type MailAddressRow = Row<'mail_addresses', (typeof columns)[number]>
 
 export function findMailAddress(db: Queryable, account: AccountId): Promise<MailAddressRow | undefined> {
   return db.selectFrom('mail_addresses').select(columns).where('account_id', '=', account).executeTakeFirst()

@@ -1,20 +1,8 @@
 import type { Database, Trx } from '../database/database.ts'
+import type { Row } from '../database/schema.ts'
 import type { AccountId, MailId } from '../domain/ids.ts'
-import type { Language } from '../domain/language.ts'
-import type { MailAddress } from '../domain/mail-address.ts'
 
-export interface MailRow {
-  readonly id: MailId
-  readonly message_id: string
-  readonly account_id: AccountId
-  readonly recipient: MailAddress
-  readonly language: Language
-  readonly letter: string
-  readonly created_at: number
-  readonly ends_at: number
-  readonly due_at: number
-  readonly tries: number
-}
+export type MailRow = Row<'mails'>
 
 export async function insertMail(trx: Trx, mail: Omit<MailRow, 'id' | 'tries'>): Promise<void> {
   await trx.insertInto('mails').values(mail).execute()

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
+import type { EventColumns } from '../core/link-events.rows.ts'
 import type { Database, Queryable, Trx } from '../database/database.ts'
-import type { AccountId, FileId, LinkSlug, WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
-import type { EndReason, StoredEventKind } from '../domain/link-event.ts'
+import type { Row } from '../database/schema.ts'
+import type { AccountId, LinkSlug, WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
+import type { StoredEventKind } from '../domain/link-event.ts'
 import type { DeliveryFailure } from '../domain/webhook.ts'
 
 export interface DeliveryRow {
@@ -18,7 +20,7 @@ export interface DeliveryRow {
 }
 
 /** One that is due, with all that is sent. */
-export interface DueDelivery extends DeliveryRow {
+export interface DueDelivery extends DeliveryRow, EventColumns {
   readonly due_at: number
   readonly queued_at: number
   readonly webhook_id: WebhookId
@@ -26,12 +28,6 @@ export interface DueDelivery extends DeliveryRow {
   readonly secret: string
   readonly account_id: AccountId
   readonly link: LinkSlug | null
-  readonly file_id: FileId | null
-  readonly file_name: string | null
-  readonly bytes: number | null
-  readonly times: number
-  readonly reason: EndReason | null
-  readonly address: string | null
 }
 
 const columns = [
@@ -101,14 +97,8 @@ export async function claimDelivery(
   return numUpdatedRows > 0n
 }
 
-export interface DeliveryChange {
-  readonly due_at: number | null
-  readonly tries?: number
-  readonly delivered_at?: number | null
-  readonly status?: number | null
-  readonly failure?: DeliveryFailure | null
-  readonly queued_at?: number
-}
+type Delivery = Row<'webhook_deliveries'>
+export type DeliveryChange = Pick<Delivery, 'due_at'> & Partial<Delivery>
 
 export async function updateDelivery(trx: Trx, id: WebhookDeliveryId, change: DeliveryChange): Promise<void> {
   await trx.updateTable('webhook_deliveries').set(change).where('id', '=', id).execute()

@@ -1,19 +1,7 @@
 import type { Insertable, Updateable } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
-import type { Tables } from '../database/schema.ts'
+import type { Row, Tables } from '../database/schema.ts'
 import type { AccountId, WebhookId } from '../domain/ids.ts'
-
-export interface WebhookRow {
-  readonly id: WebhookId
-  readonly account_id: AccountId
-  readonly url: string
-  readonly secret: string
-  readonly kinds: string
-  readonly created_at: number
-  readonly failures: number
-  readonly failing_since: number | null
-  readonly disabled_at: number | null
-}
 
 const columns = [
   'id',
@@ -26,6 +14,8 @@ const columns = [
   'failing_since',
   'disabled_at',
 ] as const
+
+export type WebhookRow = Row<'webhooks', (typeof columns)[number]>
 
 /** From oldest to newest. */
 export function listWebhooks(db: Queryable, account: AccountId): Promise<WebhookRow[]> {

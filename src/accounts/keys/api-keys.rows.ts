@@ -2,22 +2,12 @@ import type { ExpressionBuilder, Insertable } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { lookup } from '../../database/lookup.ts'
 import { prepared } from '../../database/prepared.ts'
-import type { Tables } from '../../database/schema.ts'
+import type { Row, Tables } from '../../database/schema.ts'
 import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../../domain/ids.ts'
 
-export interface KeyRow {
-  readonly id: KeyId
-  readonly account_id: AccountId
-  readonly name: string
-  readonly prefix: string
-  readonly created_at: number
-  readonly last_used_at: number | null
-  readonly revoked_at: number | null
-  readonly scopes: string
-  readonly folder: FolderIdentifier | null
+export interface KeyRow extends Omit<Row<'api_keys'>, 'hash'> {
   /** Null for a key without a folder restriction, or when the folder was deleted. */
   readonly folder_name: string | null
-  readonly expires_at: number | null
 }
 
 export function insertKey(

@@ -1,12 +1,8 @@
 import type { Database, Queryable } from '../../database/database.ts'
+import type { Row } from '../../database/schema.ts'
 import type { Sha256 } from '../../domain/ids.ts'
 
-export interface ChallengeRow {
-  readonly identifier_hash: Sha256
-  readonly value: string
-  readonly created_at: number
-  readonly expires_at: number
-}
+export type ChallengeRow = Omit<Row<'verifications'>, 'id' | 'updated_at'>
 
 export async function insertChallenge(db: Queryable, row: ChallengeRow): Promise<void> {
   await db

@@ -1,11 +1,8 @@
 import type { Database, Queryable } from '../../database/database.ts'
+import type { Row } from '../../database/schema.ts'
 import type { AccountId, PasskeyId } from '../../domain/ids.ts'
 
-export interface PasskeyRow {
-  readonly id: PasskeyId
-  readonly name: string | null
-  readonly created_at: number
-}
+export type PasskeyRow = Row<'passkeys', 'id' | 'name' | 'created_at'>
 
 export function listPasskeys(db: Database, account: AccountId): Promise<PasskeyRow[]> {
   return db
@@ -17,12 +14,7 @@ export function listPasskeys(db: Database, account: AccountId): Promise<PasskeyR
 }
 
 /** Existing credential, sent to the browser so that it registers no second passkey on the same device. */
-export interface PasskeyHandle {
-  /** Base64url. */
-  readonly credential_id: string
-  /** Comma-separated transports to the authenticator; may be empty. */
-  readonly transports: string | null
-}
+export type PasskeyHandle = Row<'passkeys', 'credential_id' | 'transports'>
 
 export function listPasskeyHandles(db: Database, account: AccountId): Promise<PasskeyHandle[]> {
   return db
@@ -34,15 +26,7 @@ export function listPasskeyHandles(db: Database, account: AccountId): Promise<Pa
 }
 
 /** The columns that verify a passkey's response. */
-export interface PasskeyKey {
-  readonly id: PasskeyId
-  readonly account_id: AccountId
-  readonly credential_id: string
-  /** COSE key in base64. */
-  readonly public_key: string
-  /** Signature counter of the authenticator; 0 for one that does not count. */
-  readonly counter: number
-}
+export type PasskeyKey = Row<'passkeys', 'id' | 'account_id' | 'credential_id' | 'public_key' | 'counter'>
 
 export function findPasskey(db: Database, credential: string): Promise<PasskeyKey | undefined> {
   return db
@@ -52,18 +36,7 @@ export function findPasskey(db: Database, credential: string): Promise<PasskeyKe
     .executeTakeFirst()
 }
 
-export interface NewPasskeyRow {
-  readonly account_id: AccountId
-  readonly name: string | null
-  readonly credential_id: string
-  readonly public_key: string
-  readonly counter: number
-  readonly device_type: string
-  readonly backed_up: 0 | 1
-  readonly transports: string
-  readonly aaguid: string
-  readonly created_at: number
-}
+export type NewPasskeyRow = Omit<Row<'passkeys'>, 'id'>
 
 /** Inserts the passkey. Throws a unique violation for one that is registered already. */
 export async function insertPasskey(db: Database, passkey: NewPasskeyRow): Promise<void> {

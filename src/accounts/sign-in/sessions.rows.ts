@@ -1,5 +1,6 @@
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { prepared } from '../../database/prepared.ts'
+import type { Row } from '../../database/schema.ts'
 import type { AccountId, SessionId, Sha256 } from '../../domain/ids.ts'
 
 export interface SessionHolder {
@@ -58,14 +59,7 @@ export async function sessionHolderNow(
 
 export async function insertSession(
   trx: Trx,
-  session: {
-    readonly account_id: AccountId
-    readonly token_hash: Sha256
-    readonly user_agent: string
-    readonly created_at: number
-    readonly updated_at: number
-    readonly expires_at: number
-  },
+  session: Omit<Row<'sessions'>, 'id' | 'proved_at'>,
 ): Promise<void> {
   await trx.insertInto('sessions').values(session).execute()
 }
@@ -83,12 +77,7 @@ export async function setSessionProved(db: Queryable, id: SessionId, at: number)
   await db.updateTable('sessions').set({ proved_at: at }).where('id', '=', id).execute()
 }
 
-export interface SessionRow {
-  readonly id: SessionId
-  readonly user_agent: string | null
-  readonly created_at: number
-  readonly updated_at: number
-}
+export type SessionRow = Row<'sessions', 'id' | 'user_agent' | 'created_at' | 'updated_at'>
 
 /** Sessions that have not expired, most recently used first. */
 export function listSessions(db: Database, account: AccountId, now: number): Promise<SessionRow[]> {

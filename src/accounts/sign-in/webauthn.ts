@@ -1,6 +1,6 @@
 import type { AuthenticatorTransportFuture, RegistrationResponseJSON } from '@simplewebauthn/server'
 import * as z from 'zod'
-import type { PasskeyHandle, PasskeyKey } from './passkeys.rows.ts'
+import type { NewPasskeyRow, PasskeyHandle, PasskeyKey } from './passkeys.rows.ts'
 
 /** WebAuthn options with their challenge. */
 export interface WebAuthnQuestion {
@@ -21,15 +21,7 @@ export interface PasskeyAnswer {
 }
 
 /** A new passkey in the form of its row. */
-export interface MadePasskey {
-  readonly credential_id: string
-  readonly public_key: string
-  readonly counter: number
-  readonly device_type: string
-  readonly backed_up: 0 | 1
-  readonly transports: string
-  readonly aaguid: string
-}
+export type MadePasskey = Omit<NewPasskeyRow, 'account_id' | 'name' | 'created_at'>
 
 /** Both ceremonies of WebAuthn for one origin. User verification is required. */
 export interface WebAuthn {

@@ -1,5 +1,6 @@
 import type { Database, Trx } from '../../database/database.ts'
 import { prepared, preparedChange } from '../../database/prepared.ts'
+import type { Row } from '../../database/schema.ts'
 import type { NodeId } from '../../domain/ids.ts'
 
 export interface JobRow {
@@ -71,13 +72,7 @@ export async function releaseJob(
 }
 
 /** Result of a run. */
-export interface JobNote {
-  readonly ended_at: number | null
-  readonly failures: number
-  /** Error message and time of the last failure; null after a success. */
-  readonly failure: string | null
-  readonly failed_at: number | null
-}
+export type JobNote = Row<'jobs', 'ended_at' | 'failures' | 'failure' | 'failed_at'>
 
 export interface JobStatusRow extends JobNote {
   readonly name: string

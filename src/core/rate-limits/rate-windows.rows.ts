@@ -1,11 +1,7 @@
 import type { Database, Trx } from '../../database/database.ts'
+import type { Row } from '../../database/schema.ts'
 
-export interface WindowRow {
-  readonly subject: string
-  readonly opened_at: number
-  readonly ends_at: number
-  readonly used: number
-}
+export type WindowRow = Row<'rate_windows'>
 
 export function listWindows(db: Database): Promise<WindowRow[]> {
   return db.selectFrom('rate_windows').selectAll().execute()

@@ -1,8 +1,8 @@
 /** The entries of bins, and what accounts know of theirs. */
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type Database, FAR, type Queryable, type Trx } from '../../database/database.ts'
 import { greatest, wholeSum } from '../../database/differences.ts'
-import type { Tables } from '../../database/schema.ts'
+import type { Row } from '../../database/schema.ts'
 import type {
   AccountId,
   BinEntryId,
@@ -14,7 +14,7 @@ import type {
 } from '../../domain/ids.ts'
 import { wholeTreeOf } from '../folders/trees.rows.ts'
 
-export type BinEntryRow = Readonly<Selectable<Tables['bin']>>
+export type BinEntryRow = Row<'bin'>
 
 /** What is put into the bin: one of both. */
 export type BinnedThing =

@@ -1,24 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { prepared, preparedChange } from '../../database/prepared.ts'
+import type { Row } from '../../database/schema.ts'
 import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
 
-export interface FolderRow {
-  readonly id: FolderId
-  readonly identifier: FolderIdentifier
-  readonly account_id: AccountId
-  readonly parent_id: FolderId | null
-  readonly name: string
-  readonly is_public: 0 | 1
-  readonly password_hash: string | null
-  readonly closing: number
-  readonly file_count: number
-  readonly tree_files: number
-  readonly tree_bytes: number
-  readonly tree_folders: number
-  readonly tree_height: number
-  readonly created_at: number
-}
+export type FolderRow = Omit<Row<'folders'>, 'name_sort' | 'deleted_at' | 'cleared_at' | 'bin_id'>
 
 /** A folder with its parent's identifier, which is null at top level. */
 export interface FolderListRow extends FolderRow {

@@ -2,16 +2,11 @@ import { type SqlBool, sql } from 'kysely'
 import { IS_UNMARKED, presentDamage } from '../../core/damage.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate, wholeSum } from '../../database/differences.ts'
-import type { Damage } from '../../database/schema.ts'
-import type { AccountId, BlobId, BlobKey, Sha256, Slug } from '../../domain/ids.ts'
+import type { Damage, Row } from '../../database/schema.ts'
+import type { AccountId, BlobId, BlobKey, Slug } from '../../domain/ids.ts'
 
 /** Bytes that are stored once, for one file or more. */
-export interface ContentRow {
-  readonly id: BlobId
-  readonly key: BlobKey
-  readonly size: number
-  readonly sha256: Sha256
-  readonly refs: number
+export interface ContentRow extends Row<'blobs', 'id' | 'key' | 'size' | 'sha256' | 'refs'> {
   /** What an earlier look found wrong with its bytes; null where they count as sound. */
   readonly damage: Damage | null
   /** Files that refer to it. */

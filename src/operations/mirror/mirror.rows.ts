@@ -6,21 +6,16 @@
 import { IS_DAMAGED, IS_UNMARKED, presentDamage } from '../../core/damage.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate, wholeSum } from '../../database/differences.ts'
-import type { Damage } from '../../database/schema.ts'
+import type { Damage, Row } from '../../database/schema.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import type { BlobId, BlobKey, Sha256 } from '../../domain/ids.ts'
+import type { BlobId, BlobKey } from '../../domain/ids.ts'
 
 /** What is marked as damaged cannot be copied. */
 function lacking(db: Database) {
   return db.selectFrom('blobs').where('mirrored_key', 'is', null).where(IS_UNMARKED)
 }
 
-export interface NotMirrored {
-  readonly id: BlobId
-  readonly key: BlobKey
-  readonly size: number
-  readonly sha256: Sha256
-}
+export type NotMirrored = Row<'blobs', 'id' | 'key' | 'size' | 'sha256'>
 
 export type Order = 'newest first' | 'oldest first'
 

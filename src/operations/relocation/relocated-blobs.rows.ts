@@ -3,21 +3,16 @@
  * again. The table exists only during a relocation, in the database that will reference the blobs; it is not
  * part of the schema.
  */
-
 import { sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
 import { wholeSum } from '../../database/differences.ts'
-import type { BlobId, BlobKey, Sha256 } from '../../domain/ids.ts'
+import type { Row } from '../../database/schema.ts'
+import type { BlobId, BlobKey } from '../../domain/ids.ts'
 
 type WithRelocated = { relocated_blobs: { key: BlobKey } }
 
 /** A blob as its row describes it. */
-export interface BlobToMove {
-  readonly id: BlobId
-  readonly key: BlobKey
-  readonly sha256: Sha256
-  readonly size: number
-}
+export type BlobToMove = Row<'blobs', 'id' | 'key' | 'sha256' | 'size'>
 
 export async function makeRelocatedBlobs(trx: Trx): Promise<void> {
   await trx.schema
