@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { AnyFile } from '../../src/contract/administration.ts'
 import { ALL_FILES_SORTS } from '../../src/domain/administration.ts'
 import { PageSection } from '../shared/app/part.tsx'
+import { RowButton } from '../shared/app/row-button.tsx'
 import { FileName } from '../shared/file-name.tsx'
 import { fill } from '../shared/words.ts'
 import { AccountLink } from './accounts/account-link.tsx'
@@ -50,14 +50,11 @@ function FileRow({ file, changed }: { file: AnyFile; changed: () => Promise<void
           {[words.count(file.views, files.views), words.count(file.downloads, files.downloads)].join(' · ')}
         </span>
       </div>
-      <Button
-        aria-label={fill(taking.of, { name: file.name })}
-        className="row-button"
-        onClick={() => setIsAsking(true)}
-        variant="default"
-      >
-        {taking.verb}
-      </Button>
+      <RowButton
+        label={fill(taking.of, { name: file.name })}
+        act={() => setIsAsking(true)}
+        text={taking.verb}
+      />
       {isAsking ? (
         <TakeDownDialog
           act={() => takeDown({ file: String(file.id) })}

@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core'
 import type { BackgroundJob } from '../../src/contract/operations.ts'
 import { Loaded } from '../shared/app/loaded.tsx'
 import { PageSection } from '../shared/app/part.tsx'
 import { ProblemMessage } from '../shared/app/problem.tsx'
+import { RowButton } from '../shared/app/row-button.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { fill } from '../shared/words.ts'
@@ -70,15 +70,7 @@ function JobRow({ job, changed }: { job: BackgroundJob; changed: () => Promise<v
         <ProblemMessage text={problem} />
       </div>
       {state === 'set aside' ? (
-        <Button
-          aria-label={fill(jobs.retryOf, { name })}
-          className="row-button"
-          disabled={isBusy}
-          onClick={retry}
-          variant="default"
-        >
-          {jobs.retry}
-        </Button>
+        <RowButton label={fill(jobs.retryOf, { name })} act={retry} isDisabled={isBusy} text={jobs.retry} />
       ) : null}
     </li>
   )

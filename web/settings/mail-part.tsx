@@ -8,6 +8,7 @@ import { PageSection } from '../shared/app/part.tsx'
 import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAttempt } from '../shared/app/use-attempt.ts'
+import { CheckField } from '../shared/check-field.tsx'
 import { fill } from '../shared/words.ts'
 import { changeMailWishes, fetchMail, type MailWishes, removeMailAddress, setMailAddress } from './client.ts'
 import { OwnerDialog } from './owner-dialog.tsx'
@@ -110,18 +111,13 @@ function Wishes({ mail: present, changed }: Pick<AddressProps, 'mail' | 'changed
 
   return (
     <>
-      <label className="check">
-        <input
-          checked={warnings}
-          disabled={isBusy}
-          onChange={() => change({ warnings: !warnings })}
-          type="checkbox"
-        />
-        <span>
-          {mail.warnings}
-          <span className="small quiet">{mail.warningsWhy}</span>
-        </span>
-      </label>
+      <CheckField
+        isChecked={warnings}
+        isDisabled={isBusy}
+        set={(isWanted) => change({ warnings: isWanted })}
+        text={mail.warnings}
+        why={mail.warningsWhy}
+      />
       {warnings ? (
         <div className="field">
           <label htmlFor={field}>{mail.downloads}</label>

@@ -1,10 +1,12 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { NewApiKey } from '../../src/contract/keys.ts'
 import type { Scope } from '../../src/domain/scopes.ts'
 import { SCOPES } from '../../src/domain/scopes.ts'
 import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAttempt } from '../shared/app/use-attempt.ts'
+import { CheckField } from '../shared/check-field.tsx'
+import { DialogActions } from '../shared/dialogs/dialog-actions.tsx'
 import { createKey } from './client.ts'
 import { endOf, type KeyExpiry } from './expiry.ts'
 import { ExpiryField } from './expiry-field.tsx'
@@ -49,26 +51,24 @@ export function NewKeyForm({ cancel, made }: NewKeyFormProps) {
       <fieldset>
         <legend>{newKey.scopes}</legend>
         {SCOPES.map((scope) => (
-          <label className="check" key={scope}>
-            <input checked={scopes.includes(scope)} onChange={() => toggle(scope)} type="checkbox" />
-            <span>
-              {keys.scopes[scope]}
-              <span className="small quiet">{newKey.scopeWhys[scope]}</span>
-            </span>
-          </label>
+          <CheckField
+            isChecked={scopes.includes(scope)}
+            key={scope}
+            set={() => toggle(scope)}
+            text={keys.scopes[scope]}
+            why={newKey.scopeWhys[scope]}
+          />
         ))}
       </fieldset>
       <FolderField choose={setFolder} chosen={folder} />
       <ExpiryField choose={setExpiry} chosen={expiry} />
       <ProblemMessage text={problem} />
-      <div className="dialog-actions">
-        <Button onClick={cancel} type="button" variant="default">
-          {common.cancel}
-        </Button>
-        <Button disabled={isBusy || scopes.length === 0} type="submit">
-          {newKey.create}
-        </Button>
-      </div>
+      <DialogActions
+        cancel={cancel}
+        cancelText={common.cancel}
+        isDisabled={isBusy || scopes.length === 0}
+        verb={newKey.create}
+      />
     </form>
   )
 }

@@ -1,9 +1,9 @@
-import { Button } from '@mantine/core'
 import type { FormEvent } from 'react'
 import type { Session } from '../../src/contract/session.ts'
 import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { Dialog } from '../shared/dialogs/dialog.tsx'
+import { DialogActions } from '../shared/dialogs/dialog-actions.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
 
@@ -38,14 +38,13 @@ export function OwnerDialog<T>(props: OwnerDialogProps<T>) {
         <p>{why}</p>
         <PresentPassword {...present} />
         <ProblemMessage text={problem} />
-        <div className="dialog-actions">
-          <Button onClick={close} type="button" variant="default">
-            {common.cancel}
-          </Button>
-          <Button {...(isDeletion ? { color: 'red' } : {})} disabled={isBusy} type="submit">
-            {verb}
-          </Button>
-        </div>
+        <DialogActions
+          cancel={close}
+          cancelText={common.cancel}
+          isDeletion={isDeletion}
+          isDisabled={isBusy}
+          verb={verb}
+        />
       </form>
     </Dialog>
   )

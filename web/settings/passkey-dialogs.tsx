@@ -1,9 +1,10 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Passkey, Session } from '../../src/contract/session.ts'
 import { ProblemMessage } from '../shared/app/problem.tsx'
 import { Hindrance, useAttempt } from '../shared/app/use-attempt.ts'
 import { Dialog } from '../shared/dialogs/dialog.tsx'
+import { DialogActions } from '../shared/dialogs/dialog-actions.tsx'
 import { fill } from '../shared/words.ts'
 import { addPasskey, beginPasskey, renamePasskey } from './client.ts'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
@@ -36,7 +37,7 @@ export function AddPasskeyDialog({ session, close, then }: DialogProps & { reado
         <NameField hint={passkeys.nameHint} name={name} setName={setName} />
         <PresentPassword {...present} />
         <ProblemMessage text={problem} />
-        <Actions close={close} isBusy={isBusy} verb={passkeys.make} />
+        <DialogActions cancel={close} cancelText={common.cancel} isDisabled={isBusy} verb={passkeys.make} />
       </form>
     </Dialog>
   )
@@ -74,7 +75,7 @@ export function RenamePasskeyDialog({ passkey, close, then }: DialogProps & { re
       <form className="dialog-form" onSubmit={submit}>
         <NameField name={name} setName={setName} />
         <ProblemMessage text={problem} />
-        <Actions close={close} isBusy={isBusy} verb={common.save} />
+        <DialogActions cancel={close} cancelText={common.cancel} isDisabled={isBusy} verb={common.save} />
       </form>
     </Dialog>
   )
@@ -100,25 +101,5 @@ function NameField({ name, setName, hint }: NameFieldProps) {
       value={name}
       withAsterisk={false}
     />
-  )
-}
-
-interface ActionsProps {
-  readonly close: () => void
-  readonly isBusy: boolean
-  readonly verb: string
-}
-
-function Actions({ close, isBusy, verb }: ActionsProps) {
-  const { common } = useSettings().texts
-  return (
-    <div className="dialog-actions">
-      <Button onClick={close} type="button" variant="default">
-        {common.cancel}
-      </Button>
-      <Button disabled={isBusy} type="submit">
-        {verb}
-      </Button>
-    </div>
   )
 }

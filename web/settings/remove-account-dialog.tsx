@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Session } from '../../src/contract/session.ts'
 import { leaveFor } from '../shared/app/leave.ts'
@@ -7,6 +7,7 @@ import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { Dialog } from '../shared/dialogs/dialog.tsx'
+import { DialogActions } from '../shared/dialogs/dialog-actions.tsx'
 import { fill } from '../shared/words.ts'
 import { fetchOwnAccount, removeOwnAccount } from './client.ts'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
@@ -57,14 +58,13 @@ export function RemoveAccountDialog({ session, close }: RemoveAccountDialogProps
         />
         <PresentPassword {...present} />
         <ProblemMessage text={problem} />
-        <div className="dialog-actions">
-          <Button onClick={close} type="button" variant="default">
-            {common.cancel}
-          </Button>
-          <Button color="red" disabled={isBusy || name.toLowerCase() !== session.username} type="submit">
-            {account.removeForGood}
-          </Button>
-        </div>
+        <DialogActions
+          cancel={close}
+          cancelText={common.cancel}
+          isDeletion
+          isDisabled={isBusy || name.toLowerCase() !== session.username}
+          verb={account.removeForGood}
+        />
       </form>
     </Dialog>
   )

@@ -3,6 +3,7 @@ import type { SignedInBrowser } from '../../src/contract/session.ts'
 import { Loaded } from '../shared/app/loaded.tsx'
 import { PageSection } from '../shared/app/part.tsx'
 import { ProblemMessage } from '../shared/app/problem.tsx'
+import { RowButton } from '../shared/app/row-button.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { fill } from '../shared/words.ts'
@@ -82,15 +83,7 @@ function BrowserRow({ browser, isBusy, end }: BrowserRowProps) {
         </span>
       </div>
       {browser.is_this ? null : (
-        <Button
-          aria-label={fill(sessions.endOf, { name })}
-          className="row-button"
-          disabled={isBusy}
-          onClick={end}
-          variant="default"
-        >
-          {sessions.end}
-        </Button>
+        <RowButton label={fill(sessions.endOf, { name })} act={end} isDisabled={isBusy} text={sessions.end} />
       )}
     </li>
   )

@@ -1,10 +1,11 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { type FormEvent, useMemo, useState } from 'react'
 import type { NewSecondFactor, Session } from '../../src/contract/session.ts'
 import { CodeBox } from '../shared/app/code-box.tsx'
 import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { Dialog } from '../shared/dialogs/dialog.tsx'
+import { DialogActions } from '../shared/dialogs/dialog-actions.tsx'
 import { modulesOf } from '../uploads/list/qr-code.ts'
 import { beginCodes, confirmCodes } from './client.ts'
 import { OwnerDialog } from './owner-dialog.tsx'
@@ -94,14 +95,7 @@ function FirstCode({ made, close, then }: FirstCodeProps) {
           withAsterisk={false}
         />
         <ProblemMessage text={problem} />
-        <div className="dialog-actions">
-          <Button onClick={close} type="button" variant="default">
-            {common.cancel}
-          </Button>
-          <Button disabled={isBusy} type="submit">
-            {codes.confirm}
-          </Button>
-        </div>
+        <DialogActions cancel={close} cancelText={common.cancel} isDisabled={isBusy} verb={codes.confirm} />
       </form>
     </Dialog>
   )

@@ -5,6 +5,7 @@ import { CodeBox } from '../../shared/app/code-box.tsx'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { useAttempt } from '../../shared/app/use-attempt.ts'
 import { Dialog } from '../../shared/dialogs/dialog.tsx'
+import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
 import { fill } from '../../shared/words.ts'
 import { useAdmin } from '../admin-context.ts'
 import { useMoments } from '../use-moments.ts'
@@ -41,18 +42,14 @@ export function LinkDialog(props: LinkDialogProps) {
         <>
           {children}
           <ProblemMessage text={problem} />
-          <div className="dialog-actions">
-            <Button onClick={close} variant="default">
-              {texts.common.cancel}
-            </Button>
-            <Button
-              {...(isDeletion ? { color: 'red' } : {})}
-              disabled={isBusy}
-              onClick={() => void attempt(act, setLink)}
-            >
-              {verb}
-            </Button>
-          </div>
+          <DialogActions
+            cancel={close}
+            cancelText={texts.common.cancel}
+            act={() => void attempt(act, setLink)}
+            isDeletion={isDeletion}
+            isDisabled={isBusy}
+            verb={verb}
+          />
         </>
       ) : (
         <MadeLink close={close} label={label} link={link} />

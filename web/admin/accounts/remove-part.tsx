@@ -6,6 +6,7 @@ import { PageSection } from '../../shared/app/part.tsx'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { useAttempt } from '../../shared/app/use-attempt.ts'
 import { Dialog } from '../../shared/dialogs/dialog.tsx'
+import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
 import { fill } from '../../shared/words.ts'
 import { useAdmin } from '../admin-context.ts'
 import { removeAnyAccount } from '../client.ts'
@@ -59,14 +60,13 @@ function RemoveDialog({ account, close }: { account: AdminAccount; close: () => 
           withAsterisk={false}
         />
         <ProblemMessage text={problem} />
-        <div className="dialog-actions">
-          <Button onClick={close} type="button" variant="default">
-            {common.cancel}
-          </Button>
-          <Button color="red" disabled={isBusy || name.toLowerCase() !== account.username} type="submit">
-            {names.removeForGood}
-          </Button>
-        </div>
+        <DialogActions
+          cancel={close}
+          cancelText={common.cancel}
+          isDeletion
+          isDisabled={isBusy || name.toLowerCase() !== account.username}
+          verb={names.removeForGood}
+        />
       </form>
     </Dialog>
   )

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { AdminAccountDetail, OneTimeLink } from '../../../src/contract/administration.ts'
 import { PageSection } from '../../shared/app/part.tsx'
+import { CheckField } from '../../shared/check-field.tsx'
 import { fill } from '../../shared/words.ts'
 import { useAdmin } from '../admin-context.ts'
 import { type ResetOptions, resetAccount } from '../client.ts'
@@ -46,39 +47,20 @@ export function ResetPart({ account, changed }: ResetPartProps) {
           verb={texts.resetButton}
         >
           <p>{texts.resetSure}</p>
-          <Check
+          <CheckField
             isChecked={besides.second_factor}
-            label={texts.secondFactor}
+            text={texts.secondFactor}
             set={(second_factor) => setBesides({ ...besides, second_factor })}
           />
           {account.has_mail ? (
-            <Check
+            <CheckField
               isChecked={besides.mail_address}
-              label={texts.mailAddress}
+              text={texts.mailAddress}
               set={(mail_address) => setBesides({ ...besides, mail_address })}
             />
           ) : null}
         </LinkDialog>
       ) : null}
     </PageSection>
-  )
-}
-
-interface CheckProps {
-  readonly label: string
-  readonly isChecked: boolean
-  readonly set: (isChecked: boolean) => void
-}
-
-function Check({ label, isChecked, set }: CheckProps) {
-  return (
-    <label className="check">
-      <input
-        checked={isChecked}
-        onChange={({ currentTarget }) => set(currentTarget.checked)}
-        type="checkbox"
-      />
-      <span>{label}</span>
-    </label>
   )
 }

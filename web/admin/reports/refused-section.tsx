@@ -1,7 +1,7 @@
-import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { RefusedContent } from '../../../src/contract/administration.ts'
 import { PageSection } from '../../shared/app/part.tsx'
+import { RowButton } from '../../shared/app/row-button.tsx'
 import { ConfirmDialog } from '../../shared/dialogs/confirm-dialog.tsx'
 import { fill } from '../../shared/words.ts'
 import { useAdmin } from '../admin-context.ts'
@@ -40,14 +40,7 @@ function RefusedRow({ content, changed }: { content: RefusedContent; changed: ()
           {words.count(content.files, common.files)}
         </span>
       </div>
-      <Button
-        aria-label={fill(refused.allowOf, { hash })}
-        className="row-button"
-        onClick={() => setIsAsking(true)}
-        variant="default"
-      >
-        {refused.allow}
-      </Button>
+      <RowButton label={fill(refused.allowOf, { hash })} act={() => setIsAsking(true)} text={refused.allow} />
       {isAsking ? (
         <ConfirmDialog
           act={() => allowRefusedContent(content)}

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Report } from '../../../src/contract/administration.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
+import { RowButton } from '../../shared/app/row-button.tsx'
 import { useAttempt } from '../../shared/app/use-attempt.ts'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
@@ -43,15 +44,12 @@ export function ReportLine({ report, changed }: ReportRowProps) {
       </div>
       <div className="buttons">
         {report.state === 'open' ? (
-          <Button
-            aria-label={fill(reports.dismissOf, { name })}
-            className="row-button"
-            disabled={isBusy}
-            onClick={dismiss}
-            variant="default"
-          >
-            {reports.dismiss}
-          </Button>
+          <RowButton
+            label={fill(reports.dismissOf, { name })}
+            act={dismiss}
+            isDisabled={isBusy}
+            text={reports.dismiss}
+          />
         ) : null}
         {isHere || report.state === 'open' ? (
           <Button

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { BinEntry } from '../../../src/contract/bin.ts'
+import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
@@ -98,11 +99,7 @@ export function BinDialog({ close }: { close: () => void }) {
 
   return (
     <FilesDialog close={close} isWide title={bin.title}>
-      {problem === null ? null : (
-        <p className="failure small" role="alert">
-          {problem}
-        </p>
-      )}
+      <ProblemMessage isSmall text={problem} />
       {homeless === null ? null : (
         <RestoreTo
           cancel={forgetHomeless}

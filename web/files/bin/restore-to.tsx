@@ -1,6 +1,6 @@
-import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { BinEntry } from '../../../src/contract/bin.ts'
+import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
 import { fill } from '../../shared/words.ts'
 import { type Place, TOP } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
@@ -21,12 +21,13 @@ export function RestoreTo({ entry, restore, cancel }: RestoreToProps) {
     <section>
       <p role="alert">{fill(bin.whereTo, { name: entry.name })}</p>
       <FolderTreeView at={to} choose={setTo} />
-      <div className="dialog-actions">
-        <Button onClick={cancel} variant="default">
-          {dialogs.cancel}
-        </Button>
-        <Button onClick={() => restore(to)}>{bin.restoreHere}</Button>
-      </div>
+      <DialogActions
+        cancel={cancel}
+        cancelText={dialogs.cancel}
+        act={() => restore(to)}
+        isDisabled={false}
+        verb={bin.restoreHere}
+      />
     </section>
   )
 }

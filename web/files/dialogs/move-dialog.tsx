@@ -1,5 +1,5 @@
-import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
 import { mayGo } from '../commands.ts'
 import { type Entry, type Place, TOP } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
@@ -15,20 +15,16 @@ export function MoveDialog({ entries, close }: { entries: readonly Entry[]; clos
   return (
     <FilesDialog close={close} title={words.count(entries.length, texts.dialogs.moveTo)}>
       <FolderTreeView at={to} choose={setTo} isClosed={isClosed} />
-      <div className="dialog-actions">
-        <Button onClick={close} variant="default">
-          {texts.dialogs.cancel}
-        </Button>
-        <Button
-          disabled={isClosed(to)}
-          onClick={() => {
-            commands.move(entries, to)
-            close()
-          }}
-        >
-          {texts.dialogs.moveHere}
-        </Button>
-      </div>
+      <DialogActions
+        cancel={close}
+        cancelText={texts.dialogs.cancel}
+        act={() => {
+          commands.move(entries, to)
+          close()
+        }}
+        isDisabled={isClosed(to)}
+        verb={texts.dialogs.moveHere}
+      />
     </FilesDialog>
   )
 }

@@ -1,5 +1,6 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
 import { fill } from '../../shared/words.ts'
 import { createFolder, renameEntry } from '../client.ts'
 import type { Entry } from '../entry.ts'
@@ -86,14 +87,12 @@ function NameDialog({ title, name: before, ending, verb, close, act }: NameDialo
           spellCheck={false}
           value={name}
         />
-        <div className="dialog-actions">
-          <Button onClick={close} type="button" variant="default">
-            {texts.dialogs.cancel}
-          </Button>
-          <Button disabled={isBusy || name.trim() === '' || hasSlash} type="submit">
-            {verb}
-          </Button>
-        </div>
+        <DialogActions
+          cancel={close}
+          cancelText={texts.dialogs.cancel}
+          isDisabled={isBusy || name.trim() === '' || hasSlash}
+          verb={verb}
+        />
       </form>
     </FilesDialog>
   )

@@ -1,5 +1,8 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { ProblemMessage } from '../../shared/app/problem.tsx'
+import { CheckField } from '../../shared/check-field.tsx'
+import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
 import { fill } from '../../shared/words.ts'
 import { changeFolder, type FolderChange } from '../client.ts'
 import type { FolderEntry } from '../entry.ts'
@@ -36,17 +39,7 @@ export function SettingsDialog({ folder, close }: { folder: FolderEntry; close: 
   return (
     <FilesDialog close={close} title={fill(dialogs.settingsOf, { name: folder.name })}>
       <form className="dialog-form" onSubmit={submit}>
-        <label className="check">
-          <input
-            checked={isPublic}
-            onChange={({ currentTarget }) => setIsPublic(currentTarget.checked)}
-            type="checkbox"
-          />
-          <span>
-            {dialogs.public}
-            <span className="small quiet">{dialogs.publicWhy}</span>
-          </span>
-        </label>
+        <CheckField isChecked={isPublic} set={setIsPublic} text={dialogs.public} why={dialogs.publicWhy} />
         <fieldset>
           <legend>{dialogs.password}</legend>
           {choices.map((choice) => (
@@ -73,19 +66,8 @@ export function SettingsDialog({ folder, close }: { folder: FolderEntry; close: 
             withAsterisk={false}
           />
         ) : null}
-        {problem === null ? null : (
-          <p className="failure small" role="alert">
-            {problem}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <Button onClick={close} type="button" variant="default">
-            {dialogs.cancel}
-          </Button>
-          <Button disabled={isBusy} type="submit">
-            {dialogs.save}
-          </Button>
-        </div>
+        <ProblemMessage isSmall text={problem} />
+        <DialogActions cancel={close} cancelText={dialogs.cancel} isDisabled={isBusy} verb={dialogs.save} />
       </form>
     </FilesDialog>
   )

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { type FormEvent, useId, useState } from 'react'
 import type { Contribution, Link } from '../../../src/contract/links.ts'
+import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
 import { useListAttempt } from '../dialogs/use-attempt.ts'
@@ -131,11 +132,7 @@ function ChangeForm({ link, changed }: LinkDetailsProps) {
           value={message}
         />
       </div>
-      {problem === null ? null : (
-        <p className="failure small" role="alert">
-          {problem}
-        </p>
-      )}
+      <ProblemMessage isSmall text={problem} />
       <div className="dialog-actions">
         <Button disabled={isBusy} type="submit">
           {dialogs.save}

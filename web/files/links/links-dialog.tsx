@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { Fragment, useEffect, useState } from 'react'
 import type { Link } from '../../../src/contract/links.ts'
+import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { refusedRequest } from '../../shared/ask.ts'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import { FileName } from '../../shared/file-name.tsx'
@@ -81,11 +82,7 @@ export function LinksDialog({ close }: { close: () => void }) {
 
   return (
     <FilesDialog close={close} isWide title={texts.title}>
-      {problem === null ? null : (
-        <p className="failure small" role="alert">
-          {problem}
-        </p>
-      )}
+      <ProblemMessage isSmall text={problem} />
       {links?.length === 0 ? <p className="quiet">{texts.emptyWhy}</p> : null}
       <ul className="plain-rows">
         {links?.map((link) =>

@@ -1,6 +1,8 @@
-import { Button } from '@mantine/core'
 import { type FormEvent, useId, useState } from 'react'
 import type { LinkDetail } from '../../../src/contract/links.ts'
+import { ProblemMessage } from '../../shared/app/problem.tsx'
+import { CheckField } from '../../shared/check-field.tsx'
+import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
 import { useListAttempt } from '../dialogs/use-attempt.ts'
 import { type Entry, foldersOf } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
@@ -55,7 +57,7 @@ export function ShareForm({ entries, close, show }: ShareFormProps) {
     <form className="dialog-form" onSubmit={submit}>
       <p className="small quiet">{isAsking ? share.askingWhy : share.why}</p>
       {isFolder ? (
-        <Check isChecked={isAsking} set={setIsAsking} text={share.asking} why={share.askingShort} />
+        <CheckField isChecked={isAsking} set={setIsAsking} text={share.asking} why={share.askingShort} />
       ) : null}
       <div className="field">
         <label htmlFor={field}>{share.ends}</label>
@@ -74,48 +76,14 @@ export function ShareForm({ entries, close, show }: ShareFormProps) {
         </select>
       </div>
       {isAsking ? (
-        <Check isChecked={forName} set={setForName} text={share.forName} why={share.forNameWhy} />
+        <CheckField isChecked={forName} set={setForName} text={share.forName} why={share.forNameWhy} />
       ) : (
-        <Check isChecked={isOnce} set={setIsOnce} text={share.once} why={share.onceWhy} />
+        <CheckField isChecked={isOnce} set={setIsOnce} text={share.once} why={share.onceWhy} />
       )}
-      <Check isChecked={isLocked} set={setIsLocked} text={share.password} why={share.passwordWhy} />
+      <CheckField isChecked={isLocked} set={setIsLocked} text={share.password} why={share.passwordWhy} />
       <MoreTerms isAsking={isAsking} />
-      {problem === null ? null : (
-        <p className="failure small" role="alert">
-          {problem}
-        </p>
-      )}
-      <div className="dialog-actions">
-        <Button onClick={close} type="button" variant="default">
-          {dialogs.cancel}
-        </Button>
-        <Button disabled={isBusy} type="submit">
-          {share.make}
-        </Button>
-      </div>
+      <ProblemMessage isSmall text={problem} />
+      <DialogActions cancel={close} cancelText={dialogs.cancel} isDisabled={isBusy} verb={share.make} />
     </form>
-  )
-}
-
-interface CheckProps {
-  readonly isChecked: boolean
-  readonly set: (isChecked: boolean) => void
-  readonly text: string
-  readonly why: string
-}
-
-function Check({ isChecked, set, text, why }: CheckProps) {
-  return (
-    <label className="check">
-      <input
-        checked={isChecked}
-        onChange={({ currentTarget }) => set(currentTarget.checked)}
-        type="checkbox"
-      />
-      <span>
-        {text}
-        <span className="small quiet">{why}</span>
-      </span>
-    </label>
   )
 }

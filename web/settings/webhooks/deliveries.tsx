@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core'
 import { useCallback, useEffect, useState } from 'react'
 import type { Webhook, WebhookDelivery } from '../../../src/contract/webhooks.ts'
 import { Loaded } from '../../shared/app/loaded.tsx'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
+import { RowButton } from '../../shared/app/row-button.tsx'
 import { useAnswer } from '../../shared/app/use-answer.ts'
 import { useAttempt } from '../../shared/app/use-attempt.ts'
 import { fill } from '../../shared/words.ts'
@@ -93,15 +93,12 @@ function DeliveryRow({ delivery, isBusy, replay }: DeliveryRowProps) {
         <span className="small quiet">{words.moment(delivery.at)}</span>
       </div>
       {replay === null || delivery.state === 'waiting' ? null : (
-        <Button
-          aria-label={fill(deliveries.againOf, { kind })}
-          className="row-button"
-          disabled={isBusy}
-          onClick={replay}
-          variant="default"
-        >
-          {deliveries.again}
-        </Button>
+        <RowButton
+          label={fill(deliveries.againOf, { kind })}
+          act={replay}
+          isDisabled={isBusy}
+          text={deliveries.again}
+        />
       )}
     </li>
   )

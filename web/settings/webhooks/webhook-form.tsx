@@ -1,10 +1,12 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { EVENT_KINDS, type EventKind } from '../../../src/domain/link-event.ts'
 import { parseWebhookUrl } from '../../../src/domain/webhook.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { Hindrance, useAttempt } from '../../shared/app/use-attempt.ts'
 import { refusedRequest } from '../../shared/ask.ts'
+import { CheckField } from '../../shared/check-field.tsx'
+import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
 import { useSettings } from '../settings-context.ts'
 
 interface WebhookFormProps<T> {
@@ -62,26 +64,22 @@ export function WebhookForm<T>({ hint, verb, act, then, cancel, ...before }: Web
       <fieldset>
         <legend>{form.kinds}</legend>
         {EVENT_KINDS.map((kind) => (
-          <label className="check" key={kind}>
-            <input checked={kinds.includes(kind)} onChange={() => toggle(kind)} type="checkbox" />
-            <span>
-              {webhooks.kinds[kind]}
-              {form.kindWhys[kind] === undefined ? null : (
-                <span className="small quiet">{form.kindWhys[kind]}</span>
-              )}
-            </span>
-          </label>
+          <CheckField
+            isChecked={kinds.includes(kind)}
+            key={kind}
+            set={() => toggle(kind)}
+            text={webhooks.kinds[kind]}
+            why={form.kindWhys[kind]}
+          />
         ))}
       </fieldset>
       <ProblemMessage text={problem} />
-      <div className="dialog-actions">
-        <Button onClick={cancel} type="button" variant="default">
-          {common.cancel}
-        </Button>
-        <Button disabled={isBusy || kinds.length === 0} type="submit">
-          {verb}
-        </Button>
-      </div>
+      <DialogActions
+        cancel={cancel}
+        cancelText={common.cancel}
+        isDisabled={isBusy || kinds.length === 0}
+        verb={verb}
+      />
     </form>
   )
 }

@@ -1,7 +1,7 @@
-import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Webhook } from '../../../src/contract/webhooks.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
+import { RowButton } from '../../shared/app/row-button.tsx'
 import { useAttempt } from '../../shared/app/use-attempt.ts'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import { fill } from '../../shared/words.ts'
@@ -68,33 +68,20 @@ export function WebhookRow({ webhook, again, change, remove }: WebhookRowProps) 
       </div>
       <div className="buttons">
         {paused === null ? (
-          <Button
-            aria-label={fill(webhooks.testOf, { url })}
-            className="row-button"
-            disabled={isBusy}
-            onClick={test}
-            variant="default"
-          >
-            {webhooks.test}
-          </Button>
+          <RowButton
+            label={fill(webhooks.testOf, { url })}
+            act={test}
+            isDisabled={isBusy}
+            text={webhooks.test}
+          />
         ) : null}
-        <Button
-          aria-label={fill(paused === null ? webhooks.pauseOf : webhooks.resumeOf, { url })}
-          className="row-button"
-          disabled={isBusy}
-          onClick={() => pause(paused === null)}
-          variant="default"
-        >
-          {paused === null ? webhooks.pause : webhooks.resume}
-        </Button>
-        <Button
-          aria-label={fill(webhooks.changeOf, { url })}
-          className="row-button"
-          onClick={change}
-          variant="default"
-        >
-          {webhooks.change}
-        </Button>
+        <RowButton
+          label={fill(paused === null ? webhooks.pauseOf : webhooks.resumeOf, { url })}
+          act={() => pause(paused === null)}
+          isDisabled={isBusy}
+          text={paused === null ? webhooks.pause : webhooks.resume}
+        />
+        <RowButton label={fill(webhooks.changeOf, { url })} act={change} text={webhooks.change} />
       </div>
       <ProblemMessage text={problem} />
       <details

@@ -1,8 +1,8 @@
 /** An error message; renders nothing without one. */
-export function ProblemMessage({ text }: { text: string | null }) {
+export function ProblemMessage({ text, isSmall = false }: { text: string | null; isSmall?: boolean }) {
   if (text === null) return null
   return (
-    <p className="failure" role="alert">
+    <p className={isSmall ? 'failure small' : 'failure'} role="alert">
       {text}
     </p>
   )

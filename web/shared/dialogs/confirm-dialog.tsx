@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core'
 import { useApp } from '../app/app-context.ts'
 import { ProblemMessage } from '../app/problem.tsx'
 import { useAttempt } from '../app/use-attempt.ts'
 import { Dialog } from './dialog.tsx'
+import { DialogActions } from './dialog-actions.tsx'
 
 interface ConfirmDialogProps {
   readonly title: string
@@ -34,14 +34,14 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     <Dialog close={close} closeText={texts.close} title={title}>
       <p>{why}</p>
       <ProblemMessage text={problem} />
-      <div className="dialog-actions">
-        <Button onClick={close} variant="default">
-          {texts.cancel}
-        </Button>
-        <Button {...(isDeletion ? { color: 'red' } : {})} disabled={isBusy} onClick={confirm}>
-          {verb}
-        </Button>
-      </div>
+      <DialogActions
+        cancel={close}
+        cancelText={texts.cancel}
+        act={confirm}
+        isDeletion={isDeletion}
+        isDisabled={isBusy}
+        verb={verb}
+      />
     </Dialog>
   )
 }
