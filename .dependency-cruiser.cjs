@@ -29,7 +29,7 @@ const MAY_IMPORT = {
   files: ['thumbnails/(thumbnails|icons)\\.ts$'],
   thumbnails: ['files/', 'sharing/(access|links/link-(access|visits))\\.ts$'],
   accounts: ['files/', 'mail/', 'webhooks/webhooks\\.rows\\.ts$'],
-  sharing: ['files/', 'accounts/', 'uploads/', 'mail/outbox\\.ts$'],
+  sharing: ['files/', 'accounts/', 'uploads/', 'mail/(outbox|recipients\\.rows)\\.ts$'],
   uploads: ['files/', 'thumbnails/'],
   downloads: ['files/', 'sharing/', 'uploads/hashing/'],
   webhooks: [
@@ -41,7 +41,7 @@ const MAY_IMPORT = {
   operations: [
     'accounts/',
     'files/',
-    'mail/outbox\\.ts$',
+    'mail/(outbox|recipients\\.rows)\\.ts$',
     'sharing/',
     'thumbnails/thumbnails\\.ts$',
     'uploads/',

@@ -4,17 +4,9 @@ import type { AccountId } from '../domain/ids.ts'
 import type { Language } from '../domain/language.ts'
 import type { DownloadMails } from '../domain/link-event.ts'
 import { foldMailAddress, type MailAddress } from '../domain/mail-address.ts'
+import { type MailRecipient, mailRecipients, noteOf, wereNotTold } from './recipients.rows.ts'
 
-const columns = [
-  'account_id',
-  'address',
-  'pending',
-  'language',
-  'warnings',
-  'download_mails',
-  'warned_at',
-  'warned_until',
-] as const
+const columns = ['account_id', 'address', 'pending', 'language', 'warnings', 'download_mails'] as const
 
 export type MailAddressRow = Row<'mail_addresses', (typeof columns)[number]>
 
@@ -94,49 +86,31 @@ export async function dropMailAddress(trx: Trx, account: AccountId): Promise<voi
   await trx.deleteFrom('mail_addresses').where('account_id', '=', account).execute()
 }
 
-export interface AccountToWarn extends MailAddressRow {
-  readonly address: MailAddress
-  readonly username: string
-}
+export type AccountToWarn = MailRecipient & Row<'mail_addresses', 'warned_at' | 'warned_until'>
 
 /** Accounts after `after`, by id, that want warnings and got none since `before`. */
-export async function accountsToWarn(
+export function accountsToWarn(
   db: Database,
   after: AccountId,
   before: number,
   limit: number,
 ): Promise<AccountToWarn[]> {
-  const rows = await db
-    .selectFrom('mail_addresses')
-    .innerJoin('accounts', 'accounts.id', 'mail_addresses.account_id')
-    .select(columns)
-    .select('accounts.username')
-    .where('account_id', '>', after)
-    .where('address', 'is not', null)
-    .where('warnings', '=', 1)
-    .where((row) => row.or([row('warned_at', 'is', null), row('warned_at', '<=', before)]))
-    .where('accounts.disabled_at', 'is', null)
-    .orderBy('account_id')
-    .limit(limit)
-    .$narrowType<{ address: MailAddress }>()
+  return mailRecipients(db, after, limit)
+    .select(['mail_addresses.warned_at', 'mail_addresses.warned_until'])
+    .where(wereNotTold('warned_at', before))
     .execute()
-  return rows
 }
 
 /** Records a warning; false when another node has warned the account meanwhile. */
 export async function noteWarned(
   trx: Trx,
-  seen: MailAddressRow,
+  seen: AccountToWarn,
   now: number,
   until: number,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('mail_addresses')
+  const { numUpdatedRows } = await noteOf(trx, seen)
     .set({ warned_at: now, warned_until: until })
-    .where('account_id', '=', seen.account_id)
     .where('warned_at', 'is not distinct from', seen.warned_at)
-    .where('warnings', '=', 1)
-    .where('address', '=', seen.address)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }

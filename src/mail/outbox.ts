@@ -34,6 +34,13 @@ export interface Outbox {
   tell(trx: Trx, account: AccountId, notice: MailNotice): Promise<void>
 }
 
+/** Mails that their recipient can end by a link in them. */
+export interface EndableMails {
+  readonly outbox: Outbox
+  /** Path of that link. */
+  readonly unsubscribePath: (account: AccountId) => string
+}
+
 const NOTICE_LASTS = 3 * DAY
 
 /** `from`: the sender's address; null: no mails are sent. */

@@ -6,6 +6,7 @@ import type { Job } from '../core/jobs/jobs.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Removing } from '../core/store/generations.ts'
 import { MINUTE, SECOND } from '../domain/clock.ts'
+import type { EndableMails } from '../mail/outbox.ts'
 import { dataDiskSize } from '../storage.ts'
 import { type AllFiles, createAllFiles } from './all-files.ts'
 import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
@@ -14,7 +15,7 @@ import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
 import { createDoctor, type Doctor } from './doctor/doctor.ts'
 import { createProbes, type Probes } from './doctor/probe-tokens.ts'
 import { createFigures, type OperationFigures } from './figures.ts'
-import { type DamageMails, tellOfDamages } from './integrity/damage-mails.job.ts'
+import { tellOfDamages } from './integrity/damage-mails.job.ts'
 import { latestDamage } from './integrity/damage-mails.rows.ts'
 import { followDamages } from './integrity/damages.job.ts'
 import { createDiskLoad, type DiskLoad } from './integrity/disk-load.ts'
@@ -55,7 +56,7 @@ export async function createOperationsPart(
   given: Pick<OperationsPart, 'settings' | 'metrics'> & {
     readonly tryMail: TryMail
     readonly diskPressure: DiskPressure
-    readonly mails: Pick<DamageMails, 'outbox' | 'unsubscribePath'>
+    readonly mails: EndableMails
   },
 ): Promise<OperationsPart> {
   const { settings, metrics, tryMail, diskPressure, mails } = given

@@ -1,6 +1,7 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import type { EndableMails } from '../mail/outbox.ts'
 import { type AccessControl, createAccess } from './access.ts'
 import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
 import { createGuestLinks, type GuestLinks } from './links/guest-links.ts'
@@ -8,7 +9,7 @@ import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
 import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
 import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
 import { tellOfEnds, tellOfGathered } from './links/link-ends.job.ts'
-import { type NewsMails, tellNews } from './links/link-news.job.ts'
+import { tellNews } from './links/link-news.job.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
@@ -33,7 +34,7 @@ export interface SharingPart {
 
 export function createSharingPart(
   { config, db, rates, signing, clock, random, failed }: Core,
-  mails: NewsMails,
+  mails: EndableMails,
 ): SharingPart {
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)

@@ -1,22 +1,15 @@
 import { findAccount } from '../core/accounts.rows.ts'
 import type { Trx } from '../database/database.ts'
 import { DAY } from '../domain/clock.ts'
-import type { AccountId } from '../domain/ids.ts'
 import type { DisablingReason } from '../domain/webhook.ts'
 import { findMailAddress } from '../mail/mail-addresses.rows.ts'
-import type { Outbox } from '../mail/outbox.ts'
+import type { EndableMails } from '../mail/outbox.ts'
 import type { WebhookRow } from './webhooks.rows.ts'
-
-export interface WebhookMails {
-  readonly outbox: Outbox
-  /** Path of the link that ends such mails. */
-  readonly unsubscribePath: (account: AccountId) => string
-}
 
 const LASTS = 3 * DAY
 
 /** Tells the owner by mail that the server has disabled a webhook, in the transaction that does so. */
-export function webhookDisabled({ outbox, unsubscribePath }: WebhookMails) {
+export function webhookDisabled({ outbox, unsubscribePath }: EndableMails) {
   return async (trx: Trx, webhook: WebhookRow, reason: DisablingReason): Promise<void> => {
     const { account_id: account, url } = webhook
     const mail = await findMailAddress(trx, account)

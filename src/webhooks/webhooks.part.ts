@@ -1,7 +1,8 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, SECOND } from '../domain/clock.ts'
-import { type WebhookMails, webhookDisabled } from './disabled-mail.ts'
+import type { EndableMails } from '../mail/outbox.ts'
+import { webhookDisabled } from './disabled-mail.ts'
 import { createWebhookSender } from './webhook-request.ts'
 import { WebhookSending } from './webhook-sending.job.ts'
 import { Webhooks } from './webhooks.ts'
@@ -15,7 +16,7 @@ export interface WebhooksPart {
 }
 
 /** `version`: of this program. */
-export function createWebhooksPart(core: Core, mails: WebhookMails, version: string): WebhooksPart {
+export function createWebhooksPart(core: Core, mails: EndableMails, version: string): WebhooksPart {
   const anyNetwork = core.config.webhookPrivateNetworks
   const sending = new WebhookSending({
     ...core,

@@ -8,6 +8,7 @@ import type { Core } from '../../core/core.ts'
 import type { Job } from '../../core/jobs/jobs.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { DAY, MINUTE } from '../../domain/clock.ts'
+import type { EndableMails } from '../../mail/outbox.ts'
 import { settings } from '../../settings.ts'
 import {
   type ChildEnd,
@@ -17,7 +18,7 @@ import {
   withoutSettings,
 } from '../child-command.ts'
 import { placeName } from '../store-places.ts'
-import { type BackupMails, tellAdministrators } from './backup-mails.ts'
+import { tellAdministrators } from './backup-mails.ts'
 import {
   dueAt,
   noRuns,
@@ -33,9 +34,9 @@ import {
 /** As a command of people needs at most: it reads rows, and asks beside for what has gone meanwhile. */
 const CONNECTIONS = 4
 
-type Parts = Pick<Core, 'db' | 'clock' | 'config' | 'log'> & { readonly mails: BackupMails }
+type Parts = Pick<Core, 'db' | 'clock' | 'config' | 'log'> & { readonly mails: EndableMails }
 
-export function ownBackupJobs(core: Core, mails: BackupMails): readonly Job[] {
+export function ownBackupJobs(core: Core, mails: EndableMails): readonly Job[] {
   const { own } = core.config.backup
   if (own === null) return []
   const parts = { ...core, mails }

@@ -5,7 +5,7 @@ import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { type AccountId, type DamageId, GUESTS } from '../../domain/ids.ts'
 import type { Letter } from '../../domain/letter.ts'
-import type { Outbox } from '../../mail/outbox.ts'
+import type { EndableMails } from '../../mail/outbox.ts'
 import {
   type Asked,
   administratorsToTell,
@@ -23,12 +23,9 @@ const ACCOUNTS = 50
 /** Milliseconds for which the mail is worth sending. */
 const LASTS = 7 * DAY
 
-export interface DamageMails {
+export interface DamageMails extends EndableMails {
   readonly db: Database
   readonly clock: Pick<Clock, 'now'>
-  readonly outbox: Outbox
-  /** Path of the link that ends such mails. */
-  readonly unsubscribePath: (account: AccountId) => string
 }
 
 /**

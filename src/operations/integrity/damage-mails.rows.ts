@@ -1,8 +1,8 @@
 /** Who is to be told of damaged contents, and of which. */
 import type { Database, Trx } from '../../database/database.ts'
+import type { Row } from '../../database/schema.ts'
 import type { AccountId, DamageId } from '../../domain/ids.ts'
-import type { Language } from '../../domain/language.ts'
-import type { MailAddress } from '../../domain/mail-address.ts'
+import { type MailRecipient, mailRecipients, noteOf, wereNotTold } from '../../mail/recipients.rows.ts'
 
 /** The latest copy that is noted as damaged and is damaged still; null where there is none. */
 export async function latestDamage(db: Database): Promise<DamageId | null> {
@@ -15,14 +15,8 @@ export async function latestDamage(db: Database): Promise<DamageId | null> {
   return row?.latest ?? null
 }
 
-export interface Recipient {
-  readonly account_id: AccountId
-  readonly username: string
-  readonly address: MailAddress
-  readonly language: Language
-  /** The last damage that they were told of. */
-  readonly damage_told: DamageId
-}
+/** `damage_told`: the last damage that they were told of. */
+export type Recipient = MailRecipient & Row<'mail_addresses', 'damage_told'>
 
 /** Accounts after `after`, by id, that want to be told of something and were told of nothing since `before`. */
 export interface Asked {
@@ -51,24 +45,9 @@ export function ownersToTell(db: Database, asked: Asked): Promise<Recipient[]> {
 }
 
 function recipients(db: Database, { after, before, limit }: Asked) {
-  return db
-    .selectFrom('mail_addresses')
-    .innerJoin('accounts', 'accounts.id', 'mail_addresses.account_id')
-    .select(['mail_addresses.account_id', 'accounts.username'])
-    .select(['mail_addresses.language', 'mail_addresses.damage_told'])
-    .select((row) => row.ref('mail_addresses.address').$notNull().as('address'))
-    .where('mail_addresses.account_id', '>', after)
-    .where('mail_addresses.address', 'is not', null)
-    .where('mail_addresses.warnings', '=', 1)
-    .where((row) =>
-      row.or([
-        row('mail_addresses.damage_told_at', 'is', null),
-        row('mail_addresses.damage_told_at', '<=', before),
-      ]),
-    )
-    .where('accounts.disabled_at', 'is', null)
-    .orderBy('mail_addresses.account_id')
-    .limit(limit)
+  return mailRecipients(db, after, limit)
+    .select('mail_addresses.damage_told')
+    .where(wereNotTold('damage_told_at', before))
 }
 
 /** Files, those in bins too, with a content that is damaged. */
@@ -127,13 +106,9 @@ export async function countDamages(db: Database, [after, to]: Span): Promise<num
 
 /** False when another node has told them meanwhile, or they want no mails any more. */
 export async function noteTold(trx: Trx, seen: Recipient, told: DamageId, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('mail_addresses')
+  const { numUpdatedRows } = await noteOf(trx, seen)
     .set({ damage_told: told, damage_told_at: now })
-    .where('account_id', '=', seen.account_id)
     .where('damage_told', '=', seen.damage_told)
-    .where('address', '=', seen.address)
-    .where('warnings', '=', 1)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }

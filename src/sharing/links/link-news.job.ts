@@ -5,7 +5,7 @@ import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts'
 import { type AccountId, GUESTS } from '../../domain/ids.ts'
 import type { LinkNewsItem } from '../../domain/letter.ts'
-import type { Outbox } from '../../mail/outbox.ts'
+import type { EndableMails } from '../../mail/outbox.ts'
 import { type LinkNewsRow, markNewsTold, newsRecipients, noteNewsTold, untoldNews } from './link-news.rows.ts'
 
 /** What happens in this time after the first is in the same mail. */
@@ -21,17 +21,11 @@ const ACCOUNTS = 50
 /** Milliseconds for which something is worth telling. */
 const LASTS = 3 * DAY
 
-export interface NewsMails {
-  readonly outbox: Outbox
-  /** Path of the link that ends such mails. */
-  readonly unsubscribePath: (account: AccountId) => string
-}
-
 /** Each address gets at most one mail an hour, with all that it was not told of. */
 export async function tellNews(
   db: Database,
   clock: Pick<Clock, 'now'>,
-  { outbox, unsubscribePath }: NewsMails,
+  { outbox, unsubscribePath }: EndableMails,
   mayGoOn: () => boolean,
 ): Promise<void> {
   if (!outbox.isOpen) return

@@ -1,16 +1,11 @@
 /** Who is to be told by mail of what happened to their links, and of what. */
 import type { Database, Trx } from '../../database/database.ts'
+import type { Row } from '../../database/schema.ts'
 import type { AccountId, LinkEventId, LinkId } from '../../domain/ids.ts'
-import type { Language } from '../../domain/language.ts'
 import type { EndReason, StoredEventKind } from '../../domain/link-event.ts'
-import type { MailAddress } from '../../domain/mail-address.ts'
-export interface NewsRecipient {
-  readonly account_id: AccountId
-  readonly username: string
-  readonly address: MailAddress
-  readonly language: Language
-  readonly events_told_at: number | null
-}
+import { type MailRecipient, mailRecipients, noteOf, wereNotTold } from '../../mail/recipients.rows.ts'
+
+export type NewsRecipient = MailRecipient & Row<'mail_addresses', 'events_told_at'>
 
 interface Asked {
   /** Accounts after this one, by id. */
@@ -35,37 +30,18 @@ export function newsRecipients(
     .where('at', '>', happened.after)
     .where('at', '<=', happened.before)
   return db.readPool.rows(
-    db
-      .selectFrom('mail_addresses')
-      .innerJoin('accounts', 'accounts.id', 'mail_addresses.account_id')
-      .select(['mail_addresses.account_id', 'accounts.username'])
-      .select(['mail_addresses.language', 'mail_addresses.events_told_at'])
-      .select((row) => row.ref('mail_addresses.address').$notNull().as('address'))
-      .where('mail_addresses.account_id', '>', after)
+    mailRecipients(db, after, limit)
+      .select('mail_addresses.events_told_at')
       .where('mail_addresses.account_id', 'in', owners)
-      .where('mail_addresses.address', 'is not', null)
-      .where('mail_addresses.warnings', '=', 1)
-      .where((row) =>
-        row.or([
-          row('mail_addresses.events_told_at', 'is', null),
-          row('mail_addresses.events_told_at', '<=', toldBefore),
-        ]),
-      )
-      .where('accounts.disabled_at', 'is', null)
-      .orderBy('mail_addresses.account_id')
-      .limit(limit),
+      .where(wereNotTold('events_told_at', toldBefore)),
   )
 }
 
 /** False when another node has told them meanwhile, or they want no mails any more. */
 export async function noteNewsTold(trx: Trx, seen: NewsRecipient, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('mail_addresses')
+  const { numUpdatedRows } = await noteOf(trx, seen)
     .set({ events_told_at: now })
-    .where('account_id', '=', seen.account_id)
     .where('events_told_at', 'is not distinct from', seen.events_told_at)
-    .where('address', '=', seen.address)
-    .where('warnings', '=', 1)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }

@@ -1,0 +1,47 @@
+/** Accounts that want mails about their files and links, and notes of what those mails told them. */
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Queryable, Trx } from '../database/database.ts'
+import type { AccountId } from '../domain/ids.ts'
+import type { Language } from '../domain/language.ts'
+import type { MailAddress } from '../domain/mail-address.ts'
+
+export interface MailRecipient {
+  readonly account_id: AccountId
+  readonly username: string
+  /** The verified one. */
+  readonly address: MailAddress
+  readonly language: Language
+}
+
+/** Recipients after the account `after`, by id. */
+export function mailRecipients(db: Queryable, after: AccountId, limit: number) {
+  return db
+    .selectFrom('mail_addresses')
+    .innerJoin('accounts', 'accounts.id', 'mail_addresses.account_id')
+    .select(['mail_addresses.account_id', 'accounts.username', 'mail_addresses.language'])
+    .select((row) => row.ref('mail_addresses.address').$notNull().as('address'))
+    .where('mail_addresses.account_id', '>', after)
+    .where('mail_addresses.address', 'is not', null)
+    .where('mail_addresses.warnings', '=', 1)
+    .where('accounts.disabled_at', 'is', null)
+    .orderBy('mail_addresses.account_id')
+    .limit(limit)
+}
+
+/** Of recipients: whether no mail of that kind was sent to them after `time`. */
+export function wereNotTold(
+  at: 'warned_at' | 'damage_told_at' | 'events_told_at',
+  time: number,
+): RawBuilder<SqlBool> {
+  const column = sql.ref(`mail_addresses.${at}`)
+  return sql<SqlBool>`(${column} is null or ${column} <= ${time})`
+}
+
+/** The row that notes what a recipient was told; none when they want no mails any more, or have another address. */
+export function noteOf(trx: Trx, { account_id, address }: MailRecipient) {
+  return trx
+    .updateTable('mail_addresses')
+    .where('account_id', '=', account_id)
+    .where('address', '=', address)
+    .where('warnings', '=', 1)
+}
