@@ -62,9 +62,12 @@ export async function loadPostgres(
     for (const { name } of made) await client.query(`drop index ${name}`)
     for (const table of TABLES) {
       for (const rows of batches(data[table]())) {
-        await client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [
-          JSON.stringify(rows),
-        ])
+        // The columns are named, so that all others have their defaults.
+        const columns = Object.keys(rows[0] ?? {}).join(', ')
+        await client.query(
+          `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`,
+          [JSON.stringify(rows)],
+        )
       }
       await client.query(
         `select setval(pg_get_serial_sequence('${table}', 'id'), (select max(id) from ${table}))`,
