@@ -12,8 +12,8 @@ const part = z.object({ text: z.string(), isCut: z.boolean(), left: z.number() }
 const nameParts = (page: Page) =>
   readElements(
     page,
-    '.file-item .name > span',
-    '{ text: it.textContent, isCut: it.scrollWidth > it.clientWidth, left: it.getBoundingClientRect().left }',
+    '.file-item .name > [data-text]',
+    '{ text: it.dataset.text, isCut: it.scrollWidth > it.clientWidth, left: it.getBoundingClientRect().left }',
     part,
   )
 
@@ -131,6 +131,27 @@ describeInBrowser('the page of a folder', (browser) => {
     await page.keyboard.press('Enter')
     await page.waitForURL('**/d/*')
     expect(await page.title()).toStartWith(name(1))
+  })
+
+  test('leads from file to file, and Back to the folder', async () => {
+    const folder = await folderOf(['a.txt', 'b.txt', 'c.txt'])
+    await using visit = await open()
+    const { page } = visit
+    await page.goto(`/f/${folder}?sort=name`)
+    await page.getByRole('link', { name: 'a.txt', exact: true }).click()
+    const shown = async (name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor()
+    await shown('a.txt')
+    expect(await page.getByRole('link', { name: 'Previous' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Next' }).click()
+    await shown('b.txt')
+    await page.keyboard.press('ArrowRight')
+    await shown('c.txt')
+    expect(await page.getByRole('link', { name: 'Next' }).count()).toBe(0)
+    await page.keyboard.press('ArrowLeft')
+    await shown('b.txt')
+    await page.goBack()
+    await page.locator('.file-item').first().waitFor()
+    expect(await names(page)).toEqual(['a.txt', 'b.txt', 'c.txt'])
   })
 
   test('shifts nothing while thumbnails come', async () => {

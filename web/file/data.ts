@@ -49,6 +49,8 @@ export interface FilePageParts {
 
 /** What the page's scripts say, in the language of the page. */
 export interface FileScriptTexts {
+  readonly previousFile: string
+  readonly nextFile: string
   readonly previewFailed: string
   readonly downloadInstead: string
   readonly cannotPlay: string

@@ -3,6 +3,7 @@ import { enableCopy } from '../shared/copy-button.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { createWords } from '../shared/words.ts'
 import type { FilePageData, PreviewKind } from './data.ts'
+import { showNextFile } from './next-file.ts'
 import { openSource } from './source.ts'
 import { presentMessage, type Show } from './stage.ts'
 import { enableVerify } from './verify.ts'
@@ -23,6 +24,7 @@ const page = readPageData<FilePageData>()
 const words = createWords(page.locale)
 enableCopy(document)
 enableVerify(page, words)
+showNextFile(page.texts)
 void showPreview()
 
 async function showPreview(): Promise<void> {

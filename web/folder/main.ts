@@ -1,5 +1,7 @@
 import { enableCopy } from '../shared/copy-button.ts'
+import { rememberFiles } from '../shared/files-beside.ts'
 import { moveByArrows } from './arrow-keys.ts'
 
 enableCopy(document)
 moveByArrows(document)
+rememberFiles(document)

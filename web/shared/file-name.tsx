@@ -1,13 +1,14 @@
 /**
  * A file name that is truncated in its middle when space is short, so that its ending stays visible. The
- * element's text is the whole name.
+ * element's text, which is copied and read aloud, is the whole name; what is seen are its two parts.
  */
 export function FileName({ name }: { name: string }) {
   const [start, end] = splitName(name)
   return (
     <bdi className="name" title={name}>
-      <span className="name-start">{start}</span>
-      <span className="name-end">{end}</span>
+      <span className="off-screen">{name}</span>
+      <span aria-hidden="true" className="name-start" data-text={start} />
+      <span aria-hidden="true" className="name-end" data-text={end} />
     </bdi>
   )
 }

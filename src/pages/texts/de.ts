@@ -255,6 +255,8 @@ export const de: Texts = {
     arrivedUnsized: '{received} sind da.',
     lookAgain: 'Erneut prüfen',
     script: {
+      previousFile: 'Vorige',
+      nextFile: 'Nächste',
       previewFailed: 'Das lässt sich hier nicht anzeigen. Du kannst die Datei herunterladen, wie sie ist.',
       downloadInstead: 'Datei herunterladen',
       cannotPlay:

@@ -247,6 +247,8 @@ export const en: Texts = {
     arrivedUnsized: '{received} is here.',
     lookAgain: 'Check again',
     script: {
+      previousFile: 'Previous',
+      nextFile: 'Next',
       previewFailed: 'This cannot be shown here. The file itself can be downloaded as it is.',
       downloadInstead: 'Download the file',
       cannotPlay: 'This browser cannot play it. Other players may, once it is downloaded.',
