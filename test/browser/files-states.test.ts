@@ -77,7 +77,7 @@ describeInBrowser('the file manager', (browser) => {
     const program = api(host, own.key)
     const [entry] = await intoBin(program, { folders: [own.alpha] })
     await missing.waitFor()
-    expect(await page.getByRole('treeitem', { name: 'Alpha' }).count()).toBe(0)
+    await page.getByRole('treeitem', { name: 'Alpha' }).waitFor({ state: 'detached' })
     expect(await program.post('/api/v1/bin/restore', { entries: [entry] })).toMatchObject({ status: 200 })
     await files.lists('one.txt')
     await page.getByRole('treeitem', { name: 'Alpha' }).waitFor()
