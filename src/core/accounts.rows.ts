@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, lockMigrations } from '../database/differences.ts'
 import { lookup } from '../database/lookup.ts'
-import { prepared, preparedChange } from '../database/prepared.ts'
+import { preparedChange } from '../database/prepared.ts'
 import type { Row } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type AccountId, type FolderId, GUESTS } from '../domain/ids.ts'
@@ -54,15 +54,6 @@ const accountById = lookup<AccountId, AccountRow>({
   build: (db, isWanted) => db.selectFrom('accounts').selectAll().where(isWanted),
   valueIn: (row) => row.id,
 })
-
-/** Live files of the account. */
-export async function filesCount(db: Queryable, id: AccountId): Promise<number> {
-  return (await countOfFiles(db, id))[0]?.files_count ?? 0
-}
-
-const countOfFiles = prepared((db, id: AccountId) =>
-  db.selectFrom('accounts').select('files_count').where('id', '=', id),
-)
 
 export function findAccountByName(db: Queryable, username: string): Promise<AccountRow | undefined> {
   return db

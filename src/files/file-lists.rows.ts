@@ -105,13 +105,17 @@ export interface FileQuery extends FileOrder {
   readonly limit: number
 }
 
-/** `total`: how many files there are, where that is known. Pages of the second half are then looked for from the end. */
+/**
+ * `total`: how many files there are, where that is known. Pages of the second half are then looked for from the end.
+ * `hasGoing`: what `hasFilesGoing` would tell, where that is known.
+ */
 export async function listFiles(
   db: Database,
   query: FileQuery,
   total: number | null = null,
+  hasGoing: boolean | null = null,
 ): Promise<FileListRow[]> {
-  const skipsGoing = await hasFilesGoing(db, query)
+  const skipsGoing = hasGoing ?? (await hasFilesGoing(db, query))
   if (skipsGoing || total === null || query.offset <= total / 2) return pageOfFiles(db, query, skipsGoing)
   const limit = Math.min(query.limit, total - query.offset)
   if (limit <= 0) return []
@@ -126,7 +130,7 @@ async function pageOfFiles(db: Database, query: FileQuery, skipsGoing: boolean):
   if (isSlow) return db.readPool.rows(listedFiles(db, query, placedFiles(db, query, false)))
   const { account, folder, sort, order, limit, offset } = query
   const { firstOfAccount, firstInFolder, ofAccount, inFolder } = PAGES[sort][order]
-  if (offset === 0 && skipsInIndex(db) && !(await isAnyDamaged(db))) {
+  if (offset === 0 && !(skipsInIndex(db) && (await isAnyDamaged(db)))) {
     return folder === null ? firstOfAccount(db, account, limit) : firstInFolder(db, folder, limit)
   }
   return folder === null ? ofAccount(db, account, limit, offset) : inFolder(db, folder, limit, offset)
@@ -191,14 +195,16 @@ function preparedPages(order: FileOrder) {
     skipsInIndex(db)
       ? rowsOf(some).orderBy(orderOfFiles(order, 'files')).limit(limit).offset(offset)
       : listedFiles(db, { ...order, limit, offset }, some)
-  const first = (some: SomeFiles, limit: number) =>
-    firstSoundRowsOf(some).orderBy(orderOfFiles(order, 'files')).limit(limit)
+  const first = (db: Queryable, some: SomeFiles, limit: number) =>
+    skipsInIndex(db)
+      ? firstSoundRowsOf(some).orderBy(orderOfFiles(order, 'files')).limit(limit)
+      : rowsOf(some).orderBy(orderOfFiles(order, 'files')).limit(limit)
   return {
     firstOfAccount: prepared((db, account: AccountId, limit: number) =>
-      first(live(db).where('files.account_id', '=', account), limit),
+      first(db, live(db).where('files.account_id', '=', account), limit),
     ),
     firstInFolder: prepared((db, folder: FolderId, limit: number) =>
-      first(live(db).where('files.folder_id', '=', folder), limit),
+      first(db, live(db).where('files.folder_id', '=', folder), limit),
     ),
     ofAccount: plannedEachTime((db, account: AccountId, limit: number, offset: number) =>
       page(db, live(db).where('files.account_id', '=', account), limit, offset),

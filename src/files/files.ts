@@ -1,4 +1,3 @@
-import { filesCount } from '../core/accounts.rows.ts'
 import { yieldToEventLoop } from '../core/batches.ts'
 import { noteChange } from '../core/changes.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
@@ -13,7 +12,7 @@ import type { Reach } from '../domain/reach.ts'
 import { type FileListRow, type FileOrder, filesBefore, listFiles } from './file-lists.rows.ts'
 import { searchFiles } from './file-search.rows.ts'
 import { type FileDetailRow, placeFile, renameFile } from './files.rows.ts'
-import { changeFiles, fileCount, findFolder } from './folders/folders.rows.ts'
+import { changeFiles, countedFiles, fileCount, findFolder } from './folders/folders.rows.ts'
 import { placeOf } from './folders/places.ts'
 import { ownFile } from './own-file.ts'
 import type { Usage } from './use-counters.ts'
@@ -111,8 +110,8 @@ export function createFiles(db: Database, usage: Usage): Files {
         })
         return { ...hits, files: hits.files.map(counted) }
       }
-      const total = await place.count()
-      const rows = await listFiles(db, found, place.tree === null ? total : null)
+      const { total, isClearing } = await place.count()
+      const rows = await listFiles(db, found, place.tree === null ? total : null, isClearing)
       return { files: rows.map(counted), total, isExact: true }
     },
 
@@ -193,8 +192,8 @@ interface ListedPlace {
   readonly folder: FolderId | null
   /** null: only what is directly there. */
   readonly tree: 'small' | 'large' | null
-  /** How many files there are. */
-  count(): Promise<number>
+  /** How many files there are. `isClearing`: whether rows may include some that went with a deleted folder. */
+  count(): Promise<{ readonly total: number; readonly isClearing: boolean }>
 }
 
 /** A tree that holds more than one of so many files of the account is a large part of it. */
@@ -208,14 +207,18 @@ async function listedPlace(
 ): Promise<ListedPlace | null> {
   if (place !== null) {
     const folder = await placeOf(db, reach, place)
-    return { folder, tree: null, count: () => fileCount(db, folder) }
+    return { folder, tree: null, count: async () => inFolder(await fileCount(db, folder)) }
   }
-  const all = () => filesCount(db, reach.account)
+  const all = () => countedFiles(db, reach.account)
   if (reach.within === null) return { folder: null, tree: null, count: all }
   const top = await findFolder(db, reach.within)
   if (top === undefined) return null
-  const count = async () => top.tree_files
+  const count = async () => inFolder(top.tree_files)
   if (top.tree_folders === 0) return { folder: top.id, tree: null, count }
-  const isLarge = top.tree_files * LARGE_PART > (await all())
+  const isLarge = top.tree_files * LARGE_PART > (await all()).total
   return { folder: top.id, tree: isLarge ? 'large' : 'small', count }
+}
+
+function inFolder(total: number) {
+  return { total, isClearing: false }
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { lookup } from '../../database/lookup.ts'
 import { prepared, preparedChange } from '../../database/prepared.ts'
 import type { Row } from '../../database/schema.ts'
 import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
@@ -143,18 +144,37 @@ export async function isGone(db: Queryable, id: FolderId): Promise<boolean> {
 
 /** Whether something below a deleted folder of the account is not marked as deleted yet. */
 export async function isClearing(db: Database, account: AccountId): Promise<boolean> {
-  return (await oneToClear(db, account)).length > 0
+  return (await countedFiles(db, account)).isClearing
 }
 
-const oneToClear = prepared((db, account: AccountId) =>
-  db
-    .selectFrom('folders')
-    .select('id')
-    .where('account_id', '=', account)
-    .where('deleted_at', 'is not', null)
-    .where('cleared_at', 'is', null)
-    .limit(sql.lit(1)),
-)
+/** How many live files the account has, and `isClearing`. */
+export async function countedFiles(
+  db: Database,
+  account: AccountId,
+): Promise<{ readonly total: number; readonly isClearing: boolean }> {
+  const row = await listedAccount(db, account)
+  return { total: row?.files_count ?? 0, isClearing: (row?.clearing ?? null) !== null }
+}
+
+const listedAccount = lookup({
+  column: 'accounts.id',
+  build: (db, isWanted) =>
+    db
+      .selectFrom('accounts')
+      .where(isWanted)
+      .select(['accounts.id', 'accounts.files_count'])
+      .select((account) =>
+        account
+          .selectFrom('folders')
+          .whereRef('folders.account_id', '=', 'accounts.id')
+          .where('folders.deleted_at', 'is not', null)
+          .where('folders.cleared_at', 'is', null)
+          .select('folders.id')
+          .limit(sql.lit(1))
+          .as('clearing'),
+      ),
+  valueIn: ({ id }) => id,
+})
 
 /** The account's folders that are deleted, or below a deleted one, and not cleared yet: ids in parentheses. */
 export function goingFolders(account: AccountId): RawBuilder<FolderId> {
