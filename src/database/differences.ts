@@ -158,6 +158,22 @@ export function skipsInIndex(db: Queryable): boolean {
   return !isPostgres(db)
 }
 
+/**
+ * A limit or an offset that PostgreSQL's planner does not see. By those it sees, a plan for this page alone looks cheaper
+ * than the one for any page, and each would be planned anew.
+ */
+export function anyCount(db: Queryable, count: number): RawBuilder<number> {
+  return isPostgres(db) ? sql<number>`(select ${count}::bigint)` : sql<number>`${count}`
+}
+
+/**
+ * For PostgreSQL: whether the column's value is one of the ids, which are few. Whatever it expects of the query, it looks each
+ * of them up in the column's index.
+ */
+export function isAmong(column: string, ids: Expression<unknown>): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.ref(column)} = any(array(${ids}))`
+}
+
 /** The column, in a form for which no index is used. */
 export function withoutIndex<T>(column: string): RawBuilder<T> {
   return sql<T>`+${sql.ref(column)}`

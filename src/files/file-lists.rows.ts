@@ -3,8 +3,8 @@ import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql }
 import { findAccount, topFolder } from '../core/accounts.rows.ts'
 import { damageOfFile, isAnyDamaged } from '../core/damage.rows.ts'
 import { type Database, FAR, type Queryable } from '../database/database.ts'
-import { skipsInIndex, withoutIndex } from '../database/differences.ts'
-import { plannedEachTime, prepared } from '../database/prepared.ts'
+import { anyCount, isAmong, skipsInIndex, withoutIndex } from '../database/differences.ts'
+import { prepared } from '../database/prepared.ts'
 import type { Damage, Tables, ThumbnailState } from '../database/schema.ts'
 import type { AccountId, FileId, FolderId, FolderIdentifier, Slug, Uuid } from '../domain/ids.ts'
 import { goingFolders, isClearing } from './folders/folders.rows.ts'
@@ -191,14 +191,14 @@ function bothWays(sort: FileSortField) {
 
 function preparedPages(order: FileOrder) {
   const live = (db: Queryable) => db.selectFrom('files').where('files.removed_at', 'is', null)
-  const page = (db: Queryable, some: SomeFiles, limit: number, offset: number) =>
-    skipsInIndex(db)
-      ? rowsOf(some).orderBy(orderOfFiles(order, 'files')).limit(limit).offset(offset)
-      : listedFiles(db, { ...order, limit, offset }, some)
+  const by = orderOfFiles(order, 'files')
+  const page = (db: Queryable, some: SomeFiles, limit: number, offset: number) => {
+    if (skipsInIndex(db)) return rowsOf(some).orderBy(by).limit(limit).offset(offset)
+    const ids = some.select('files.id').orderBy(by).limit(anyCount(db, limit)).offset(anyCount(db, offset))
+    return liveFiles(db).where(isAmong('files.id', ids)).orderBy(by)
+  }
   const first = (db: Queryable, some: SomeFiles, limit: number) =>
-    skipsInIndex(db)
-      ? firstSoundRowsOf(some).orderBy(orderOfFiles(order, 'files')).limit(limit)
-      : rowsOf(some).orderBy(orderOfFiles(order, 'files')).limit(limit)
+    (skipsInIndex(db) ? firstSoundRowsOf(some) : rowsOf(some)).orderBy(by).limit(anyCount(db, limit))
   return {
     firstOfAccount: prepared((db, account: AccountId, limit: number) =>
       first(db, live(db).where('files.account_id', '=', account), limit),
@@ -206,10 +206,10 @@ function preparedPages(order: FileOrder) {
     firstInFolder: prepared((db, folder: FolderId, limit: number) =>
       first(db, live(db).where('files.folder_id', '=', folder), limit),
     ),
-    ofAccount: plannedEachTime((db, account: AccountId, limit: number, offset: number) =>
+    ofAccount: prepared((db, account: AccountId, limit: number, offset: number) =>
       page(db, live(db).where('files.account_id', '=', account), limit, offset),
     ),
-    inFolder: plannedEachTime((db, folder: FolderId, limit: number, offset: number) =>
+    inFolder: prepared((db, folder: FolderId, limit: number, offset: number) =>
       page(db, live(db).where('files.folder_id', '=', folder), limit, offset),
     ),
   }
