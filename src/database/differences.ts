@@ -159,11 +159,11 @@ export function skipsInIndex(db: Queryable): boolean {
 }
 
 /**
- * A limit or an offset that PostgreSQL's planner does not see. By those it sees, a plan for this page alone looks cheaper
- * than the one for any page, and each would be planned anew.
+ * A value that the planner does not see, for statements whose best plan is the same for every value. SQLite plans a statement
+ * anew whenever a value is bound that it has seen; PostgreSQL does so where a plan for this value alone looks cheaper.
  */
-export function anyCount(db: Queryable, count: number): RawBuilder<number> {
-  return isPostgres(db) ? sql<number>`(select ${count}::bigint)` : sql<number>`${count}`
+export function unseen<T extends number>(db: Queryable, value: T): RawBuilder<T> {
+  return isPostgres(db) ? sql<T>`(select ${value}::bigint)` : sql<T>`+${value}`
 }
 
 /**

@@ -3,7 +3,7 @@ import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql }
 import { findAccount, topFolder } from '../core/accounts.rows.ts'
 import { damageOfFile, isAnyDamaged } from '../core/damage.rows.ts'
 import { type Database, FAR, type Queryable } from '../database/database.ts'
-import { anyCount, isAmong, skipsInIndex, withoutIndex } from '../database/differences.ts'
+import { isAmong, skipsInIndex, unseen, withoutIndex } from '../database/differences.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Damage, Tables, ThumbnailState } from '../database/schema.ts'
 import type { AccountId, FileId, FolderId, FolderIdentifier, Slug, Uuid } from '../domain/ids.ts'
@@ -190,27 +190,31 @@ function bothWays(sort: FileSortField) {
 }
 
 function preparedPages(order: FileOrder) {
-  const live = (db: Queryable) => db.selectFrom('files').where('files.removed_at', 'is', null)
   const by = orderOfFiles(order, 'files')
-  const page = (db: Queryable, some: SomeFiles, limit: number, offset: number) => {
-    if (skipsInIndex(db)) return rowsOf(some).orderBy(by).limit(limit).offset(offset)
-    const ids = some.select('files.id').orderBy(by).limit(anyCount(db, limit)).offset(anyCount(db, offset))
-    return liveFiles(db).where(isAmong('files.id', ids)).orderBy(by)
-  }
+  const live = (db: Queryable) => db.selectFrom('files').where('files.removed_at', 'is', null)
+  const owned = (db: Queryable, account: AccountId) =>
+    live(db).where('files.account_id', '=', unseen(db, account))
+  const placed = (db: Queryable, folder: FolderId) =>
+    live(db).where('files.folder_id', '=', unseen(db, folder))
   const first = (db: Queryable, some: SomeFiles, limit: number) =>
-    (skipsInIndex(db) ? firstSoundRowsOf(some) : rowsOf(some)).orderBy(by).limit(anyCount(db, limit))
+    (skipsInIndex(db) ? firstSoundRowsOf(some) : rowsOf(some)).orderBy(by).limit(unseen(db, limit))
+  const page = (db: Queryable, some: SomeFiles, limit: number, offset: number) => {
+    const part = <O>(files: SelectQueryBuilder<Tables, 'files', O>) =>
+      files.orderBy(by).limit(unseen(db, limit)).offset(unseen(db, offset))
+    if (skipsInIndex(db)) return part(rowsOf(some))
+    // The rows that the offset skips are passed over in the index alone.
+    return liveFiles(db)
+      .where(isAmong('files.id', part(some.select('files.id'))))
+      .orderBy(by)
+  }
   return {
-    firstOfAccount: prepared((db, account: AccountId, limit: number) =>
-      first(db, live(db).where('files.account_id', '=', account), limit),
-    ),
-    firstInFolder: prepared((db, folder: FolderId, limit: number) =>
-      first(db, live(db).where('files.folder_id', '=', folder), limit),
-    ),
+    firstOfAccount: prepared((db, account: AccountId, limit: number) => first(db, owned(db, account), limit)),
+    firstInFolder: prepared((db, folder: FolderId, limit: number) => first(db, placed(db, folder), limit)),
     ofAccount: prepared((db, account: AccountId, limit: number, offset: number) =>
-      page(db, live(db).where('files.account_id', '=', account), limit, offset),
+      page(db, owned(db, account), limit, offset),
     ),
     inFolder: prepared((db, folder: FolderId, limit: number, offset: number) =>
-      page(db, live(db).where('files.folder_id', '=', folder), limit, offset),
+      page(db, placed(db, folder), limit, offset),
     ),
   }
 }
