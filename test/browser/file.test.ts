@@ -1,5 +1,5 @@
 /** The page of a file in a real browser: what it shows of every kind, and what can be done there. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page, Route } from 'playwright-core'
 import sharp from 'sharp'
 import { encode } from 'uqr'
@@ -288,7 +288,7 @@ describeInBrowser(
       })
     })
 
-    test('lists what is in an archive', async () => {
+    test('lists what is in an archive, and counts a look once, however many parts it reads', async () => {
       const file = await put('letters.zip', await zip(['letters/', 'letters/über.txt', 'plain.txt']))
       await opened(file, async (page) => {
         await page.getByText('3 entries').waitFor()
@@ -298,55 +298,45 @@ describeInBrowser(
           'plain.txt10 B',
         ])
       })
-    })
-
-    test.each([
-      ['broken.png', 'no picture', 'This cannot be shown here'],
-      ['broken.webm', 'no film', 'This browser cannot play it'],
-      ['broken.pdf', 'no document', 'This cannot be shown here'],
-      ['broken.zip', 'no archive', 'This cannot be shown here'],
-      ['broken.txt', 'no\0text', 'This is not text'],
-      ['empty.txt', '', 'This file is empty'],
-    ])('says what is the matter with %s, and offers the download', async (name, content, message) => {
-      const file = await put(name, content)
-      await using visit = await openPage(browser(), host.url)
-      await visit.page.goto(`/d/${file.slug}`)
-      await visit.page.getByText(message).waitFor()
-      const link = visit.page.getByRole('link', { name: 'Download the file' })
-      expect(await link.getAttribute('href')).toBe(`/d/${file.slug}?download=1`)
-    })
-
-    test('counts a look once, however many parts the preview reads', async () => {
-      const file = await put('letters.zip', await zip(['a.txt']))
-      const key = await host.addKey('owner')
-      await opened(file, async (page) => void (await page.getByText('1 entry').waitFor()))
       expect(await detail(host, key, file)).toMatchObject({ views: 1, downloads: 0 })
     })
 
-    describe('a copy that somebody has', () => {
+    test('says what is the matter with a file that cannot be shown, and offers the download', async () => {
+      await using visit = await openPage(browser(), host.url)
+      for (const [name, content, message] of [
+        ['broken.png', 'no picture', 'This cannot be shown here'],
+        ['broken.webm', 'no film', 'This browser cannot play it'],
+        ['broken.pdf', 'no document', 'This cannot be shown here'],
+        ['broken.zip', 'no archive', 'This cannot be shown here'],
+        ['broken.txt', 'no\0text', 'This is not text'],
+        ['empty.txt', '', 'This file is empty'],
+      ] as const) {
+        const file = await put(name, content)
+        await visit.page.goto(`/d/${file.slug}`)
+        await visit.page.getByText(message).waitFor()
+        const link = visit.page.getByRole('link', { name: 'Download the file' })
+        expect(await link.getAttribute('href')).toBe(`/d/${file.slug}?download=1`)
+      }
+    })
+
+    test('tells whether a copy that somebody has is the same', async () => {
       const content = randomBytes(9_000_000)
-      let file: Uploaded
-      beforeAll(async () => {
-        file = await put('program.exe', content)
-      })
-      const verified = (bytes: Bytes, message: string) =>
-        opened(file, async (page) => {
-          await page.getByText('Technical details').click()
+      const changed = content.slice()
+      changed[8_999_999] = 255 - (changed[8_999_999] ?? 0)
+      await opened(await put('program.exe', content), async (page) => {
+        await page.getByText('Technical details').click()
+        for (const [bytes, message] of [
+          [content, 'This is the same file, byte for byte.'],
+          [changed, 'This is not the same file: its content differs.'],
+          [content.slice(1), 'This is not the same file: it has 8.6 MB'],
+        ] as const) {
           await page.setInputFiles('#verify-file', {
             name: 'copy.exe',
             mimeType: 'application/octet-stream',
             buffer: Buffer.from(bytes),
           })
           await page.getByText(message).waitFor()
-        })
-
-      test('is told to be the same', () => verified(content, 'This is the same file, byte for byte.'))
-
-      test('is told to be another when a byte differs, or the length', async () => {
-        const changed = content.slice()
-        changed[8_999_999] = 255 - (changed[8_999_999] ?? 0)
-        await verified(changed, 'This is not the same file: its content differs.')
-        await verified(content.slice(1), 'This is not the same file: it has 8.6 MB')
+        }
       })
     })
 

@@ -98,14 +98,17 @@ function resumable(url: string, { apiKey }: ChildAccount): Tus {
 
 const WAYS = { 'in one request': inOneRequest, 'in parts': inParts } as const
 
-const cases = (['write', 'sync', 'rename', 'open'] as const).flatMap(
-  (kind) =>
-    [
-      [kind, 'EIO', 'in one request'],
-      [kind, 'EIO', 'in parts'],
-      [kind, 'ENOSPC', 'in one request'],
-    ] as const,
-)
+const cases = [
+  ...(['write', 'sync', 'rename', 'open'] as const).flatMap(
+    (kind) =>
+      [
+        [kind, 'EIO', 'in one request'],
+        [kind, 'EIO', 'in parts'],
+      ] as const,
+  ),
+  // A disk that is really full is in disk-full.test.ts.
+  ['write', 'ENOSPC', 'in one request'],
+] as const
 
 describeWith(['strace'], 'an upload for which the disk fails once', () => {
   test.each(cases)(

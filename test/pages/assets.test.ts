@@ -56,13 +56,6 @@ test.each(addresses)(
   },
 )
 
-test('a HEAD tells what a GET would bring', async () => {
-  const response = await visit(host, stylesheets[0] ?? '', { method: 'HEAD' })
-  expect(response.status).toBe(200)
-  expect(await response.text()).toBe('')
-  expect(response.headers.get('content-type')).toStartWith('text/css')
-})
-
 test('stylesheets load nothing from elsewhere, and wait for no script to be dark', async () => {
   for (const address of stylesheets) {
     const css = await (await visit(host, address)).text()

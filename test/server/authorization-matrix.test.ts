@@ -748,14 +748,3 @@ test('one account sees nothing of another in its lists and counts', async () => 
     data: { files_count: 0, folders_count: 0, storage_used: 0 },
   })
 })
-
-test('an upload with an invalid key is never a guest’s', async () => {
-  const guest = new FormData()
-  guest.set('file', new File(['x'], 'x.txt'))
-  expect((await visit(host, '/api/v1/upload', { method: 'POST', body: guest })).status).toBe(200)
-  const form = new FormData()
-  form.set('file', new File(['x'], 'x.txt'))
-  const headers = bearer('hf_wrong')
-  const refused = await visit(host, '/api/v1/upload', { method: 'POST', headers, body: form })
-  expect(refused.status).toBe(401)
-})

@@ -268,14 +268,6 @@ describe('an upload is refused before its body is read', () => {
     }
     expect(await answerToHead(headers)).toContain('FOLDER_NOT_FOUND')
   })
-
-  test('when the declared length is over the limit of a file', async () => {
-    const { apiKey } = await holdfast.addAccount()
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-length': String(11 * 1024 ** 3) }
-    const answer = await answerToHead(headers)
-    expect(answer).toStartWith('HTTP/1.1 413')
-    expect(answer).toContain('FILE_TOO_LARGE')
-  })
 })
 
 describe('the status of an upload', () => {

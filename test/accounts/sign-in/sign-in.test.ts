@@ -151,16 +151,6 @@ describe('a session', () => {
   })
 })
 
-test('a session is over after 90 days, however often it is used', async () => {
-  const person = await newcomer()
-  for (let week = 0; week < 12; week++) {
-    host.clock.advance(7 * DAY)
-    expect(await person.refused()).toBeNull()
-  }
-  host.clock.advance(6 * DAY)
-  expect(await person.refused()).toBe('NOT_SIGNED_IN')
-})
-
 describe('a page', () => {
   test('shows its owner what is private, whoever has led them there, and nobody else', async () => {
     const [person, other] = [await newcomer(), await newcomer()]

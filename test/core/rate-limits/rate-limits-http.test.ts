@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
+import { MINUTE } from '../../../src/domain/clock.ts'
 import { isOfApi } from '../../../src/server/route.ts'
 import { routes } from '../../../src/server/routes.ts'
 import { type Answer, api, newcomer, refusal, withHoldfast } from '../../support/clients/api.ts'
@@ -126,36 +126,6 @@ describe('the rate of a key', () => {
       expect(rate(await caller.get('/api/v1/files'))).toMatchObject({ remaining: 2 })
     }))
 
-  test('opens its window with the first request of the key, not with the hour', () =>
-    withHoldfast({ rateLimit: 2 }, async (holdfast) => {
-      const caller = await newcomer(holdfast)
-      holdfast.clock.advance(HOUR - (holdfast.clock.now() % HOUR) - MINUTE)
-      await caller.get('/api/v1/account')
-      holdfast.clock.advance(2 * MINUTE)
-      expect(rate(await caller.get('/api/v1/account')).remaining).toBe(0)
-      expect(await caller.get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
-    }))
-
-  test('does not count refused requests', () =>
-    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
-      const { apiKey } = await holdfast.addAccount()
-      const caller = api(holdfast, apiKey)
-      await caller.get('/api/v1/account')
-      for (let index = 0; index < 5; index += 1) {
-        expect(await caller.get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
-      }
-      holdfast.clock.advance(HOUR)
-      expect(rate(await caller.get('/api/v1/account')).remaining).toBe(0)
-    }))
-
-  test('is never passed by requests at once', () =>
-    withHoldfast({ rateLimit: 20 }, async (holdfast) => {
-      const caller = await newcomer(holdfast)
-      const answers = await Promise.all(Array.from({ length: 50 }, () => caller.get('/api/v1/account')))
-      expect(answers.filter((answer) => answer.status === 200)).toHaveLength(20)
-      expect(answers.filter((answer) => answer.status === 429)).toHaveLength(30)
-    }))
-
   test('goes on where it was after a restart', () =>
     withHoldfast({ rateLimit: 3 }, async (holdfast) => {
       const caller = await newcomer(holdfast)
@@ -200,15 +170,6 @@ describe('the rate of a key', () => {
       // What was refused counts for neither: with the account's window over, the key has what it had.
       holdfast.clock.advance(30 * MINUTE)
       expect(rate(await third.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 1 })
-    }))
-
-  test('has no ceiling for an account where that is switched off', () =>
-    withHoldfast({ rateLimit: 1, accountRateFactor: 0 }, async (holdfast) => {
-      const { username } = await holdfast.addAccount()
-      for (let keys = 0; keys < 12; keys++) {
-        const key = api(holdfast, await holdfast.addKey(username))
-        expect((await key.get('/api/v1/account')).status).toBe(200)
-      }
     }))
 
   test('does not touch guests and health', () =>

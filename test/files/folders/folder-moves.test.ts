@@ -307,36 +307,3 @@ describe('a move of several folders', () => {
     expect(answer.body).toMatchObject({ message: expect.stringContaining('folders') })
   })
 })
-
-describe('moves at once', () => {
-  test('that together would make a cycle: one is refused', async () => {
-    const caller = await newcomer(holdfast)
-    for (let round = 0; round < 10; round += 1) {
-      const [a, b] = [await caller.folder(`a ${round}`), await caller.folder(`b ${round}`)]
-      const answers = await Promise.all([move(caller, a, b), move(caller, b, a)])
-      expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400])
-      const parents = await tree(caller)
-      expect([parents.get(a), parents.get(b)]).toContain(null)
-    }
-  })
-
-  test('of a ring of folders leave a tree', async () => {
-    const caller = await newcomer(holdfast)
-    const ring = await Promise.all(['a', 'b', 'c'].map((name) => caller.folder(name)))
-    await Promise.all(ring.map((folder, index) => move(caller, folder, ring[(index + 1) % 3])))
-    const parents = await tree(caller)
-    for (const folder of ring) {
-      let place: string | null | undefined = folder
-      for (let steps = 0; typeof place === 'string' && steps < 4; steps += 1) place = parents.get(place)
-      expect(place).toBeNull()
-    }
-  })
-
-  test('of two folders of one name to one place: one is refused', async () => {
-    const caller = await newcomer(holdfast)
-    const [, first = ''] = await chain(caller, 'a', 'same')
-    const [, second = ''] = await chain(caller, 'b', 'same')
-    const answers = await Promise.all([move(caller, first), move(caller, second)])
-    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409])
-  })
-})

@@ -111,14 +111,6 @@ describe('an upload without a length that is refused on the way', () => {
     expect(connection.failure()).toBeNull()
     connection.destroy()
   })
-
-  test('leaves no bytes', async () => {
-    await using stack = new AsyncDisposableStack()
-    const own = stack.adopt(await startHoldfast({ maxFileSize: MAX_FILE_SIZE }), (server) => server.stop())
-    const answer = await (await newcomer(own)).upload(new Uint8Array(MAX_FILE_SIZE + 1), { chunked: true })
-    expect(answer).toMatchObject(refusal('FILE_TOO_LARGE'))
-    expect(await own.storedBlobs()).toEqual([])
-  })
 })
 
 describe('the page of a public folder', () => {
