@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import type { FolderIdentifier } from '../../src/domain/ids.ts'
 import { folders, list, names } from '../support/clients/answers.ts'
 import { type Api, api, refusal } from '../support/clients/api.ts'
 import { TUS, tus } from '../support/clients/tus.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 /** above > bound > below, all private but `below`, with a file in each and one at top level. */
 let owner: Api

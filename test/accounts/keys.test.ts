@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { createKeys } from '../../src/accounts/keys/keys.ts'
 import { HOUR, MINUTE, systemClock, timestamp } from '../../src/domain/clock.ts'
@@ -6,13 +6,9 @@ import type { FolderIdentifier, KeyId } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { type Answer, type Api, api, refusal, TIMESTAMP } from '../support/clients/api.ts'
 import { PASSWORD, signedIn, type Visitor } from '../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 let owner: Api
 let username: string

@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { type Visitor, visitor } from '../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
 const PASSWORD = 'violet kettle anchors drift'
 const COOKIE = '__Host-holdfast.session_token'
 const made = z.object({ url: z.string() })
 
-let host: TestHoldfast
 const browser = (): Visitor => visitor(() => host.url)
 const tokenOf = (path: string | undefined) => path?.split('/').at(-1)
 
-beforeAll(async () => {
-  host = await startHoldfast({
-    publicUrl: 'https://files.example.org',
-    sessionRateLimit: 12,
-    trustedProxies: ['127.0.0.1', '::1'],
-  })
-}, 120_000)
-afterAll(() => host.stop())
+const host = await hostOfFile({
+  publicUrl: 'https://files.example.org',
+  sessionRateLimit: 12,
+  trustedProxies: ['127.0.0.1', '::1'],
+})
 
 test('of fifty who open the link of the first start at once, one becomes the administrator', async () => {
   const token = tokenOf((await host.links.welcome())?.path)

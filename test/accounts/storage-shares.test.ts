@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { MINUTE } from '../../src/domain/clock.ts'
 import type { AccountId, FolderIdentifier } from '../../src/domain/ids.ts'
 import { type Api, api, refusal } from '../support/clients/api.ts'
 import { intoBin } from '../support/clients/bin.ts'
-import { atNode, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { atNode } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let host: TestHoldfast
-beforeAll(async () => {
-  host = await startHoldfast()
-})
-afterAll(() => host.stop())
+const host = await hostOfFile()
 
 const weight = z.object({ files: z.number(), bytes: z.number() })
 const shape = z.object({

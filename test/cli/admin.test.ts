@@ -1,22 +1,20 @@
 /** Administration from the command line, beside a running server. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { keepJob } from '../../src/core/jobs/jobs.rows.ts'
 import { DAY } from '../../src/domain/clock.ts'
 import { type Api, api, refusal, type Uploaded } from '../support/clients/api.ts'
 import { PASSWORD, visitor } from '../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import type { Outcome } from './command.ts'
 import { holdfastHere as holdfast } from './command-here.ts'
 
-let host: TestHoldfast
 let caller: Api
 let file: Uploaded
+const host = await hostOfFile()
 beforeAll(async () => {
-  host = await startHoldfast()
   caller = api(host, (await host.addAccount('ann')).apiKey)
   file = await caller.put('bad content', { name: 'bad.txt' })
 })
-afterAll(() => host.stop())
 
 const settings = () => ({ HOLDFAST_DATA_DIR: host.dataDir, HOLDFAST_PUBLIC_URL: 'https://files.example' })
 

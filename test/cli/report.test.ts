@@ -1,18 +1,17 @@
 /** Commands beside a running server, to which three reports have come: the first of them is about a file that is gone. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { askPublic, deleteFile, type Uploaded, upload } from '../support/clients/public.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import type { Outcome } from './command.ts'
 import { holdfastHere as holdfast } from './command-here.ts'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
 
-let host: TestHoldfast
 let gone: Uploaded
 let here: Uploaded
 
+const host = await hostOfFile()
 beforeAll(async () => {
-  host = await startHoldfast()
   const { apiKey } = await host.addAccount()
   gone = await upload(host, { key: apiKey, name: 'gone.txt' })
   here = await upload(host, { key: apiKey, name: 'here.txt' })
@@ -22,7 +21,6 @@ beforeAll(async () => {
   await report(another, 'spam')
   await deleteFile(host, apiKey, gone.slug)
 })
-afterAll(() => host.stop())
 
 async function report({ slug }: Uploaded, reason: string, text?: string): Promise<void> {
   const answer = await askPublic(host, '/api/v1/file/report', { slug, reason, text })

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type Api, api } from '../support/clients/api.ts'
 import { GENEROUS } from '../support/clients/public.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { type Client, lines, newClient } from './client.ts'
 
-let host: TestHoldfast
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-})
-afterAll(() => host.stop())
+const host = await hostOfFile(GENEROUS)
 
 /** A client that is logged in to an account of its own, and the same account by the API. */
 async function loggedIn(): Promise<{ client: Client; account: Api }> {

@@ -1,22 +1,18 @@
 /** The client against servers and folders that mean it ill: escape sequences in answers, and links where it writes. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { partName } from '../../src/client/local-names.ts'
 import { plainJson } from '../../src/client/plain-text.ts'
 import { parseServer } from '../../src/client/server-address.ts'
 import { GENEROUS, signedAddress, textBytes, upload } from '../support/clients/public.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { newClient } from './client.ts'
 
 /** Clears the screen, renames the window, turns the direction around, and pretends another line. */
 const ESCAPES = '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202eevil\r\nerror: none'
 
-let host: TestHoldfast
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-})
-afterAll(() => host.stop())
+const host = await hostOfFile(GENEROUS)
 
 describe('escape sequences of a server', () => {
   test.each(['login', 'ls', 'upload'])('never reach the terminal, with %s', async (command) => {

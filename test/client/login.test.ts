@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GENEROUS } from '../support/clients/public.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { newClient } from './client.ts'
 
-let host: TestHoldfast
 let key: string
+const host = await hostOfFile(GENEROUS)
 beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
   key = (await host.addAccount('ann')).apiKey
 })
-afterAll(() => host.stop())
 
 describe('holdfast login', () => {
   test('keeps the key for its owner alone, and later commands use it', async () => {

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { api } from '../support/clients/api.ts'
 import { GENEROUS, randomBytes } from '../support/clients/public.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { startFaultProxy } from '../support/storage/fault-proxy.ts'
 import { newClient } from './client.ts'
 
-let host: TestHoldfast
 let key: string
+const host = await hostOfFile(GENEROUS)
 beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
   key = (await host.addAccount('ann')).apiKey
 })
-afterAll(() => host.stop())
 
 test('a key is asked for without being shown', async () => {
   using client = newClient()

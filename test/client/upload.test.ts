@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Api, api } from '../support/clients/api.ts'
 import { GENEROUS, randomBytes } from '../support/clients/public.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { type Client, lines, newClient } from './client.ts'
 import { contentAt, stateFiles } from './uploads.ts'
 
-let host: TestHoldfast
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-})
-afterAll(() => host.stop())
+const host = await hostOfFile(GENEROUS)
 
 async function loggedIn(): Promise<{ client: Client; account: Api }> {
   const { apiKey } = await host.addAccount()

@@ -1,5 +1,5 @@
 /** Files that are downloaded while they are still being uploaded. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts'
 import { chance } from '../support/chance.ts'
 import { type Api, api } from '../support/clients/api.ts'
@@ -9,23 +9,22 @@ import { openPatch, type Started, type Tus, tus } from '../support/clients/tus.t
 import { startInParts } from '../support/clients/tus-parts.ts'
 import { eventually } from '../support/eventually.ts'
 import { slowReader } from '../support/network/slow-reader.ts'
-import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { onCluster } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 const random = chance(92)
 
-let host: TestHoldfast
 let key: string
 let account: Api
 let client: Tus
+const host = await hostOfFile(GENEROUS)
 beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
   key = (await host.addAccount()).apiKey
   account = api(host, key)
   client = tus(account)
 })
-afterAll(() => host.stop())
 
 const wait = (slug: string, headers: Record<string, string> = {}) =>
   visit(host, `/d/${slug}?download=1&wait=1`, { headers, redirect: 'follow' })

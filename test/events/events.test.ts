@@ -1,18 +1,15 @@
 /** What those who watch an account are told. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { FolderIdentifier } from '../../src/domain/ids.ts'
 import { api, refusal } from '../support/clients/api.ts'
 import { intoBin, restore } from '../support/clients/bin.ts'
 import { type EventWatcher, type SentEvent, watchEvents } from '../support/clients/events.ts'
 import { makeLink, revokeLink } from '../support/clients/links.ts'
 import { tus } from '../support/clients/tus.ts'
-import { atNode, startHoldfast, type TestAccount, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { atNode, type TestAccount } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 const kind = (wanted: string) => (event: SentEvent) => event.data.kind === wanted
 const told = ({ events }: EventWatcher) =>

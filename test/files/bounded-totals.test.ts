@@ -1,25 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { type Api, newcomer } from '../support/clients/api.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
 /** Hits that are counted exactly. */
 const COUNTED = 10_000
 const HITS = COUNTED + 51
 const FEW = 7
 
-let holdfast: TestHoldfast
 let caller: Api
+const holdfast = await hostOfFile()
 beforeAll(async () => {
-  holdfast = await startHoldfast()
   caller = await newcomer(holdfast)
   const { file_id } = await caller.put('content', { name: 'granite.txt' })
   await addCopies(holdfast.database, file_id, HITS - 1, (number) =>
     number < FEW ? `granite and quartz ${number}.txt` : `granite ${number}.txt`,
   )
 }, 120_000)
-afterAll(() => holdfast.stop())
 
 const answer = z.object({ pagination: z.unknown() })
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type Api, api, multipart, newcomer, refusal } from '../support/clients/api.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 async function expectCounts(caller: Api, counts: object) {
   expect((await caller.get('/api/v1/account')).body).toMatchObject({ data: counts })

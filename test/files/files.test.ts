@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { detail, list, names } from '../support/clients/answers.ts'
 import { type Api, api, newcomer, refusal, TIMESTAMP } from '../support/clients/api.ts'
-import { atNode, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { atNode, startHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 /** A caller with files of the given names, uploaded in their order. */
 async function owner(...fileNames: string[]): Promise<Api> {

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { DAY } from '../../src/domain/clock.ts'
 import { detail, list } from '../support/clients/answers.ts'
 import { newcomer, refusal } from '../support/clients/api.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { startHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 describe('a file that nobody looks at', () => {
   test('tells when it would be removed: after 45 days', async () => {

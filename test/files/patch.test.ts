@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import type { FolderIdentifier } from '../../src/domain/ids.ts'
 import { routes } from '../../src/server/routes.ts'
 import { type Api, api, newcomer, refusal } from '../support/clients/api.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
 let caller: Api
 
+const holdfast = await hostOfFile()
 beforeAll(async () => {
-  holdfast = await startHoldfast()
   caller = await newcomer(holdfast)
 })
-
-afterAll(() => holdfast.stop())
 
 const resource = z.object({ data: z.record(z.string(), z.unknown()) })
 const got = async (path: string) => resource.parse((await caller.get(path)).body).data

@@ -1,5 +1,5 @@
 /** What administrators see and do with accounts and with the server itself. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { DAY, HOUR } from '../../src/domain/clock.ts'
@@ -8,19 +8,18 @@ import { intoBin, totals } from '../support/clients/bin.ts'
 import { PASSWORD, sessionHeaders, signedIn, visitor } from '../support/clients/site-visitor.ts'
 import { tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'
-import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { onCluster } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { administrator, type TestAdministrator } from '../support/sign-in/administrator.ts'
 import { unsoundTotals } from '../support/storage/soundness.ts'
 
 const KB = 1024
 
-let host: TestHoldfast
 let admin: TestAdministrator
+const host = await hostOfFile({ storageLimit: 20 * KB, rateLimit: 1_000_000, sessionRateLimit: 1_000_000 })
 beforeAll(async () => {
-  host = await startHoldfast({ storageLimit: 20 * KB, rateLimit: 1_000_000, sessionRateLimit: 1_000_000 })
   admin = await administrator(host)
 }, 120_000)
-afterAll(() => host.stop())
 
 const account = z.object({
   id: z.number(),

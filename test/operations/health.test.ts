@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { HOUR } from '../../src/domain/clock.ts'
 import { api } from '../support/clients/api.ts'
-import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { onCluster, startHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 describe('health', () => {
   test('is told to anybody, with status, time and service', async () => {

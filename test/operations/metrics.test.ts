@@ -1,5 +1,5 @@
 /** Numbers for Prometheus. They are each node's own, so one node is asked and looked at. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { markDamaged, markVerified } from '../../src/core/damage.rows.ts'
@@ -8,22 +8,21 @@ import { routes } from '../../src/server/routes.ts'
 import { watchEvents } from '../support/clients/events.ts'
 import { readMetrics } from '../support/clients/metrics.ts'
 import { api, bearer, GENEROUS, randomBytes, upload, visit } from '../support/clients/public.ts'
-import { atNode, onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { atNode, onCluster, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { contentOf } from '../support/storage/stored-contents.ts'
 
 const TOKEN = 'a-token-for-prometheus'
 const ROOT = join(import.meta.dir, '../..')
 const REQUESTS = 'holdfast_http_requests_total'
 
-let whole: TestHoldfast
 let node: TestHoldfast
 let key: string
+const whole = await hostOfFile({ ...GENEROUS, metrics: { token: TOKEN } })
 beforeAll(async () => {
-  whole = await startHoldfast({ ...GENEROUS, metrics: { token: TOKEN } })
   node = atNode(whole)
   key = (await whole.addAccount()).apiKey
 })
-afterAll(() => whole.stop())
 
 const metrics = () => readMetrics(node, TOKEN)
 

@@ -1,19 +1,18 @@
 /** What is counted of the bytes that come and go, whatever a request claims of itself. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { api } from '../support/clients/api.ts'
 import { openRaw } from '../support/network/raw-connection.ts'
-import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { onCluster, startHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { administrator, type TestAdministrator } from '../support/sign-in/administrator.ts'
 
-let host: TestHoldfast
 let admin: TestAdministrator
+const host = await hostOfFile()
 beforeAll(async () => {
-  host = await startHoldfast()
   admin = await administrator(host)
 }, 120_000)
-afterAll(() => host.stop())
 
 const statistics = z.object({ days: z.array(z.object({ bytes_in: z.number() })) })
 

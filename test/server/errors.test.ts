@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type Api, api, newcomer, refusal, withHoldfast } from '../support/clients/api.ts'
-import { atNode, onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { atNode, onCluster } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 /** Every endpoint that takes a JSON body. */
 const BODIES = [

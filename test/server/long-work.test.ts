@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { fullPasswordCosts } from '../support/cheap-passwords.ts'
 import { api } from '../support/clients/api.ts'
 import { changeFolder, makeFolder, unlock, visit } from '../support/clients/public.ts'
 import { signedIn } from '../support/clients/site-visitor.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
 const FILES = 2000
 /** One or two may slip in before the work begins, whatever the server does then. */
 const SEVERAL = 10
 
-let holdfast: TestHoldfast
-
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 test('deleting 2,000 files in one request lets others be answered in between', async () => {
   const owner = await holdfast.addAccount()

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, newcomer } from '../support/clients/api.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
 let caller: Api
 let slug: string
 let folder: string
 
+const holdfast = await hostOfFile({ publicUrl: 'https://files.example' })
 beforeAll(async () => {
-  holdfast = await startHoldfast({ publicUrl: 'https://files.example' })
   caller = await newcomer(holdfast)
   slug = (await caller.put('x')).slug
   folder = await caller.folder('shared')
 })
-
-afterAll(() => holdfast.stop())
 
 const visit = (path: string, init: RequestInit = {}) =>
   fetch(`${holdfast.url}${path}`, { redirect: 'manual', ...init })

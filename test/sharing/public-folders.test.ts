@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { type Api, api, refusal } from '../support/clients/api.ts'
 import { GENEROUS } from '../support/clients/public.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
 const PATH = '/v2/api/public/folder'
 
-let host: TestHoldfast
 let owner: Api
 let guest: Api
+const host = await hostOfFile(GENEROUS)
 beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
   owner = api(host, (await host.addAccount()).apiKey)
   guest = api(host)
 })
-afterAll(() => host.stop())
 
 test('a folder is listed page by page, subfolders first, then files with the newest first', async () => {
   const folder = await owner.folder('holiday')

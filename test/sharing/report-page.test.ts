@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { changeLink, makeLink } from '../support/clients/links.ts'
 import { elements, type Headers, type Uploaded, upload, visit } from '../support/clients/public.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
 const PAGE = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-language': 'en' }
 
-let host: TestHoldfast
 let addresses = 0
 
-beforeAll(async () => {
-  host = await startHoldfast({ trustedProxies: ['127.0.0.1', '::1'] })
-})
-afterAll(() => host.stop())
+const host = await hostOfFile({ trustedProxies: ['127.0.0.1', '::1'] })
 
 /** Sends the form as a browser does, from an address that has reported nothing yet if none is named. */
 function send(file: Uploaded, fields: Record<string, string>, headers: Headers = {}): Promise<Response> {

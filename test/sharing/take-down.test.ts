@@ -1,5 +1,5 @@
 /** Contents that administrators take down: gone for everybody at once, and refused on every way in. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { MINUTE } from '../../src/domain/clock.ts'
@@ -8,21 +8,19 @@ import { binOf, intoBin, totals } from '../support/clients/bin.ts'
 import { tus } from '../support/clients/tus.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { administrator, type TestAdministrator } from '../support/sign-in/administrator.ts'
 import { unsoundTotals } from '../support/storage/soundness.ts'
 
-let host: TestHoldfast
 let admin: TestAdministrator
+const host = await hostOfFile({
+  rateLimit: 1_000_000,
+  sessionRateLimit: 1_000_000,
+  guestRateLimit: 1_000_000,
+})
 beforeAll(async () => {
-  host = await startHoldfast({
-    rateLimit: 1_000_000,
-    sessionRateLimit: 1_000_000,
-    guestRateLimit: 1_000_000,
-  })
   admin = await administrator(host)
 }, 120_000)
-afterAll(() => host.stop())
 
 const takenDown = z.object({ sha256: z.string(), files: z.number() })
 const takeDown = async (body: object) => (await admin.act('POST', '/take-down', body)).data(takenDown)

@@ -1,20 +1,16 @@
 /** A plain upload that is sent again with its Idempotency-Key. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { AccountId } from '../../src/domain/ids.ts'
 import { stored } from '../support/clients/answers.ts'
 import { type Api, api, newcomer, refusal } from '../support/clients/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { openUpload } from '../support/network/raw-upload.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
 const KEY = 'f3b1c9e0-8a75-4d0e-9c37-2f5b6a1d8e44'
 const HOUR = 3_600_000
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast({ maxFileSize: 1000, trustedProxies: ['127.0.0.1'] })
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile({ maxFileSize: 1000, trustedProxies: ['127.0.0.1'] })
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 

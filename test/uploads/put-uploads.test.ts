@@ -1,18 +1,15 @@
 /** Files as the body of a PUT, as `curl -T` sends them. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type Api, api, newcomer, refusal } from '../support/clients/api.ts'
 import { sessionHeaders, signedIn } from '../support/clients/site-visitor.ts'
 import { openRaw } from '../support/network/raw-connection.ts'
-import { atNode, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { atNode } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
 const JSON_WANTED = { accept: 'application/json' }
 const KEY = 'a7c1e2f0-33b5-4f6a-8a52-0d9be4c6f7a1'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast({ maxFileSize: 1000, storageLimit: 1500 })
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile({ maxFileSize: 1000, storageLimit: 1500 })
 
 function put(caller: Api, path: string, body: string | ReadableStream, headers: Record<string, string> = {}) {
   return caller.send(path, { method: 'PUT', body, headers })

@@ -1,10 +1,11 @@
 /** Uploads byte by byte over a socket: what no well-behaved HTTP client would send. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { api, STATUS_OF } from '../support/clients/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { openRaw, type RawConnection } from '../support/network/raw-connection.ts'
-import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { onCluster } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
 const KB = 1024
 const MB = 1024 * KB
@@ -16,11 +17,7 @@ const FORM = `multipart/form-data; boundary=${BOUNDARY}`
 const part = (headers: string, content = 'x') => `--${BOUNDARY}\r\n${headers}\r\n\r\n${content}\r\n`
 const field = (name: string) => part(`Content-Disposition: form-data; name="${name}"`)
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast({ maxFileSize: 16 * MB, storageLimit: 24 * MB })
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile({ maxFileSize: 16 * MB, storageLimit: 24 * MB })
 
 function requestHead(headers: Record<string, string | number | null>): string {
   const lines = Object.entries({ Host: new URL(holdfast.url).host, ...headers })

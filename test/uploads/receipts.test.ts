@@ -1,17 +1,13 @@
 /** What a guest gets with an upload, and can delete it by. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, HOUR } from '../../src/domain/clock.ts'
 import { GUESTS, type Slug } from '../../src/domain/ids.ts'
 import { type Answer, api, newcomer, refusal } from '../support/clients/api.ts'
 import { metadata, tus } from '../support/clients/tus.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 const shape = z.object({ receipt: z.string() })
 const BYTES = new TextEncoder().encode('half a file')

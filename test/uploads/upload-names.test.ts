@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { detail, stored } from '../support/clients/answers.ts'
 import { newcomer } from '../support/clients/api.ts'
 import { PNG } from '../support/contents/picture.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 /** The name under which a file uploaded with this Content-Disposition is kept. */
 async function nameFor(disposition: string): Promise<string> {

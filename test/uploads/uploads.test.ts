@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { z } from 'zod'
 import { stored } from '../support/clients/answers.ts'
 import { api, multipart, newcomer, refusal, TIMESTAMP } from '../support/clients/api.ts'
 import { PNG } from '../support/contents/picture.ts'
-import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { startHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 const sha256 = (content: string | Uint8Array) => new Bun.CryptoHasher('sha256').update(content).digest('hex')
 

@@ -1,20 +1,16 @@
 /** The step between the password and the session, for accounts that take a code. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { MINUTE, SECOND } from '../../../src/domain/clock.ts'
 import { PASSWORD, signedIn, type Visitor, visitor } from '../../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { codesAt } from '../../support/sign-in/codes.ts'
 
 const STEP = 'holdfast.password'
 
-let host: TestHoldfast
 const codeOf = codesAt(() => host.clock.now())
 
-beforeAll(async () => {
-  host = await startHoldfast()
-}, 120_000)
-afterAll(() => host.stop())
+const host = await hostOfFile()
 
 let people = 0
 const newBrowser = () => visitor(() => host.url)

@@ -1,20 +1,16 @@
 /** Wrong guesses of strangers: they are limited, lock nobody out who has been there before, and learn nothing. */
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { z } from 'zod'
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
 import { PASSWORD, type Visitor, visitor } from '../../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { codesAt } from '../../support/sign-in/codes.ts'
 
 const OTHER = 'granite lantern under moss'
 
-let host: TestHoldfast
 const codeOf = codesAt(() => host.clock.now())
 
-beforeAll(async () => {
-  host = await startHoldfast({ signUp: 'open', trustedProxies: ['127.0.0.1', '::1'] })
-}, 120_000)
-afterAll(() => host.stop())
+const host = await hostOfFile({ signUp: 'open', trustedProxies: ['127.0.0.1', '::1'] })
 
 let addresses = 0
 const somewhere = () => {

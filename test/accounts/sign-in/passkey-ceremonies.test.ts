@@ -1,9 +1,9 @@
 /** Each question to a passkey is answered once, in time, by whoever was asked, and by the device that keeps the passkey. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { MINUTE, SECOND } from '../../../src/domain/clock.ts'
 import { PASSWORD, signedIn, type Visitor, visitor } from '../../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import {
   type Authenticator,
   type Circumstances,
@@ -13,12 +13,7 @@ import {
 const PUBLIC = 'http://files.example.org'
 const COOKIE = 'holdfast.passkey'
 
-let host: TestHoldfast
-
-beforeAll(async () => {
-  host = await startHoldfast({ publicUrl: PUBLIC })
-}, 120_000)
-afterAll(() => host.stop())
+const host = await hostOfFile({ publicUrl: PUBLIC })
 
 let people = 0
 const question = z.object({ challenge: z.string() })

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { MINUTE } from '../../../src/domain/clock.ts'
 import { PASSWORD, signedIn, type Visitor, visitor } from '../../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { type Authenticator, createAuthenticator } from '../../support/sign-in/authenticator.ts'
 
 const PUBLIC = 'http://files.example.org'
 
-let host: TestHoldfast
-
-beforeAll(async () => {
-  host = await startHoldfast({ publicUrl: PUBLIC })
-}, 120_000)
-afterAll(() => host.stop())
+const host = await hostOfFile({ publicUrl: PUBLIC })
 
 let people = 0
 const asked = z.object({ challenge: z.string() })

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { MINUTE } from '../../../src/domain/clock.ts'
 import { PASSWORD, signedIn, type Visitor, visitor } from '../../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { codesAt } from '../../support/sign-in/codes.ts'
 
 const OTHER = 'granite lantern under moss'
 
-let host: TestHoldfast
 const codeOf = codesAt(() => host.clock.now())
 
-beforeAll(async () => {
-  host = await startHoldfast()
-}, 120_000)
+const host = await hostOfFile()
 // Wrong passwords of the test before are not counted with those of this one.
 beforeEach(() => host.clock.advance(61 * MINUTE))
-afterAll(() => host.stop())
 
 let people = 0
 

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, MINUTE } from '../../../src/domain/clock.ts'
 import { routes } from '../../../src/server/routes.ts'
 import { withHoldfast } from '../../support/clients/api.ts'
 import { type Reply, type Visitor, visitor } from '../../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { codesAt } from '../../support/sign-in/codes.ts'
 
 const PASSWORD = 'violet kettle anchors drift'
 const OTHER = 'granite lantern under moss'
 const COOKIE = 'holdfast.session_token'
 
-let host: TestHoldfast
 const codeOf = codesAt(() => host.clock.now())
 
-beforeAll(async () => {
-  host = await startHoldfast({ signUp: 'open', trustedProxies: ['127.0.0.1', '::1'] })
-}, 120_000)
-afterAll(() => host.stop())
+const host = await hostOfFile({ signUp: 'open', trustedProxies: ['127.0.0.1', '::1'] })
 
 let people = 0
 

@@ -1,21 +1,17 @@
 /** Any steps with the bin, against what each of them should do. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { runsOf } from '../../support/cases.ts'
 import { type Api, newcomer } from '../../support/clients/api.ts'
 import { binOf, intoBin, totals } from '../../support/clients/bin.ts'
 import { flaws, readTree, type Tree } from '../../support/clients/folder-tree.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { unsoundTotals } from '../../support/storage/soundness.ts'
 
 // A failure prints the seed; the same one in this variable repeats the whole run.
 const SEED = process.env.HOLDFAST_TEST_BIN_SEED
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast({ rateLimit: 1_000_000 })
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile({ rateLimit: 1_000_000 })
 
 const kinds = [
   'folder',

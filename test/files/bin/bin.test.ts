@@ -1,17 +1,14 @@
 /** What is put into the bin, and what becomes of it there. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { DAY } from '../../../src/domain/clock.ts'
 import { folders, names } from '../../support/clients/answers.ts'
 import { type Api, newcomer, refusal } from '../../support/clients/api.ts'
 import { binOf, intoBin, restore, totals } from '../../support/clients/bin.ts'
 import { filesIn, flaws, readTree } from '../../support/clients/folder-tree.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { startHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast({ rateLimit: 1_000_000 })
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile({ rateLimit: 1_000_000 })
 
 const statusOf = async (url: string) => (await fetch(url, { redirect: 'manual' })).status
 const page = (folder: string) => statusOf(`${holdfast.url}/f/${folder}`)

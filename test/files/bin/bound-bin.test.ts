@@ -1,18 +1,14 @@
 /** What a key for one folder sees and does of the bin, of events and of uploads whose address is lost. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import type { FolderIdentifier } from '../../../src/domain/ids.ts'
 import { names } from '../../support/clients/answers.ts'
 import { type Api, api, refusal } from '../../support/clients/api.ts'
 import { binOf, intoBin, restore, totals } from '../../support/clients/bin.ts'
 import { watchEvents } from '../../support/clients/events.ts'
 import { tus } from '../../support/clients/tus.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 /** above > inside > below, the key being for `inside`, with a file in each. */
 let owner: Api

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { folders } from '../../support/clients/answers.ts'
 import { type Api, api, newcomer, refusal, TIMESTAMP } from '../../support/clients/api.ts'
 import { addCopies } from '../../support/contents/file-copies.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 const filesShape = z.object({
   data: z.array(z.object({ name: z.string() })),

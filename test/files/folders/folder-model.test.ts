@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ErrorCode } from '../../../src/domain/errors.ts'
 import { runsOf } from '../../support/cases.ts'
 import { type Api, newcomer, refusal } from '../../support/clients/api.ts'
 import { filesIn, flaws, readTree } from '../../support/clients/folder-tree.ts'
 import { type FolderModel, folderModel } from '../../support/contents/folder-model.ts'
-import { onCluster, startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { onCluster } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 /** Low, so that random trees reach it. */
 const MAX_DEPTH = 3
@@ -19,11 +20,7 @@ const WALKS = Number(process.env.HOLDFAST_TEST_FOLDER_WALKS ?? runsOf(onCluster 
 /** Milliseconds. */
 const PATIENCE = 30_000 + WALKS * 10_000
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast({ maxFolderDepth: MAX_DEPTH, rateLimit: 1_000_000 })
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile({ maxFolderDepth: MAX_DEPTH, rateLimit: 1_000_000 })
 
 /** Folders and files are numbers here, which become some folder or file that exists, or none, when the step is run. */
 type Step =

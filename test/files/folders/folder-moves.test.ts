@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { type Api, newcomer, refusal } from '../../support/clients/api.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { startHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast({ maxFolderDepth: 4 })
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile({ maxFolderDepth: 4 })
 
 const batchShape = z.object({ success: z.boolean(), message: z.string(), data: z.unknown() })
 

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createSigning } from '../../../src/core/hmac.ts'
 import { metaOf } from '../../../src/core/meta.rows.ts'
 import { createProbes, PROBE_HEADER } from '../../../src/operations/doctor/probe-tokens.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast()
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile()
 
 test('of a parameter that a probe gives twice, the first counts, as everywhere', async () => {
   const secret = await metaOf(holdfast.database, 'link_secret')

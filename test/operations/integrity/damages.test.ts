@@ -1,5 +1,5 @@
 /** What administrators are told of stored bytes: which are damaged, which were, and whether all are read in time. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { damagedFilesAnswer } from '../../../src/contract/administration.ts'
 import { diagnosisAnswer, integrityAnswer } from '../../../src/contract/operations.ts'
@@ -7,21 +7,20 @@ import { markDamaged } from '../../../src/core/damage.rows.ts'
 import { DAY } from '../../../src/domain/clock.ts'
 import { readMetrics } from '../../support/clients/metrics.ts'
 import { deleteFile, GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
-import { atNode, startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { atNode } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { administrator, type TestAdministrator } from '../../support/sign-in/administrator.ts'
 import { contentOf, flipByte, storeOf } from '../../support/storage/stored-contents.ts'
 
 const TOKEN = 'a-token-for-prometheus'
 
-let host: TestHoldfast
 let root: TestAdministrator
 let key: string
+const host = await hostOfFile({ ...GENEROUS, scrubDays: 30, metrics: { token: TOKEN } })
 beforeAll(async () => {
-  host = await startHoldfast({ ...GENEROUS, scrubDays: 30, metrics: { token: TOKEN } })
   root = await administrator(host)
   key = (await host.addAccount('ann')).apiKey
 })
-afterAll(() => host.stop())
 
 const stored = (name: string) => upload(host, { key, name, bytes: textBytes(name) })
 

@@ -1,5 +1,5 @@
 /** What folders, bins and accounts count is compared with what there is, and put right on demand. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/domain/clock.ts'
 import type { AccountId, BinEntryId, FolderIdentifier } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
@@ -7,14 +7,11 @@ import { checkInstallation } from '../../../src/operations/integrity/check.ts'
 import { type Api, api } from '../../support/clients/api.ts'
 import { intoBin, restore, totals } from '../../support/clients/bin.ts'
 import { GENEROUS } from '../../support/clients/public.ts'
-import { onCluster, startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { onCluster } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { unsoundTotals } from '../../support/storage/soundness.ts'
 
-let host: TestHoldfast
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-})
-afterAll(() => host.stop())
+const host = await hostOfFile(GENEROUS)
 
 async function check(repairs: boolean) {
   const announced: string[] = []

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
 import { type Api, api } from '../../support/clients/api.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
 let key: string
 let caller: Api
 let folder: string
 let textSlug: string
 const TEXT = '{"a":"text that would be much smaller"}\n'.repeat(1000)
 
+const holdfast = await hostOfFile()
 beforeAll(async () => {
-  holdfast = await startHoldfast()
   key = (await holdfast.addAccount()).apiKey
   caller = api(holdfast, key)
   folder = await caller.folder('many files')
@@ -19,8 +18,6 @@ beforeAll(async () => {
     await caller.put(`${file}`, { folder, name: `photograph ${file}.jpg` })
   textSlug = (await caller.put(TEXT, { name: 'data.json' })).slug
 })
-
-afterAll(() => holdfast.stop())
 
 /** What a client gets that decodes nothing. */
 async function get(path: string, headers: Record<string, string> = {}) {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { routes } from '../../../src/server/routes.ts'
 import { type Answer, api, newcomer } from '../../support/clients/api.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
-beforeAll(async () => {
-  holdfast = await startHoldfast({ rateLimit: 20 })
-})
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile({ rateLimit: 20 })
 
 const ORIGIN = { origin: 'https://elsewhere.example' }
 const RATE_HEADERS = ['Limit', 'Remaining', 'Reset'].flatMap((name) => [

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { routes } from '../../../src/server/routes.ts'
 import { bearer, GENEROUS, makeFolder, upload } from '../../support/clients/public.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
 let key: string
 /** What stands in a path for a parameter of that name; others are left as something that is not there. */
 let params: Readonly<Record<string, string>>
 
+const holdfast = await hostOfFile({ ...GENEROUS, metrics: { token: null } })
 beforeAll(async () => {
-  holdfast = await startHoldfast({ ...GENEROUS, metrics: { token: null } })
   key = (await holdfast.addAccount('owner')).apiKey
   const folder = await makeFolder(holdfast, key, { public: 1 })
   const file = await upload(holdfast, { key, folder, bytes: new Uint8Array(5000).fill(97) })
   params = { slug: file.slug, uuid: file.uuid, id: file.slug, identifier: folder, folder }
 })
-afterAll(() => holdfast.stop())
 
 const paths = [...new Set(routes.filter(({ method }) => method === 'get').map(({ path }) => path))]
 /** Events have no end, and so no GET to compare with; HEAD of an upload is the protocol of resumable uploads (tus). */

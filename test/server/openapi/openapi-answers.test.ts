@@ -1,6 +1,6 @@
 /** The document of the API beside the answers of the server: nothing is documented that does not answer so. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { OIDC_CALLBACK } from '../../../src/accounts/sign-in/sign-in-terms.ts'
@@ -21,19 +21,17 @@ import {
   type Visitor,
   visitor,
 } from '../../support/clients/site-visitor.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { codeOf } from '../../support/sign-in/codes.ts'
 import { NO_MAIL_SERVER } from '../../support/sign-in/mail-server.ts'
 
-let holdfast: TestHoldfast
 let document: OpenApi
 let reference: ApiDocument
+const holdfast = await hostOfFile({ signUp: 'open', mail: NO_MAIL_SERVER })
 beforeAll(async () => {
-  holdfast = await startHoldfast({ signUp: 'open', mail: NO_MAIL_SERVER })
   document = await openApi(holdfast)
   reference = documentSchema.parse(document)
 })
-afterAll(() => holdfast.stop())
 
 /** What is asked of an operation, once: its path with what stands in the braces, and the rest. */
 interface Asking {

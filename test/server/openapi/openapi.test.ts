@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { routes } from '../../../src/server/routes.ts'
 import { STATUS_OF } from '../../support/clients/api.ts'
@@ -9,15 +9,13 @@ import {
   openApi,
   responseSchema,
 } from '../../support/clients/openapi.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
 let document: OpenApi
+const holdfast = await hostOfFile()
 beforeAll(async () => {
-  holdfast = await startHoldfast()
   document = await openApi(holdfast)
 })
-afterAll(() => holdfast.stop())
 
 /** The table of the specification and what the decisions add, with their auth column. */
 const TABLE = [

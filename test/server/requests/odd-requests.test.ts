@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { api, multipart, newcomer, refusal } from '../../support/clients/api.ts'
 import { visit } from '../../support/clients/public.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openRaw } from '../../support/network/raw-connection.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const KIB = 1024
 const MAX_FILE_SIZE = 100 * KIB
 
-let holdfast: TestHoldfast
-
-beforeAll(async () => {
-  holdfast = await startHoldfast({ maxFileSize: MAX_FILE_SIZE })
-})
-
-afterAll(() => holdfast.stop())
+const holdfast = await hostOfFile({ maxFileSize: MAX_FILE_SIZE })
 
 describe('a search with a NUL in it', () => {
   test.each([

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { OF_ADDRESS } from '../../../src/server/requests/small-bodies.ts'
 import { api, refusal } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openRaw, type RawConnection, type RawReply } from '../../support/network/raw-connection.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let holdfast: TestHoldfast
 let folder: string
 let key: string
 
+const holdfast = await hostOfFile()
 beforeAll(async () => {
-  holdfast = await startHoldfast()
   key = (await holdfast.addAccount()).apiKey
   folder = await api(holdfast, key).folder('locked', { password: 'sesame' })
 })
-
-afterAll(() => holdfast.stop())
 
 const form = 'Content-Type: application/x-www-form-urlencoded'
 /** One of them for each way to answer. */

@@ -1,5 +1,5 @@
 /** One link to several uploads of a guest, made, changed and revoked by receipts. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, timestamp } from '../../../src/domain/clock.ts'
 import { GUESTS } from '../../../src/domain/ids.ts'
@@ -7,13 +7,9 @@ import { type Answer, api, refusal } from '../../support/clients/api.ts'
 import { elements, GENEROUS, passwordForm, visit } from '../../support/clients/public.ts'
 import { metadata, tus } from '../../support/clients/tus.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
-let host: TestHoldfast
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-})
-afterAll(() => host.stop())
+const host = await hostOfFile(GENEROUS)
 
 const sent = z.object({ receipt: z.string(), slug: z.string(), uuid: z.string() })
 type Sent = z.infer<typeof sent>

@@ -1,5 +1,5 @@
 /** What real programs that download in parts make of a link for one download. */
-import { afterAll, beforeAll, expect } from 'bun:test'
+import { beforeAll, expect } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Api, api } from '../../support/clients/api.ts'
@@ -8,22 +8,20 @@ import { makeLink } from '../../support/clients/links.ts'
 import { GENEROUS, randomBytes } from '../../support/clients/public.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 import { testWith } from '../../support/processes/tools.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const MIB = 1024 * 1024
 const CONTENT = randomBytes(12 * MIB)
 
-let host: TestHoldfast
 let key: string
 let account: Api
 let file: string
+const host = await hostOfFile(GENEROUS)
 beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
   key = (await host.addAccount()).apiKey
   account = api(host, key)
   file = (await account.put(CONTENT, { name: 'film.mkv' })).slug
 })
-afterAll(() => host.stop())
 
 const state = z.object({ data: z.object({ state: z.string(), downloads: z.number() }) })
 

@@ -1,20 +1,18 @@
 /** The checksum extension. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { chance } from '../../support/chance.ts'
 import { newcomer, refusal } from '../../support/clients/api.ts'
 import { readBack, sha256 } from '../../support/clients/caller.ts'
 import { type Tus, tus } from '../../support/clients/tus.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const random = chance(6)
 
-let holdfast: TestHoldfast
 let client: Tus
+const holdfast = await hostOfFile()
 beforeAll(async () => {
-  holdfast = await startHoldfast()
   client = tus(await newcomer(holdfast))
 })
-afterAll(() => holdfast.stop())
 
 const digest = (algorithm: 'sha1' | 'sha256', bytes: Uint8Array) =>
   new Bun.CryptoHasher(algorithm).update(bytes).digest('base64')

@@ -1,5 +1,5 @@
 /** The concatenation extension. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { wholeSum } from '../../../src/database/differences.ts'
@@ -12,20 +12,19 @@ import { type Api, api, newcomer, refusal } from '../../support/clients/api.ts'
 import { readBack, sha256 } from '../../support/clients/caller.ts'
 import { metadata, type Tus, tus, UPLOADS } from '../../support/clients/tus.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { startHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const MB = 1024 * 1024
 const random = chance(8)
 
-let holdfast: TestHoldfast
 let caller: Api
 let client: Tus
+const holdfast = await hostOfFile({ storageLimit: 40 * MB })
 beforeAll(async () => {
-  holdfast = await startHoldfast({ storageLimit: 40 * MB })
   caller = await newcomer(holdfast)
   client = tus(caller)
 })
-afterAll(() => holdfast.stop())
 
 /** A part of these bytes that is whole. */
 async function part(by: Tus, content: Uint8Array<ArrayBuffer>): Promise<string> {

@@ -1,23 +1,21 @@
 /** The core of the tus protocol: every MUST of it is a test. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { chance } from '../../support/chance.ts'
 import { type Api, api, newcomer, refusal } from '../../support/clients/api.ts'
 import { readBack, sha256 } from '../../support/clients/caller.ts'
 import { CHUNK, metadata, TUS, type Tus, tus, UPLOADS } from '../../support/clients/tus.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const random = chance(4)
 
-let holdfast: TestHoldfast
 let caller: Api
 let client: Tus
+const holdfast = await hostOfFile()
 beforeAll(async () => {
-  holdfast = await startHoldfast()
   caller = await newcomer(holdfast)
   client = tus(caller)
 })
-afterAll(() => holdfast.stop())
 
 describe('OPTIONS', () => {
   test('tells versions, extensions, the largest size and the checksums, whoever asks', async () => {

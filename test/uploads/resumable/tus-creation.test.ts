@@ -1,24 +1,22 @@
 /** The extensions creation, creation-with-upload and creation-defer-length, and what an upload is told by its metadata. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { chance } from '../../support/chance.ts'
 import { folders } from '../../support/clients/answers.ts'
 import { type Api, api, newcomer, refusal } from '../../support/clients/api.ts'
 import { readBack, sha256 } from '../../support/clients/caller.ts'
 import { metadata, type Tus, tus } from '../../support/clients/tus.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const MB = 1024 * 1024
 const random = chance(5)
 
-let holdfast: TestHoldfast
 let caller: Api
 let client: Tus
+const holdfast = await hostOfFile({ maxFileSize: 20 * MB, storageLimit: 30 * MB })
 beforeAll(async () => {
-  holdfast = await startHoldfast({ maxFileSize: 20 * MB, storageLimit: 30 * MB })
   caller = await newcomer(holdfast)
   client = tus(caller)
 })
-afterAll(() => holdfast.stop())
 
 describe('POST', () => {
   test('answers 201 with an address of its own, and the link that the file will have', async () => {

@@ -1,25 +1,23 @@
 /** What an upload is to its owner and to others before it is a file, and what outlives the server. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import type { FolderIdentifier } from '../../../src/domain/ids.ts'
 import { chance } from '../../support/chance.ts'
 import { type Api, api, newcomer, refusal, withHoldfast } from '../../support/clients/api.ts'
 import { readBack, sha256 } from '../../support/clients/caller.ts'
 import { metadata, type Tus, tus, UPLOADS } from '../../support/clients/tus.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const MB = 1024 * 1024
 const random = chance(10)
 
-let holdfast: TestHoldfast
 let caller: Api
 let client: Tus
+const holdfast = await hostOfFile()
 beforeAll(async () => {
-  holdfast = await startHoldfast()
   caller = await newcomer(holdfast)
   client = tus(caller)
 })
-afterAll(() => holdfast.stop())
 
 const list = z.object({
   data: z.array(z.object({ slug: z.string(), received: z.number(), status: z.string() })),

@@ -1,26 +1,24 @@
 /** The extensions termination and expiration. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { wholeSum } from '../../../src/database/differences.ts'
 import { chance } from '../../support/chance.ts'
 import { type Answer, type Api, api, newcomer, refusal } from '../../support/clients/api.ts'
 import { openPatch, type Tus, tus } from '../../support/clients/tus.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const MB = 1024 * 1024
 const HOUR = 3_600_000
 const MINUTE = 60_000
 const random = chance(7)
 
-let holdfast: TestHoldfast
 let caller: Api
 let client: Tus
+const holdfast = await hostOfFile({ guestRateLimit: 1000, rateLimit: 10_000, uploadExpires: 24 })
 beforeAll(async () => {
-  holdfast = await startHoldfast({ guestRateLimit: 1000, rateLimit: 10_000, uploadExpires: 24 })
   caller = await newcomer(holdfast)
   client = tus(caller)
 })
-afterAll(() => holdfast.stop())
 
 /** What uploads hold at present: room, rows that are not over, and blobs. */
 async function held() {

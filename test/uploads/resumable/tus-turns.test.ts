@@ -1,5 +1,5 @@
 /** One writer at a time: broken connections, senders that fall silent, and several who write to one upload. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import type { Slug } from '../../../src/domain/ids.ts'
 import { chance } from '../../support/chance.ts'
@@ -8,18 +8,16 @@ import { readBack, sha256 } from '../../support/clients/caller.ts'
 import { openPatch, type Tus, tus, UPLOADS } from '../../support/clients/tus.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openRaw } from '../../support/network/raw-connection.ts'
-import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const MB = 1024 * 1024
 const random = chance(9)
 
-let holdfast: TestHoldfast
 let guest: Tus
+const holdfast = await hostOfFile()
 beforeAll(async () => {
-  holdfast = await startHoldfast()
   guest = tus(api(holdfast))
 })
-afterAll(() => holdfast.stop())
 
 /** Asks where to go on until nobody else writes. */
 async function offsetOnceFree(path: string): Promise<number> {
