@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LAUNCHER, MAIN, type Outcome, onlyThese, outcome } from '../cli/command.ts'
 import { holdfastHere } from '../cli/command-here.ts'
+import { type Api, api } from '../support/clients/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/processes/program.ts'
+import type { TestHoldfast } from '../support/servers/holdfast.ts'
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
@@ -48,6 +50,14 @@ export interface AtTerminal {
   type(keys: string): void
   /** SIGTERM. */
   end(): void
+}
+
+/** A client that is logged in to an account of its own, and the same account by the API. */
+export async function loggedIn(host: TestHoldfast): Promise<{ client: Client; account: Api }> {
+  const { apiKey } = await host.addAccount()
+  const client = newClient()
+  await client.login(host.url, apiKey)
+  return { client, account: api(host, apiKey) }
 }
 
 export function newClient(): Client {

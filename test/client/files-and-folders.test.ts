@@ -1,21 +1,12 @@
 import { expect, test } from 'bun:test'
-import { type Api, api } from '../support/clients/api.ts'
 import { GENEROUS } from '../support/clients/public.ts'
 import { hostOfFile } from '../support/servers/owned-host.ts'
-import { type Client, lines, newClient } from './client.ts'
+import { lines, loggedIn } from './client.ts'
 
 const host = await hostOfFile(GENEROUS)
 
-/** A client that is logged in to an account of its own, and the same account by the API. */
-async function loggedIn(): Promise<{ client: Client; account: Api }> {
-  const { apiKey } = await host.addAccount()
-  const client = newClient()
-  await client.login(host.url, apiKey)
-  return { client, account: api(host, apiKey) }
-}
-
 test('mkdir makes folders by path and prints their links', async () => {
-  const { client } = await loggedIn()
+  const { client } = await loggedIn(host)
   using _ = client
   const made = await client.run('mkdir', '-p', '/photos/2026/may')
   expect(made).toMatchObject({ code: 0, errors: '' })
@@ -28,7 +19,7 @@ test('mkdir makes folders by path and prints their links', async () => {
 })
 
 test('ls shows folders first, then files by name, in columns or as JSON lines', async () => {
-  const { client, account } = await loggedIn()
+  const { client, account } = await loggedIn(host)
   using _ = client
   await account.folder('zoo')
   const b = await account.put('bb', { name: 'b.txt' })
@@ -49,7 +40,7 @@ test('ls shows folders first, then files by name, in columns or as JSON lines', 
 })
 
 test('mv moves into folders, renames, and does both', async () => {
-  const { client, account } = await loggedIn()
+  const { client, account } = await loggedIn(host)
   using _ = client
   const photos = await account.folder('photos')
   const file = await account.put('x', { name: 'x.txt' })
@@ -66,7 +57,7 @@ test('mv moves into folders, renames, and does both', async () => {
 })
 
 test('rm deletes files and whole folders, and not without --yes where nobody can be asked', async () => {
-  const { client, account } = await loggedIn()
+  const { client, account } = await loggedIn(host)
   using _ = client
   const folder = await account.folder('old')
   await account.put('x', { name: 'x.txt', folder })
@@ -81,7 +72,7 @@ test('rm deletes files and whole folders, and not without --yes where nobody can
 })
 
 test('nothing is deleted when one of the names leads nowhere', async () => {
-  const { client, account } = await loggedIn()
+  const { client, account } = await loggedIn(host)
   using _ = client
   const file = await account.put('y', { name: 'y.txt' })
   const { code, errors } = await client.run('rm', '--yes', file.slug, '/y.text')
@@ -91,7 +82,7 @@ test('nothing is deleted when one of the names leads nowhere', async () => {
 })
 
 test('of several files with one name none is taken by its path', async () => {
-  const { client, account } = await loggedIn()
+  const { client, account } = await loggedIn(host)
   using _ = client
   const files = [await account.put('1', { name: 'same.txt' }), await account.put('2', { name: 'same.txt' })]
   const { code, errors } = await client.run('rm', '--yes', '/same.txt')
@@ -100,7 +91,7 @@ test('of several files with one name none is taken by its path', async () => {
 })
 
 test('info shows a file by any of its names, and a folder', async () => {
-  const { client, account } = await loggedIn()
+  const { client, account } = await loggedIn(host)
   using _ = client
   const folder = await account.folder('one', { public: 0 })
   const file = await account.put('content', { name: 'a.txt', folder })
@@ -115,7 +106,7 @@ test('info shows a file by any of its names, and a folder', async () => {
 })
 
 test('search finds parts of names on every page', async () => {
-  const { client, account } = await loggedIn()
+  const { client, account } = await loggedIn(host)
   using _ = client
   for (let number = 0; number < 101; number++)
     await account.put(`${number}`, { name: `Report ${number}.txt` })
@@ -126,7 +117,7 @@ test('search finds parts of names on every page', async () => {
 })
 
 test('share makes a link with terms, and links lists it and takes it back', async () => {
-  const { client, account } = await loggedIn()
+  const { client, account } = await loggedIn(host)
   using _ = client
   await account.folder('photos')
   const file = await account.put('x', { name: 'x.txt' })
@@ -174,7 +165,7 @@ test('share makes a link with terms, and links lists it and takes it back', asyn
 })
 
 test('webhooks adds an address, changes it, lists it with what was sent there, and removes it', async () => {
-  const { client } = await loggedIn()
+  const { client } = await loggedIn(host)
   using _ = client
   const added = await client.run('webhooks', '--add', 'http://localhost:65535/', '--kinds', 'link.arrived')
   expect(added.output).toMatch(/^number {2}\d+\nsecret {2}whsec_\S{44}\n$/)

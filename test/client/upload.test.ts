@@ -1,24 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Api, api } from '../support/clients/api.ts'
 import { GENEROUS, randomBytes } from '../support/clients/public.ts'
 import { hostOfFile } from '../support/servers/owned-host.ts'
-import { type Client, lines, newClient } from './client.ts'
+import { lines, loggedIn, newClient } from './client.ts'
 import { contentAt, stateFiles } from './uploads.ts'
 
 const host = await hostOfFile(GENEROUS)
 
-async function loggedIn(): Promise<{ client: Client; account: Api }> {
-  const { apiKey } = await host.addAccount()
-  const client = newClient()
-  await client.login(host.url, apiKey)
-  return { client, account: api(host, apiKey) }
-}
-
 describe('files', () => {
   test('go up with a link a line, in the order they were named', async () => {
-    const { client, account } = await loggedIn()
+    const { client, account } = await loggedIn(host)
     using _ = client
     const contents = new Map(
       ['large.bin', 'b.txt', 'empty', 'naïve "quoted" 漢字.txt'].map((name, index) => {
@@ -42,7 +34,7 @@ describe('files', () => {
   })
 
   test('are told of as JSON lines, with what the server has of them', async () => {
-    const { client } = await loggedIn()
+    const { client } = await loggedIn(host)
     using _ = client
     writeFileSync(join(client.folder, 'a.txt'), 'content')
     const { output } = await client.run('upload', 'a.txt', '--json')
@@ -90,7 +82,7 @@ describe('files', () => {
   })
 
   test('go into a folder that is named by its path', async () => {
-    const { client, account } = await loggedIn()
+    const { client, account } = await loggedIn(host)
     using _ = client
     const folder = await account.folder('in', { parent: await account.folder('out') })
     writeFileSync(join(client.folder, 'a.txt'), 'content')
@@ -116,7 +108,7 @@ describe('files', () => {
   })
 
   test('that cannot be read fail alone, and the same command goes on with them', async () => {
-    const { client, account } = await loggedIn()
+    const { client, account } = await loggedIn(host)
     using _ = client
     mkdirSync(join(client.folder, 'd'))
     writeFileSync(join(client.folder, 'd/a.txt'), 'a')
@@ -135,7 +127,7 @@ describe('files', () => {
   })
 
   test('that are not there are named before anything is sent', async () => {
-    const { client, account } = await loggedIn()
+    const { client, account } = await loggedIn(host)
     using _ = client
     writeFileSync(join(client.folder, 'a.txt'), 'a')
     const { code, errors } = await client.run('upload', 'a.txt', 'missing.txt')
@@ -146,7 +138,7 @@ describe('files', () => {
 })
 
 test('a folder keeps its structure, and is not made twice', async () => {
-  const { client } = await loggedIn()
+  const { client } = await loggedIn(host)
   using _ = client
   for (const folder of ['photos/2026/may', 'photos/2026/june', 'photos/empty']) {
     mkdirSync(join(client.folder, folder), { recursive: true })
@@ -174,7 +166,7 @@ test('a folder keeps its structure, and is not made twice', async () => {
 })
 
 test('what stands for an upload on the way is for its owner alone, and is there before the first byte', async () => {
-  const { client } = await loggedIn()
+  const { client } = await loggedIn(host)
   using _ = client
   writeFileSync(join(client.folder, 'a.txt'), 'a')
   chmodSync(client.home, 0o755)

@@ -1,10 +1,9 @@
 /** The delivered nginx configuration on loopback: only addresses, paths and the frame around it are the test's. */
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/processes/free-port.ts'
+import { freePort, listens } from '../support/processes/free-port.ts'
 import { openFiles } from '../support/processes/open-files.ts'
 import { toolPath, whyNoTools } from '../support/processes/tools.ts'
 
@@ -155,12 +154,4 @@ http {
   include conf.d/*.conf;
 }
 `
-}
-
-function listens(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const socket = connect({ port, host: '127.0.0.1' })
-  socket.once('connect', () => resolve(true))
-  socket.once('error', () => resolve(false))
-  return promise.finally(() => socket.destroy())
 }

@@ -1,14 +1,15 @@
 /** What is sent to webhooks, when again, and when no more. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts'
 import type { AccountId, FolderIdentifier } from '../../src/domain/ids.ts'
-import { foldMailAddress, type MailAddress, parseMailAddress } from '../../src/domain/mail-address.ts'
 import { makeLink, revokeLink } from '../support/clients/links.ts'
 import { api, GENEROUS, makeFolder, textBytes, visit, withHoldfast } from '../support/clients/public.ts'
 import { signatureOf, startWebhookReceiver } from '../support/clients/webhook-receiver.ts'
 import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { type MailServer, startMailServer } from '../support/sign-in/mail-server.ts'
+import { verifyAddress } from '../support/sign-in/verified-address.ts'
 
 let mails: MailServer
 let host: TestHoldfast
@@ -170,16 +171,7 @@ test('a receiver that says that it is gone gets nothing more, until it is enable
 
 test('after a day of failures the webhook is disabled, and its owner told', async () => {
   await using of = await listening()
-  const address = parseMailAddress(`${of.username}@example.org`) as MailAddress
-  await host.database
-    .insertInto('mail_addresses')
-    .values({
-      account_id: of.account as AccountId,
-      address,
-      address_folded: foldMailAddress(address),
-      language: 'en',
-    })
-    .execute()
+  const address = await verifyAddress(host.database, of.account, `${of.username}@example.org`)
   of.receiver.answer(500)
   await of.arrive('a.txt')
   await host.runJobs()

@@ -39,7 +39,7 @@ export function DropZone({ texts, add, open, isOver, isSmall, link }: DropZonePr
   function choose(event: MouseEvent): void {
     if (!isAlive || !hasPicker()) return
     event.preventDefault()
-    void pickFiles(true).then(add)
+    void pickFiles().then(add)
   }
 
   const Title = isSmall || link !== null ? 'p' : 'h1'

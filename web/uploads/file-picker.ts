@@ -14,9 +14,9 @@ export function hasPicker(): boolean {
 }
 
 /** Nothing when the person changed their mind. */
-export async function pickFiles(multiple: boolean): Promise<Picked[]> {
+export async function pickFiles(): Promise<Picked[]> {
   try {
-    const handles = (await window.showOpenFilePicker?.({ multiple })) ?? []
+    const handles = (await window.showOpenFilePicker?.({ multiple: true })) ?? []
     return await Promise.all(
       handles.map(async (handle) => ({ file: await handle.getFile(), handle, path: null })),
     )

@@ -1,17 +1,18 @@
 /** Backups and rehearsals that nodes on PostgreSQL and a bucket make by themselves, in another bucket, by settings alone. */
+
 import { expect, test } from 'bun:test'
 import { startHoldfast } from '../../../src/app.ts'
 import { openS3Blobs } from '../../../src/blobs/s3.ts'
 import { loadConfig, settingsInForce } from '../../../src/config.ts'
 import { HOUR, systemClock } from '../../../src/domain/clock.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
-import { foldMailAddress, type MailAddress, parseMailAddress } from '../../../src/domain/mail-address.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { createLog } from '../../../src/log.ts'
 import { readCatalog } from '../../../src/operations/backup/catalog.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 import { onSharedServers, sharedInstallation } from '../../support/servers/shared-installation.ts'
 import { startMailServer } from '../../support/sign-in/mail-server.ts'
+import { verifyAddress } from '../../support/sign-in/verified-address.ts'
 import { newBucket } from '../../support/storage/ceph.ts'
 
 const ADDRESS = 'root@example.org'
@@ -56,16 +57,7 @@ onSharedServers('backups that nodes make by themselves', () => {
       .set({ is_admin: 1 })
       .where('id', '=', id as AccountId)
       .execute()
-    const address = parseMailAddress(ADDRESS) as MailAddress
-    await source.database
-      .insertInto('mail_addresses')
-      .values({
-        account_id: id as AccountId,
-        address,
-        address_folded: foldMailAddress(address),
-        language: 'en',
-      })
-      .execute()
+    await verifyAddress(source.database, id, ADDRESS)
     const [first] = nodes
     for (const name of ['one.txt', 'two.txt']) {
       const answer = await fetch(`${first?.url}/${name}`, { method: 'PUT', body: `what ${name} has` })

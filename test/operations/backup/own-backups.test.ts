@@ -1,4 +1,5 @@
 /** Backups and rehearsals of a restore that the server does by itself, in processes of its own, and what it tells of them. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -6,8 +7,6 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { integrityAnswer } from '../../../src/contract/operations.ts'
 import { DAY, HOUR, SECOND } from '../../../src/domain/clock.ts'
-import type { AccountId } from '../../../src/domain/ids.ts'
-import { foldMailAddress, type MailAddress, parseMailAddress } from '../../../src/domain/mail-address.ts'
 import { MAIN, onlyThese } from '../../cli/command.ts'
 import { readMetrics } from '../../support/clients/metrics.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
@@ -16,6 +15,7 @@ import { runProgram, startProgram, watchProgram } from '../../support/processes/
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 import { administrator, type TestAdministrator } from '../../support/sign-in/administrator.ts'
 import { type MailServer, startMailServer } from '../../support/sign-in/mail-server.ts'
+import { verifyAddress } from '../../support/sign-in/verified-address.ts'
 import { contentOf } from '../../support/storage/stored-contents.ts'
 import { contentsOf } from './backups.ts'
 import { environmentOf } from './commands.ts'
@@ -43,16 +43,7 @@ beforeAll(async () => {
   })
   root = await administrator(host)
   const { id } = await root.read('/../account', z.object({ id: z.number() }))
-  const address = parseMailAddress(ADDRESS) as MailAddress
-  await host.database
-    .insertInto('mail_addresses')
-    .values({
-      account_id: id as AccountId,
-      address,
-      address_folded: foldMailAddress(address),
-      language: 'en',
-    })
-    .execute()
+  await verifyAddress(host.database, id, ADDRESS)
 }, 120_000)
 afterAll(async () => {
   await host.stop()

@@ -1,10 +1,9 @@
 /** Real proxies before a server, in configurations that people write. */
 import { writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
-import { freePort } from '../../support/processes/free-port.ts'
+import { freePort, listens } from '../../support/processes/free-port.ts'
 import { startProgram } from '../../support/processes/program.ts'
 import { type Tool, toolPath } from '../../support/processes/tools.ts'
 
@@ -144,12 +143,4 @@ ${around}
 `,
     words: (path) => ['-D', 'FOREGROUND', '-f', path],
   }),
-}
-
-function listens(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const socket = connect({ port, host: '127.0.0.1' })
-  socket.once('connect', () => resolve(true))
-  socket.once('error', () => resolve(false))
-  return promise.finally(() => socket.destroy())
 }

@@ -1,13 +1,14 @@
 /** Owners and administrators are told by mail of what is damaged, once and without a flood. */
+
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { markDamaged } from '../../../src/core/damage.rows.ts'
 import { DAY, HOUR } from '../../../src/domain/clock.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
 import type { Language } from '../../../src/domain/language.ts'
-import { foldMailAddress, type MailAddress, parseMailAddress } from '../../../src/domain/mail-address.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 import { type MailServer, startMailServer } from '../../support/sign-in/mail-server.ts'
+import { verifyAddress } from '../../support/sign-in/verified-address.ts'
 import { contentOf } from '../../support/storage/stored-contents.ts'
 
 let mails: MailServer
@@ -24,11 +25,7 @@ beforeEach(() => host.clock.advance(DAY + HOUR))
 
 async function reachable(username: string, language: Language) {
   const { id, apiKey } = await host.addAccount(username)
-  const address = parseMailAddress(`${username}@example.org`) as MailAddress
-  await host.database
-    .insertInto('mail_addresses')
-    .values({ account_id: id as AccountId, address, address_folded: foldMailAddress(address), language })
-    .execute()
+  const address = await verifyAddress(host.database, id, `${username}@example.org`, { language })
   return { id: id as AccountId, key: apiKey, address }
 }
 

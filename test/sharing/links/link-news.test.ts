@@ -1,14 +1,14 @@
 /** Owners are told by mail of what came by their links and what happened to them, once and without a flood. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { DAY, HOUR, MINUTE, timestamp } from '../../../src/domain/clock.ts'
-import type { AccountId } from '../../../src/domain/ids.ts'
 import type { Language } from '../../../src/domain/language.ts'
-import { foldMailAddress, type MailAddress, parseMailAddress } from '../../../src/domain/mail-address.ts'
 import { makeLink, revokeLink } from '../../support/clients/links.ts'
 import { GENEROUS, makeFolder, textBytes, upload, visit } from '../../support/clients/public.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 import { type MailServer, startMailServer } from '../../support/sign-in/mail-server.ts'
+import { verifyAddress } from '../../support/sign-in/verified-address.ts'
 
 let mails: MailServer
 let host: TestHoldfast
@@ -23,12 +23,7 @@ afterAll(async () => {
 
 async function asking(username: string, language: Language, { warnings = 1 as 0 | 1, uploads = {} } = {}) {
   const { id, apiKey: key } = await host.addAccount(username)
-  const address = parseMailAddress(`${username}@example.org`) as MailAddress
-  const verified = { account_id: id as AccountId, address, address_folded: foldMailAddress(address) }
-  await host.database
-    .insertInto('mail_addresses')
-    .values({ ...verified, language, warnings })
-    .execute()
+  const address = await verifyAddress(host.database, id, `${username}@example.org`, { language, warnings })
   const folder = await makeFolder(host, key, { name: 'Inbox' })
   const link = await makeLink(host, key, { folders: [folder], name: 'The trip', uploads })
   return { address, key, folder, link }

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 
 /**
  * A free port of this machine, for programs that cannot choose one themselves. Below the range of ephemeral
@@ -18,4 +18,13 @@ function canListen(port: number): Promise<boolean> {
   server.once('error', () => resolve(false))
   server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   return promise
+}
+
+/** Whether something on this machine takes connections there. */
+export function listens(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.once('connect', () => resolve(true))
+  socket.once('error', () => resolve(false))
+  return promise.finally(() => socket.destroy())
 }

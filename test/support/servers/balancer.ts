@@ -1,9 +1,10 @@
 /** nginx in front of several nodes: each request goes to a random one. */
+
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../eventually.ts'
+import { listens } from '../processes/free-port.ts'
 import { toolPath, whyNoTools } from '../processes/tools.ts'
 
 export interface Balancer {
@@ -84,14 +85,6 @@ export async function startBalancer(
       process.off('exit', remove)
     },
   }
-}
-
-function listens(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const socket = connect({ port, host: '127.0.0.1' })
-  socket.once('connect', () => resolve(true))
-  socket.once('error', () => resolve(false))
-  return promise.finally(() => socket.destroy())
 }
 
 /**

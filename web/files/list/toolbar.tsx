@@ -74,7 +74,7 @@ function UploadButton({ engine }: { engine: UploadEngine }) {
   const add = (picked: readonly Picked[]) => engine.add(picked, uploadFolder(shown.query.place))
 
   function choose(): void {
-    if (hasPicker()) void pickFiles(true).then(add)
+    if (hasPicker()) void pickFiles().then(add)
     else field.current?.click()
   }
 
