@@ -51,16 +51,32 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
  * about what lies above database and store, or another file of the whole run has their statements on the cluster.
  */
 const SELDOM_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
-  'test/accounts/sign-in/lockout.test.ts': 'rate-limits-http.test.ts has the windows that its locks are',
+  'test/accounts/sign-in/authentication.test.ts':
+    'expiry.test.ts and signed-content.test.ts have its statements',
+  'test/accounts/sign-in/code-step.test.ts':
+    'sign-in.test.ts and password-change.test.ts have its statements',
+  'test/accounts/sign-in/lockout.test.ts': 'rate-limits.contract.test.ts has the windows that its locks are',
+  'test/accounts/sign-in/new-passwords.test.ts':
+    'mail.test.ts and former-sign-in.test.ts have its statements',
   'test/accounts/sign-in/oidc-forged-tokens.test.ts': 'refused before any statement; oidc.test.ts signs in',
   'test/accounts/sign-in/passkey-ceremonies.test.ts':
     'refused before any statement; passkeys.test.ts signs in',
+  'test/accounts/sign-in/reauthentication.test.ts':
+    'admin.test.ts and former-sign-in.test.ts have its statements',
   'test/accounts/sign-up-closed.test.ts': 'sign-up.test.ts has the statements',
+  'test/core/rate-limits/rate-limits-http.test.ts':
+    'rate-limits.contract.test.ts has its windows, and shared-limits.test.ts three nodes',
   'test/downloads/damaged-content.test.ts': 'damages.test.ts marks and reads there',
   'test/downloads/download-tools.test.ts': 'programs before the same answers as content.test.ts',
   'test/downloads/zip/zip-damage.test.ts':
     'damages.test.ts marks there; zip-changes.test.ts has a broken zip',
+  'test/downloads/zip/zip-plans.test.ts': 'bound-keys.test.ts and receiving.test.ts have its statements',
+  'test/downloads/zip/zip-selection.test.ts': 'bound-keys.test.ts and deletes.test.ts have its statements',
+  'test/files/bin/bin-model.test.ts': 'generated; bin.test.ts and admin.test.ts have its statements',
   'test/files/expiry-rhythm.test.ts': 'is about when the job runs; expiry.test.ts runs it there',
+  'test/files/file-moves.test.ts': 'deletes.test.ts has its statements',
+  'test/files/folders/folder-model.test.ts': 'generated; folder-races.test.ts has its statements',
+  'test/files/inactivity.test.ts': 'expiry.test.ts has its statements',
   'test/operations/doctor/': 'doctor-nodes.contract.test.ts has PostgreSQL and S3',
   'test/operations/traffic.test.ts': 'numbers of a process; metrics.test.ts has all of them',
   'test/pages/': 'pages are made of answers that the other folders have there',
@@ -79,6 +95,7 @@ const SELDOM_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
   'test/thumbnails/thumbnail-pictures.test.ts': 'thumbnails.test.ts keeps and sends them there',
   'test/uploads/early-refusals.test.ts':
     'refused before the store; uploads.test.ts and guests.test.ts have the sums',
+  'test/uploads/guests.test.ts': 'deletes.test.ts has its statements, and shared-limits.test.ts three nodes',
   'test/uploads/upload-names.test.ts': 'put-uploads.test.ts and uploads.test.ts store names there',
 }
 
