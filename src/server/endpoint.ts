@@ -128,25 +128,24 @@ interface JsonEndpoint<Needs, Who, Query, Body, Says extends ContractSchema> {
 
 type Schema = z.ZodObject | undefined
 
-/** A JSON endpoint with parsed input, for API keys and sessions. */
-export function keyedEndpoint<
+/** Makes a JSON endpoint with parsed input, for such a caller. */
+type EndpointMaker<Who> = <
   Needs,
   Says extends ContractSchema,
   Query extends Schema = undefined,
   Body extends Schema = undefined,
->(given: JsonEndpoint<Needs, AccountCaller, Query, Body, Says>): Endpoint<Needs, AccountCaller> {
-  return jsonEndpoint(given)
-}
+>(
+  given: JsonEndpoint<Needs, Who, Query, Body, Says>,
+) => Endpoint<Needs, Who>
 
-/** A JSON endpoint with parsed input, for sessions. */
-export function sessionEndpoint<
-  Needs,
-  Says extends ContractSchema,
-  Query extends Schema = undefined,
-  Body extends Schema = undefined,
->(given: JsonEndpoint<Needs, SessionCaller, Query, Body, Says>): Endpoint<Needs, SessionCaller> {
-  return jsonEndpoint(given)
-}
+/** For API keys and sessions. */
+export const keyedEndpoint: EndpointMaker<AccountCaller> = jsonEndpoint
+
+/** For sessions. */
+export const sessionEndpoint: EndpointMaker<SessionCaller> = jsonEndpoint
+
+/** For any caller that its row admits. */
+export const openEndpoint: EndpointMaker<unknown> = jsonEndpoint
 
 /** A JSON endpoint with parsed input, for administrators' sessions. */
 export function adminEndpoint<
@@ -156,16 +155,6 @@ export function adminEndpoint<
   Body extends Schema = undefined,
 >(given: Omit<JsonEndpoint<Needs, Administrator, Query, Body, Says>, 'tag'>): Endpoint<Needs, Administrator> {
   return jsonEndpoint({ ...given, tag: 'Administration' })
-}
-
-/** A JSON endpoint with parsed input, for any caller that its row admits. */
-export function openEndpoint<
-  Needs,
-  Says extends ContractSchema,
-  Query extends Schema = undefined,
-  Body extends Schema = undefined,
->(given: JsonEndpoint<Needs, unknown, Query, Body, Says>): Endpoint<Needs, unknown> {
-  return jsonEndpoint(given)
 }
 
 function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Says extends ContractSchema>(
