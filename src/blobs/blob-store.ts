@@ -1,4 +1,4 @@
-import type { BlobKey, BlobProgress } from '../domain/ids.ts'
+import type { BlobKey, BlobProgress, Sha256 } from '../domain/ids.ts'
 
 /**
  * Storage of bytes. A blob is written once, under a key of its own, becomes readable as a whole when it is completed,
@@ -19,10 +19,10 @@ export interface BlobStore {
 
   /**
    * Stores a small blob in one piece. Returns once it would survive a power cut. The key must be recorded durably before, for
-   * until then, and after a failure, some of the bytes may be there under the blob's own name, until it is removed. Throws
-   * StoreFailure.
+   * until then, and after a failure, some of the bytes may be there under the blob's own name, until it is removed. `sha256` is
+   * that of the bytes, by which a store notices that they have changed on the way. Throws StoreFailure.
    */
-  put(key: BlobKey, bytes: Uint8Array): Promise<void>
+  put(key: BlobKey, bytes: Uint8Array<ArrayBuffer>, sha256: Sha256): Promise<void>
 
   /**
    * Opens a write session of a resumable blob: of a new one (`null`), or of one that continues where `kept` ends, whichever

@@ -33,9 +33,9 @@ export function s3Signing(settings: S3Settings): S3Signing {
   return {
     async sign({ method, object, query, headers }) {
       const { href } = address(settings, object, query)
-      // The signed Content-MD5 covers the body. A SHA-256 would be another pass over every byte.
-      const unsigned = { ...headers, 'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD' }
-      const signed = await new Signer(keys, { ...credentials, method, url: href, headers: unsigned }).sign()
+      // A signed Content-MD5 covers the body where its SHA-256 is not known: that would be another pass over every byte.
+      const asked = { 'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD', ...headers }
+      const signed = await new Signer(keys, { ...credentials, method, url: href, headers: asked }).sign()
       // Proxies may change this header, so it is not signed.
       signed.headers.set('Accept-Encoding', 'identity')
       return { url: signed.url.href, headers: signed.headers }

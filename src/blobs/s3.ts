@@ -1,4 +1,4 @@
-import type { BlobKey } from '../domain/ids.ts'
+import type { BlobKey, Sha256 } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import type {
   BlobBody,
@@ -25,7 +25,9 @@ import {
   objectSize,
   objectsUnder,
   objectTime,
+  putHashed,
   putObject,
+  UPLOAD_RETRIES,
 } from './s3-objects.ts'
 import { newPart, type SealedPart } from './s3-part.ts'
 import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
@@ -38,7 +40,6 @@ import { keyOfTail, TAILS } from './s3-tails.ts'
 import { unfinishedUploads } from './s3-uploads.ts'
 import { type S3Timeouts, usualTimeouts } from './s3-watchdog.ts'
 import { S3Writer } from './s3-writer.ts'
-import { writeWhole } from './whole-blob.ts'
 
 const MARK = 'mark'
 
@@ -76,22 +77,32 @@ export async function openS3Blobs(
 }
 
 /**
- * Whether bytes that change on their way to the store are noticed: it refuses what does not match its MD5, or tells by the
- * ETag what it took. Throws S3Failure when that cannot be found out.
+ * Whether bytes that change on their way to the store are noticed: it refuses what does not match its signed SHA-256, and
+ * what does not match its MD5, or tells by the ETag what it took. Throws S3Failure when that cannot be found out.
  */
 export async function noticesOtherBytes(settings: S3Settings, random: Random): Promise<boolean> {
   const client = s3Client(settings, systemPacing(random), usualTimeouts, undefined)
   const object = objectOf(makeBlobKey(random))
   const [sent, announced] = [sealed(random(PROBE_BYTES)), sealed(random(PROBE_BYTES))]
+  const sha256 = Bun.SHA256.hash(announced.bytes, 'hex') as Sha256
   const once = { retries: { tries: 1, giveUpAfter: 0 }, answerWithin: PROBE_ANSWER }
   try {
-    await putObject(client, object, { bytes: sent.bytes, md5: announced.md5 }, once)
+    return (
+      (await isNoticed(() => putObject(client, object, { bytes: sent.bytes, md5: announced.md5 }, once))) &&
+      (await isNoticed(() => putHashed(client, object, sent.bytes, sha256, once)))
+    )
+  } finally {
+    await client.send({ method: 'DELETE', object, ...once })
+  }
+}
+
+async function isNoticed(put: () => Promise<void>): Promise<boolean> {
+  try {
+    await put()
     return false
   } catch (error) {
     if (error instanceof S3Failure && isAboutBytes(error)) return true
     throw error
-  } finally {
-    await client.send({ method: 'DELETE', object, ...once })
   }
 }
 
@@ -113,8 +124,9 @@ class S3Blobs implements BlobStore {
     return new S3Writer({ client: this.#client, object: objectOf(key), memory: this.#memory })
   }
 
-  async put(key: BlobKey, bytes: Uint8Array): Promise<void> {
-    await writeWhole(await this.create(key), key, bytes)
+  put(key: BlobKey, bytes: Uint8Array<ArrayBuffer>, sha256: Sha256): Promise<void> {
+    const options = { retries: UPLOAD_RETRIES }
+    return asS3Failures(() => putHashed(this.#client, objectOf(key), bytes, sha256, options))
   }
 
   resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter> {

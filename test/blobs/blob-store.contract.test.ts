@@ -4,7 +4,7 @@ import { truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BlobDamaged, BlobMissing, type BlobStore, StoreFailure } from '../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../src/blobs/disk.ts'
-import type { BlobKey } from '../../src/domain/ids.ts'
+import type { BlobKey, Sha256 } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
@@ -59,7 +59,7 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
     test.each([0, 1, 256 * 1024])('stores %d bytes in one piece, and removes them', async (size) => {
       const key = newKey()
       const content = random.bytes(size)
-      await store.put(key, content)
+      await store.put(key, content, Bun.SHA256.hash(content, 'hex') as Sha256)
       expect((await get(key, 0, size)).equals(content)).toBe(true)
       expect(await keys()).toContain(key)
       await store.remove(key)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
+import type { Sha256 } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
@@ -51,11 +52,15 @@ describe.skipIf(whyNoCeph() !== null)('an upload to S3', () => {
   test.each([...passing, spoilt])('outlasts %s where it is one small request', async (_, fault) => {
     await using fixture = await startFixture()
     const { proxy, store, direct } = fixture
-    const key = newKey()
+    const [key, hashed] = [newKey(), newKey()]
     const content = random.bytes(MIB)
     proxy.inject(fault, { match: isMethod('PUT') })
     await put(store, key, content)
     expect((await get(direct, key, 0, MIB)).equals(content)).toBe(true)
+    const small = random.bytes(100_000)
+    proxy.inject(fault, { match: isMethod('PUT') })
+    await store.put(hashed, small, Bun.SHA256.hash(small, 'hex') as Sha256)
+    expect((await get(direct, hashed, 0, small.length)).equals(small)).toBe(true)
   })
 
   test.each(passing)('outlasts %s when it begins', async (_, fault) => {

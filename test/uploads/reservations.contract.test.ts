@@ -142,9 +142,9 @@ test('keys are drawn many at once, and what a process that was killed has writte
   expect(await drawnKeys(db)).toEqual(expect.arrayContaining(keys))
   const [cut, stored] = keys
   if (cut === undefined || stored === undefined) throw new Error('no keys')
-  await blobs.put(cut, Buffer.from('cut'))
-  await blobs.put(stored, Buffer.from('stored'))
   const sha256 = Bun.SHA256.hash('stored', 'hex') as Sha256
+  await blobs.put(cut, Buffer.from('cut'), Bun.SHA256.hash('cut', 'hex') as Sha256)
+  await blobs.put(stored, Buffer.from('stored'), sha256)
   await db
     .insertInto('blobs')
     .values({ key: stored, sha256, crc32: 0, size: 6, created_at: 0, refs: 1 })

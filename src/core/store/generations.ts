@@ -140,7 +140,7 @@ export function guardRemovals(blobs: BlobStore, removing: Removing): BlobStore {
     dropsUnfinished: blobs.dropsUnfinished,
     readsGrowing: blobs.readsGrowing,
     create: (key) => blobs.create(key),
-    put: (key, bytes) => blobs.put(key, bytes),
+    put: (key, bytes, sha256) => blobs.put(key, bytes, sha256),
     resume: (key, kept) => blobs.resume(key, kept),
     read: (key, start, end, size) => blobs.read(key, start, end, size),
     open: (key, size) => blobs.open(key, size),

@@ -211,9 +211,14 @@ async function checkDigests({ config: { s3 }, random }: Look): Promise<Finding> 
   }
   return problem(
     check,
-    'the store takes bytes that do not match their checksum (Content-MD5), and its ETag does not tell',
+    'the store takes bytes that do not match their checksum (signed SHA-256 or Content-MD5)',
     'What changes on its way to the store is noticed only when somebody reads it.',
-    [{ where: 'S3 store', line: 'use a version that verifies Content-MD5, or turn that on' }],
+    [
+      {
+        where: 'S3 store',
+        line: 'use a version that verifies X-Amz-Content-Sha256 and Content-MD5, or turn that on',
+      },
+    ],
   )
 }
 

@@ -13,7 +13,7 @@ export const LONGEST = 256 * 1024
 const MOST = 64
 
 /** Buffers that nobody uses. They are used again: fresh memory costs half as much as hashing what is written there. */
-const idle: Uint8Array[] = []
+const idle: Uint8Array<ArrayBuffer>[] = []
 let inUse = 0
 
 export interface GatheredContentParts {
@@ -29,13 +29,13 @@ export interface GatheredContentParts {
 export class GatheredContent implements IncomingContent {
   readonly #key: BlobKey
   readonly #parts: GatheredContentParts
-  #buffer: Uint8Array | null
+  #buffer: Uint8Array<ArrayBuffer> | null
   #length = 0
   /** What has more bytes than were declared. */
   #streamed: StreamedContent | null = null
   #mayBeStored = false
 
-  private constructor(key: BlobKey, parts: GatheredContentParts, buffer: Uint8Array) {
+  private constructor(key: BlobKey, parts: GatheredContentParts, buffer: Uint8Array<ArrayBuffer>) {
     this.#key = key
     this.#parts = parts
     this.#buffer = buffer
@@ -62,15 +62,16 @@ export class GatheredContent implements IncomingContent {
   async complete(recorded: Promise<void>): Promise<Digest> {
     if (this.#streamed !== null) return this.#streamed.complete(recorded)
     const bytes = this.#gathered()
-    const digest = new RunningDigest()
-    digest.update(bytes)
+    const running = new RunningDigest()
+    running.update(bytes)
+    const digest = running.digest()
     await recorded
     this.#mayBeStored = true
     const { blobs, wrote } = this.#parts
-    await blobs.put(this.#key, bytes)
+    await blobs.put(this.#key, bytes, digest.sha256)
     wrote(bytes.byteLength)
     this.#drop()
-    return digest.digest()
+    return digest
   }
 
   async abort(): Promise<void> {
@@ -86,7 +87,7 @@ export class GatheredContent implements IncomingContent {
     this.#drop()
   }
 
-  #gathered(): Uint8Array {
+  #gathered(): Uint8Array<ArrayBuffer> {
     return (this.#buffer ?? new Uint8Array()).subarray(0, this.#length)
   }
 
