@@ -4,7 +4,7 @@ import type { AccountId } from '../domain/ids.ts'
 import type { Language } from '../domain/language.ts'
 import type { DownloadMails } from '../domain/link-event.ts'
 import { foldMailAddress, type MailAddress } from '../domain/mail-address.ts'
-import { type MailRecipient, mailRecipients, noteOf, wereNotTold } from './recipients.rows.ts'
+import { type MailRecipient, mailRecipients, notMailedSince, updateRecipient } from './recipients.rows.ts'
 
 const columns = ['account_id', 'address', 'pending', 'language', 'warnings', 'download_mails'] as const
 
@@ -97,7 +97,7 @@ export function accountsToWarn(
 ): Promise<AccountToWarn[]> {
   return mailRecipients(db, after, limit)
     .select(['mail_addresses.warned_at', 'mail_addresses.warned_until'])
-    .where(wereNotTold('warned_at', before))
+    .where(notMailedSince('warned_at', before))
     .execute()
 }
 
@@ -108,7 +108,7 @@ export async function noteWarned(
   now: number,
   until: number,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await noteOf(trx, seen)
+  const { numUpdatedRows } = await updateRecipient(trx, seen)
     .set({ warned_at: now, warned_until: until })
     .where('warned_at', 'is not distinct from', seen.warned_at)
     .executeTakeFirst()

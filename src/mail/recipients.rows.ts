@@ -1,4 +1,4 @@
-/** Accounts that want mails about their files and links, and notes of what those mails told them. */
+/** Accounts that want mails about their files and links, and when each was last mailed. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Queryable, Trx } from '../database/database.ts'
 import type { AccountId } from '../domain/ids.ts'
@@ -28,8 +28,8 @@ export function mailRecipients(db: Queryable, after: AccountId, limit: number) {
     .limit(limit)
 }
 
-/** Of recipients: whether no mail of that kind was sent to them after `time`. */
-export function wereNotTold(
+/** Condition on recipients: none of those mails was sent to them after `time`. */
+export function notMailedSince(
   at: 'warned_at' | 'damage_told_at' | 'events_told_at',
   time: number,
 ): RawBuilder<SqlBool> {
@@ -37,8 +37,8 @@ export function wereNotTold(
   return sql<SqlBool>`(${column} is null or ${column} <= ${time})`
 }
 
-/** The row that notes what a recipient was told; none when they want no mails any more, or have another address. */
-export function noteOf(trx: Trx, { account_id, address }: MailRecipient) {
+/** An update of the recipient's row, which matches nothing if they have opted out or changed the address meanwhile. */
+export function updateRecipient(trx: Trx, { account_id, address }: MailRecipient) {
   return trx
     .updateTable('mail_addresses')
     .where('account_id', '=', account_id)

@@ -1,8 +1,13 @@
-/** Who is to be told of damaged contents, and of which. */
+/** Accounts to notify by mail of damaged contents, and those contents. */
 import type { Database, Trx } from '../../database/database.ts'
 import type { Row } from '../../database/schema.ts'
 import type { AccountId, DamageId } from '../../domain/ids.ts'
-import { type MailRecipient, mailRecipients, noteOf, wereNotTold } from '../../mail/recipients.rows.ts'
+import {
+  type MailRecipient,
+  mailRecipients,
+  notMailedSince,
+  updateRecipient,
+} from '../../mail/recipients.rows.ts'
 
 /** The latest copy that is noted as damaged and is damaged still; null where there is none. */
 export async function latestDamage(db: Database): Promise<DamageId | null> {
@@ -15,24 +20,24 @@ export async function latestDamage(db: Database): Promise<DamageId | null> {
   return row?.latest ?? null
 }
 
-/** `damage_told`: the last damage that they were told of. */
+/** `damage_told`: the last damage that their mails have named. */
 export type Recipient = MailRecipient & Row<'mail_addresses', 'damage_told'>
 
-/** Accounts after `after`, by id, that want to be told of something and were told of nothing since `before`. */
+/** Recipients after the account `after`, by id, that were not mailed since `before`. */
 export interface Asked {
   readonly after: AccountId
   readonly before: number
   readonly limit: number
 }
 
-/** Administrators who were not told of all damages up to that one. */
+/** Administrators to notify of damages up to that one. */
 export function administratorsToTell(db: Database, latest: DamageId, asked: Asked): Promise<Recipient[]> {
   return db.readPool.rows(
     recipients(db, asked).where('accounts.is_admin', '=', 1).where('mail_addresses.damage_told', '<', latest),
   )
 }
 
-/** Owners of files with a damaged content that they were not told of. */
+/** Owners of files with a damaged content that no mail to them has named. */
 export function ownersToTell(db: Database, asked: Asked): Promise<Recipient[]> {
   const newest = damagedFiles(db)
     .select((row) => ['files.account_id as owner', row.fn.max('damages.id').as('newest')])
@@ -47,7 +52,7 @@ export function ownersToTell(db: Database, asked: Asked): Promise<Recipient[]> {
 function recipients(db: Database, { after, before, limit }: Asked) {
   return mailRecipients(db, after, limit)
     .select('mail_addresses.damage_told')
-    .where(wereNotTold('damage_told_at', before))
+    .where(notMailedSince('damage_told_at', before))
 }
 
 /** Files, those in bins too, with a content that is damaged. */
@@ -104,9 +109,9 @@ export async function countDamages(db: Database, [after, to]: Span): Promise<num
   return row?.count ?? 0
 }
 
-/** False when another node has told them meanwhile, or they want no mails any more. */
+/** Records a mail; false when another node has sent one meanwhile, or they have opted out. */
 export async function noteTold(trx: Trx, seen: Recipient, told: DamageId, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await noteOf(trx, seen)
+  const { numUpdatedRows } = await updateRecipient(trx, seen)
     .set({ damage_told: told, damage_told_at: now })
     .where('damage_told', '=', seen.damage_told)
     .executeTakeFirst()

@@ -1,23 +1,28 @@
-/** Who is to be told by mail of what happened to their links, and of what. */
+/** Owners to notify by mail of events of their links, and those events. */
 import type { Database, Trx } from '../../database/database.ts'
 import type { Row } from '../../database/schema.ts'
 import type { AccountId, LinkEventId, LinkId } from '../../domain/ids.ts'
 import type { EndReason, StoredEventKind } from '../../domain/link-event.ts'
-import { type MailRecipient, mailRecipients, noteOf, wereNotTold } from '../../mail/recipients.rows.ts'
+import {
+  type MailRecipient,
+  mailRecipients,
+  notMailedSince,
+  updateRecipient,
+} from '../../mail/recipients.rows.ts'
 
 export type NewsRecipient = MailRecipient & Row<'mail_addresses', 'events_told_at'>
 
 interface Asked {
   /** Accounts after this one, by id. */
   readonly after: AccountId
-  /** That were told of nothing since. */
+  /** Accounts that were last mailed by then. */
   readonly toldBefore: number
-  /** To whom something happened in that time, of which they were not told. */
+  /** Accounts with an event of that time that no mail has named. */
   readonly happened: { readonly after: number; readonly before: number }
   readonly limit: number
 }
 
-/** Owners with something to tell. */
+/** Owners with events to be mailed. */
 export function newsRecipients(
   db: Database,
   { after, toldBefore, happened, limit }: Asked,
@@ -33,13 +38,13 @@ export function newsRecipients(
     mailRecipients(db, after, limit)
       .select('mail_addresses.events_told_at')
       .where('mail_addresses.account_id', 'in', owners)
-      .where(wereNotTold('events_told_at', toldBefore)),
+      .where(notMailedSince('events_told_at', toldBefore)),
   )
 }
 
-/** False when another node has told them meanwhile, or they want no mails any more. */
+/** Records a mail; false when another node has sent one meanwhile, or they have opted out. */
 export async function noteNewsTold(trx: Trx, seen: NewsRecipient, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await noteOf(trx, seen)
+  const { numUpdatedRows } = await updateRecipient(trx, seen)
     .set({ events_told_at: now })
     .where('events_told_at', 'is not distinct from', seen.events_told_at)
     .executeTakeFirst()
@@ -62,7 +67,7 @@ export interface LinkNewsRow {
   readonly ends_at: number | null
 }
 
-/** What happened to the account since then and was not told, from the first on. */
+/** Events of the account since then that no mail has named, oldest first. */
 export function untoldNews(
   trx: Trx,
   account: AccountId,
