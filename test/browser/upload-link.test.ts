@@ -43,17 +43,24 @@ describeInBrowser('the page of an upload link', (browser) => {
   const contributions = async () =>
     arrived.parse((await api(host, key, 'GET', `/api/v1/links/${link}/contributions`)).body).data
 
-  test('sends once the name is there, shows no link, and takes back; full, it says so', async () => {
+  test('sends by its button once the name is there, shows no link, and takes back; full, it says so', async () => {
     await using start = await startPageIn(await openPage(browser(), `${host.url}`, { locale: 'en-GB' }))
     const { page } = start
     await page.goto(`/l/${link}`)
     expect(await page.title()).toContain('Photos of the trip')
     await start.choose(chosenFile('one.txt', Buffer.from('one')))
     expect(await contributions()).toEqual([])
+    expect(await page.getByRole('button', { name: 'Send 1 file' }).isDisabled()).toBe(true)
     await page.getByLabel('Your name', { exact: true }).fill('Ben')
     await page.getByLabel('Your name', { exact: true }).press('Tab')
+    expect(await faultsInBothColours(page)).toEqual([])
+    expect(await page.locator('.upload').count()).toBe(0)
+    await page.getByRole('button', { name: 'Send 1 file' }).click()
     await start.upload('one.txt').is('done')
+    await start.choose(chosenFile('other.txt', Buffer.from('other')))
+    await page.getByRole('button', { name: 'Cancel' }).click()
     await start.choose(chosenFile('two.exe', Buffer.from('two')))
+    await page.getByLabel('Your name', { exact: true }).press('Enter')
     await start.upload('two.exe').is('failed')
     expect(await start.upload('two.exe').row.textContent()).toContain('does not take files of this kind')
     expect(await contributions()).toMatchObject([{ name: 'one.txt', sender: 'Ben' }])
@@ -66,6 +73,7 @@ describeInBrowser('the page of an upload link', (browser) => {
     expect(await contributions()).toEqual([])
     expect(start.trouble().map((text) => text.slice(0, 3))).toEqual(['415'])
     await start.choose(chosenFile('gone.txt', Buffer.from('gone')))
+    await page.getByRole('button', { name: 'Send 1 file' }).click()
     await start.upload('gone.txt').is('done')
     const tab = await page.context().newPage()
     await tab.goto(`/l/${link}`)
@@ -83,6 +91,7 @@ describeInBrowser('the page of an upload link', (browser) => {
     await tab.close()
     await changeLink(host, key, link, { uploads: { max_files: 1 } })
     await start.choose(chosenFile('last.txt', Buffer.from('last')))
+    await page.getByRole('button', { name: 'Send 1 file' }).click()
     await start.upload('last.txt').is('done')
     await page.reload()
     expect(await page.getByRole('status').allTextContents()).toContain(

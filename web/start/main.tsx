@@ -1,7 +1,7 @@
 import { hydrateRoot } from 'react-dom/client'
 import { readPageData } from '../shared/page-data.ts'
 import { createEngine } from '../uploads/engine.ts'
-import { byItself } from '../uploads/picked.ts'
+import { byItself, type Picked } from '../uploads/picked.ts'
 import { openReceiptStore } from '../uploads/receipts.ts'
 import type { Destination } from '../uploads/server.ts'
 import { storage } from '../uploads/storage.ts'
@@ -23,18 +23,21 @@ const engine = createEngine(async () => {
 
 const root = document.getElementById(START_APP)
 if (root !== null && data.guestUploads) {
-  takeEarlyFiles(root)
+  const early = takeEarlyFiles(root)
   const receipts = openReceiptStore(storage(), link?.slug ?? null)
-  hydrateRoot(root, <StartApp answers={answers} data={data} engine={engine} receipts={receipts} />)
+  hydrateRoot(
+    root,
+    <StartApp answers={answers} data={data} early={early} engine={engine} receipts={receipts} />,
+  )
   whenIdle(engine.open)
 }
 
 /** What was chosen before the script was there is in the field of the form. */
-function takeEarlyFiles(form: HTMLElement): void {
+function takeEarlyFiles(form: HTMLElement): readonly Picked[] {
   const field = form.querySelector<HTMLInputElement>('input[type="file"]')
   const files = [...(field?.files ?? [])]
   if (field !== null) field.value = ''
-  engine.add(files.map(byItself))
+  return files.map(byItself)
 }
 
 function whenIdle(act: () => void): void {

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
 import { NOTHING, type UploadEngine } from '../uploads/engine.ts'
@@ -10,7 +10,7 @@ import { openReceiptStore, type ReceiptStore } from '../uploads/receipts.ts'
 import type { Uploads } from '../uploads/upload-item.ts'
 import { useLeaveWarning } from '../uploads/use-leave-warning.ts'
 import type { Answers } from './answers.ts'
-import { AskedFields, areFilled } from './asked-fields.tsx'
+import { AskedFields, useHeld } from './asked-fields.tsx'
 import type { StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
 import { EarlierUploads } from './earlier-uploads.tsx'
@@ -24,19 +24,24 @@ interface StartAppProps {
   readonly engine: UploadEngine
   readonly receipts: ReceiptStore
   readonly answers: Answers
+  /** Chosen before the script was there. */
+  readonly early?: readonly Picked[]
 }
 
 /** The start page, and that of an upload link: a place to drop files, which becomes the list of uploads. */
-export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
+export function StartApp({ data, engine, receipts, answers, early = NONE }: StartAppProps) {
   const { link } = data
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
   const { items, total } = uploads
   const view = useMemo(() => new View(data, createWords(data.locale), data.link === null), [data])
-  const { add, place, filled, held } = useAsked(engine)
+  const asks = link !== null && link.fields.length > 0
+  const sending = useHeld(engine.add)
+  const add = asks ? sending.hold : engine.add
+  useEffect(() => add(early), [add, early])
   const isOver = useDrop(add)
   usePaste(data, add)
   const [isWritten, setIsWritten] = useState(false)
-  useLeaveWarning(total.isActive || isWritten)
+  useLeaveWarning(total.isActive || isWritten || sending.held.length > 0)
   const title = view.title(uploads)
   useTitle(title === null ? null : `${title} · Holdfast`)
   const isEmpty = items.length === 0
@@ -58,11 +63,7 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
         />
       )}
       {items.length > 1 ? null : oneLink}
-      {link === null || link.fields.length === 0 ? null : (
-        <AskedFields answers={answers} fields={link.fields} filled={filled} place={place}>
-          {held === 0 ? null : view.words.count(held, data.texts.held)}
-        </AskedFields>
-      )}
+      {asks ? <AskedFields answers={answers} fields={link.fields} sending={sending} view={view} /> : null}
       {link?.isFull ? null : (
         <DropZone
           add={add}
@@ -87,32 +88,12 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
   )
 }
 
-/** Holds what is chosen until what the link needs to know is there. */
-function useAsked(engine: UploadEngine) {
-  const place = useRef<HTMLDivElement>(null)
-  const held = useRef<readonly Picked[]>([])
-  const [count, setCount] = useState(0)
-  const filled = useCallback(() => {
-    if (held.current.length > 0 && areFilled(place.current)) {
-      engine.add(held.current)
-      held.current = []
-    }
-    setCount(held.current.length)
-  }, [engine])
-  const add = useCallback(
-    (picked: readonly Picked[]) => {
-      held.current = [...held.current, ...picked]
-      filled()
-    },
-    [filled],
-  )
-  return { add, place, filled, held: count }
-}
-
 function linksOf({ items }: Uploads, made: OneLinkMade | null): readonly string[] {
   const own = items.flatMap(({ link }) => (link === null ? [] : [link]))
   return made === null ? own : [...own, made.link]
 }
+
+const NONE: readonly Picked[] = []
 
 /** On the server there are none. */
 export const noReceipts = openReceiptStore(null)

@@ -88,8 +88,11 @@ export interface StartAppTexts {
     /** {code} */
     readonly refused: string
   }
-  /** Of files that are sent once what an upload link asks is filled in. */
+  /** Of files that wait for what an upload link asks, and for `send`. */
   readonly held: Plural
+  /** Beside `held`, while something is missing. */
+  readonly fillIn: string
+  readonly send: Plural
   readonly pause: string
   readonly resume: string
   readonly pauseAll: string

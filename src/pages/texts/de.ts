@@ -130,9 +130,11 @@ export const de: Texts = {
         refused: 'Der Server hat diese Datei nicht angenommen ({code}).',
       },
       held: {
-        one: '{count} Datei ist gewählt. Fülle das aus, dann wird sie geschickt.',
-        other: '{count} Dateien sind gewählt. Fülle das aus, dann werden sie geschickt.',
+        one: '{count} Datei ist gewählt und noch nicht geschickt.',
+        other: '{count} Dateien sind gewählt und noch nicht geschickt.',
       },
+      fillIn: 'Fülle zuerst aus, wonach gefragt wird.',
+      send: { one: '{count} Datei schicken', other: '{count} Dateien schicken' },
       pause: 'Anhalten',
       resume: 'Fortsetzen',
       pauseAll: 'Alle anhalten',

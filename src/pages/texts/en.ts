@@ -124,9 +124,11 @@ export const en: Texts = {
         refused: 'The server did not accept this file ({code}).',
       },
       held: {
-        one: '{count} file is chosen. Fill this in, and it is sent.',
-        other: '{count} files are chosen. Fill this in, and they are sent.',
+        one: '{count} file is chosen and not sent yet.',
+        other: '{count} files are chosen and not sent yet.',
       },
+      fillIn: 'Fill in what is asked for first.',
+      send: { one: 'Send {count} file', other: 'Send {count} files' },
       pause: 'Pause',
       resume: 'Resume',
       pauseAll: 'Pause all',
