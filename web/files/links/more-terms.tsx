@@ -49,8 +49,10 @@ export function moreTermsOf(form: HTMLFormElement): MoreOfLink {
 
 /** What few links need: what its page says, an address that can be said aloud, and limits of what it takes. */
 export function MoreTerms({ isAsking }: { isAsking: boolean }) {
-  const { texts, words } = useFiles()
+  const { texts, words, data } = useFiles()
   const { share } = texts
+  // Of what is more than the server takes, a link would say what is not so.
+  const sizes = SIZES.filter((size) => size < data.maxFileSize)
   return (
     <details className="disclosure more-terms">
       <summary>{share.more}</summary>
@@ -60,7 +62,7 @@ export function MoreTerms({ isAsking }: { isAsking: boolean }) {
             {FILES.map((count) => [String(count), words.count(count, texts.filesIn)] as const)}
           </Choice>
           <Choice label={share.maxFileSize} name="max_file_size" without={share.anySize}>
-            {SIZES.map((size) => [String(size), words.size(size)] as const)}
+            {sizes.map((size) => [String(size), words.size(size)] as const)}
           </Choice>
           <Choice label={share.kinds} name="kind" without={share.anyKind}>
             {Object.keys(KINDS).map((kind) => [kind, share.kindNames[kind] ?? kind] as const)}
