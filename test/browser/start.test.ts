@@ -192,6 +192,7 @@ describeInBrowser('the start page', (browser) => {
       await upload.press('Cancel')
       await upload.is('cancelled')
     }
+    await start.page.getByRole('status').getByText('gone.bin: Cancelled').waitFor()
     await kept.press('Undo')
     await start.throttle(null)
     await kept.is('done')

@@ -5,14 +5,21 @@ import type { View } from './view.ts'
 /** Tells screen readers what has changed for good; how far everything is they can look up. */
 export function Announcements({ items, view }: { items: readonly UploadItem[]; view: View }) {
   const [said, setSaid] = useState('')
-  const before = useRef<ReadonlyMap<string, UploadPhase['kind']>>(new Map())
+  const before = useRef<Kinds>(new Map())
+  const about = useRef<UploadItem | null>(null)
 
   useEffect(() => {
     const last = before.current
     before.current = new Map(items.map(({ id, state }) => [id, state.kind]))
-    const news = items.filter(({ id, state }) => last.get(id) !== state.kind)
-    const text = sentence(news, items, view)
-    if (text !== null) setSaid(text)
+    const now = sentence(items, last, view)
+    if (now !== null) {
+      about.current = now.about
+      setSaid(now.text)
+    } else if (about.current !== null && before.current.get(about.current.id) !== about.current.state.kind) {
+      // Whoever reads the page meets it too, and it is no longer so.
+      about.current = null
+      setSaid('')
+    }
   }, [items, view])
 
   return (
@@ -22,17 +29,28 @@ export function Announcements({ items, view }: { items: readonly UploadItem[]; v
   )
 }
 
-function sentence(news: readonly UploadItem[], items: readonly UploadItem[], view: View): string | null {
+type Kinds = ReadonlyMap<string, UploadPhase['kind']>
+
+interface Sentence {
+  readonly text: string
+  /** The only upload that it is about; null for one about several. */
+  readonly about: UploadItem | null
+}
+
+function sentence(items: readonly UploadItem[], last: Kinds, view: View): Sentence | null {
   const { texts, words } = view
+  const news = items.filter(({ id, state }) => last.get(id) !== state.kind)
   const are = (kind: UploadPhase['kind']) => news.filter(({ state }) => state.kind === kind)
   const done = are('done')
   if (done.length > 0 && items.every(({ state }) => state.kind === 'done')) {
-    return words.count(items.length, texts.uploaded)
+    return { text: words.count(items.length, texts.uploaded), about: null }
   }
-  const [told] = [...are('failed'), ...are('interrupted'), ...are('waiting'), ...are('paused')]
-  if (told !== undefined) return `${told.name}: ${view.state(told)}`
-  const [finished] = done
-  if (finished !== undefined) return `${finished.name}: ${view.state(finished)}`
-  const started = are('starting')
-  return started.length === 0 ? null : words.count(started.length, texts.uploading)
+  const [told] = [...TOLD.flatMap(are), ...done]
+  if (told !== undefined) return { text: `${told.name}: ${view.state(told)}`, about: told }
+  const begun = [...are('starting'), ...are('sending').filter(({ id }) => STOOD.includes(last.get(id) ?? ''))]
+  return begun.length === 0 ? null : { text: words.count(begun.length, texts.uploading), about: null }
 }
+
+const TOLD = ['failed', 'interrupted', 'waiting', 'paused', 'cancelled', 'deleted'] as const
+/** From these an upload goes on where others have only begun. */
+const STOOD: readonly string[] = ['interrupted', 'waiting', 'paused']
