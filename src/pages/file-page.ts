@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { Asker } from '../domain/access.ts'
+import { MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Slug } from '../domain/ids.ts'
 import { thumbnailPath } from '../files/file-answers.ts'
@@ -60,10 +61,14 @@ export const getFilePage = endpoint({
       const upload = await sharing.access.arriving(asker, { kind: 'slug', slug })
       // It is there by now.
       if (upload === null) return seeOther(`/d/${slug}`)
-      const { id, received, size } = opened(upload).item
+      const { id, name, received, size, used_at } = opened(upload).item
+      const stalledFor = stalledMinutes(call.site.clock.now() - used_at)
       const isReadable = await downloads.arrivals.canSend({ id })
       const downloadUrl = isReadable ? `/d/${slug}?download=1&wait=1` : null
-      return page(call.site, pages.render.arrivingPage({ received, size, downloadUrl }, reader))
+      return page(
+        call.site,
+        pages.render.arrivingPage({ name, stalledFor, received, size, downloadUrl }, reader),
+      )
     }
     if (bytes !== null) return redirectToBytes(call, downloads.contentTokens, asker, opened(seen), bytes)
     if (seen.kind === 'locked')
@@ -84,6 +89,13 @@ export const getFilePage = endpoint({
     return page(call.site, pages.render.filePage(view, reader), view.damage === null ? 200 : 500)
   },
 })
+
+/** On a slow line as much as is noted at once takes a minute. */
+const STALLED = 2 * MINUTE
+
+function stalledMinutes(quiet: number): number | null {
+  return quiet < STALLED ? null : Math.floor(quiet / MINUTE)
+}
 
 /** Whether the link belongs to an upload that is still receiving bytes. */
 function isArriving(error: unknown): boolean {

@@ -417,6 +417,14 @@ test('the error page shows status, title and message, and a way on', () => {
   expect(find(html, 'main a')[0]?.attributes.href).toBe('/')
 })
 
+test('the page of an arriving file says for how long nothing has come', () => {
+  const view = { name: 'film.mkv', received: 1024, size: 2048, downloadUrl: null }
+  const said = (stalledFor: number | null) =>
+    find(pages.arrivingPage({ ...view, stalledFor }, READER), '.arrived p').map((line) => line.text)
+  expect(said(null)).toEqual(['This file is still being uploaded', '1 KB of 2 KB is here.'])
+  expect(said(3)[0]).toBe('Nothing has come for 3 minutes: the sender has paused, or is offline')
+})
+
 describe('the start page', () => {
   test('takes a file', () => {
     const html = pages.startPage(START, READER)

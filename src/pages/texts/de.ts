@@ -248,6 +248,7 @@ export const de: Texts = {
     verifyWhy:
       'Wähle eine Kopie auf diesem Gerät, um zu prüfen, ob sie gleich ist. Sie wird nicht hochgeladen.',
     arriving: 'Diese Datei wird noch hochgeladen',
+    arrivingStalled: 'Seit {minutes} ist nichts gekommen: Wer sendet, macht Pause oder ist offline',
     arrivingWhy: 'Sobald sie vollständig ist, öffnet dieser Link sie.',
     arrivingDownload: 'Schon jetzt herunterladen',
     arrivingDownloadWhy:

@@ -240,6 +240,7 @@ export const en: Texts = {
     verify: 'Verify a copy',
     verifyWhy: 'Choose a copy on this device to check that it is identical. It is not uploaded.',
     arriving: 'This file is still being uploaded',
+    arrivingStalled: 'Nothing has come for {minutes}: the sender has paused, or is offline',
     arrivingWhy: 'This link opens it as soon as the upload is complete.',
     arrivingDownload: 'Download it as it arrives',
     arrivingDownloadWhy:

@@ -111,6 +111,8 @@ export interface FileTexts {
   readonly verify: string
   readonly verifyWhy: string
   readonly arriving: string
+  /** Instead of `arriving`. {minutes} */
+  readonly arrivingStalled: string
   readonly arrivingWhy: string
   readonly arrivingDownload: string
   readonly arrivingDownloadWhy: string

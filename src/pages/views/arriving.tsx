@@ -11,11 +11,13 @@ interface Props {
 
 /** What changes is kept as it is now by the script, and the page with it once the file is there. */
 export function ArrivingPage({ view, context }: Props) {
-  const { arriving, lookAgain } = context.texts.file
+  const { lookAgain } = context.texts.file
   return (
-    <Layout context={context} head={<NoIndex />} isMoving title={arriving}>
+    <Layout context={context} head={<NoIndex />} isMoving title={view.name}>
       <main className="message">
-        <h1>{arriving}</h1>
+        <h1>
+          <bdi>{view.name}</bdi>
+        </h1>
         <div className="arrived" data-live>
           <Arrived context={context} view={view} />
         </div>
@@ -30,12 +32,23 @@ export function ArrivingPage({ view, context }: Props) {
   )
 }
 
-function Arrived({ view: { received, size }, context: { texts, words } }: Props) {
-  const { arrived, arrivedAll, arrivedUnsized } = texts.file
-  if (size === null) return <p>{fill(arrivedUnsized, { received: words.size(received) })}</p>
-  const isAll = received >= size
+function Arrived({ view: { received, size, stalledFor }, context: { texts, words } }: Props) {
+  const { arriving, arrivingStalled, arrived, arrivedAll, arrivedUnsized } = texts.file
+  const isAll = size !== null && received >= size
+  const said =
+    stalledFor === null || isAll
+      ? arriving
+      : fill(arrivingStalled, { minutes: words.count(stalledFor, texts.common.minutes) })
+  if (size === null)
+    return (
+      <>
+        <p>{said}</p>
+        <p>{fill(arrivedUnsized, { received: words.size(received) })}</p>
+      </>
+    )
   return (
     <>
+      <p>{said}</p>
       {/* Without a value while the server makes a file of what is here: of parts that takes a while. */}
       <progress aria-label={texts.file.arriving} max={size} value={isAll ? undefined : received} />
       <p>{fill(isAll ? arrivedAll : arrived, { received: words.size(received), size: words.size(size) })}</p>
