@@ -444,7 +444,7 @@ describe('the start page', () => {
     const html = pages.startPage(START, READER)
     expect(html).toContain('10 GB')
     expect(html).toContain('45 days')
-    expect(find(html, 'code')[0]?.text).toBe('curl -F file=@film.mkv https://files.example/api/v1/upload')
+    expect(find(html, 'code')[0]?.text).toBe('curl -T film.mkv https://files.example/')
   })
 
   test('leads to signing in instead where guests may not upload', () => {

@@ -1,4 +1,5 @@
 import { hydrateRoot } from 'react-dom/client'
+import { enableCopy } from '../shared/copy-button.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { createEngine } from '../uploads/engine.ts'
 import { byItself, type Picked } from '../uploads/picked.ts'
@@ -21,6 +22,7 @@ const engine = createEngine(async () => {
   return openUploadList({ to, sort: link === null ? 'guest' : 'link', limit: data.maxFileSize })
 })
 
+enableCopy(document)
 const root = document.getElementById(START_APP)
 if (root !== null && data.guestUploads) {
   const early = takeEarlyFiles(root)

@@ -212,6 +212,7 @@ export const de: Texts = {
     expiry: 'Dateien, die {days} lang niemand öffnet, werden gelöscht.',
     terminal: 'Im Terminal',
     terminalWithKey: 'Im Terminal, mit deinem Schlüssel',
+    copyCommand: 'Befehl kopieren',
     signInNeeded: 'Melde dich an, um etwas hochzuladen',
     signInNeededWhy:
       'Gäste können hier nichts hochladen. Der Betreiber dieses Servers kann dir ein Konto geben, oder einen API-Schlüssel für ein Programm. Links zu Dateien funktionieren auch ohne.',

@@ -205,6 +205,7 @@ export const en: Texts = {
     expiry: 'Files that nobody opens for {days} are deleted.',
     terminal: 'From a terminal',
     terminalWithKey: 'From a terminal, with your key',
+    copyCommand: 'Copy command',
     signInNeeded: 'Sign in to upload',
     signInNeededWhy:
       'Guests cannot upload here. Whoever runs this server can give you an account, or an API key for a program. Links to files work without either.',

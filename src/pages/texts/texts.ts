@@ -90,6 +90,7 @@ export interface StartTexts {
   readonly expiry: string
   readonly terminal: string
   readonly terminalWithKey: string
+  readonly copyCommand: string
   readonly signInNeeded: string
   readonly signInNeededWhy: string
 }

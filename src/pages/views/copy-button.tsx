@@ -2,9 +2,15 @@ import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import type { PageContext } from './context.ts'
 
 /**
- * Copies a link to the clipboard, with `enableCopy` of `web/shared/copy-button.ts`. Hidden without scripts.
+ * Copies a text to the clipboard, a link unless `label` says otherwise, with `enableCopy` of `web/shared/copy-button.ts`. Hidden without scripts.
  */
-export function CopyLinkButton({ url, context }: { url: string; context: PageContext }) {
+interface CopyLinkButtonProps {
+  readonly url: string
+  readonly context: PageContext
+  readonly label?: string
+}
+
+export function CopyLinkButton({ url, context, label }: CopyLinkButtonProps) {
   const { copyLink, copied, copyFailed } = context.texts.common
   return (
     <>
@@ -16,7 +22,7 @@ export function CopyLinkButton({ url, context }: { url: string; context: PageCon
         type="button"
       >
         <Drawing of="copy" />
-        <span aria-live="polite">{copyLink}</span>
+        <span aria-live="polite">{label ?? copyLink}</span>
       </button>
       <p className="small copy-failed" role="alert" />
     </>

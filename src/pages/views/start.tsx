@@ -7,6 +7,7 @@ import { START_APP, type StartPageData } from '../../../web/start/data.ts'
 import { noReceipts, noUploads, StartApp } from '../../../web/start/start-app.tsx'
 import type { StartPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
+import { CopyLinkButton } from './copy-button.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
 
 export function StartPage({ view, context }: { view: StartPageView; context: PageContext }) {
@@ -40,6 +41,7 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
             <pre>
               <code>{command(view)}</code>
             </pre>
+            <CopyLinkButton context={context} label={texts.copyCommand} url={command(view)} />
           </details>
           <p>
             <a className="up" href="/docs">
@@ -76,5 +78,5 @@ function SignInNeeded({ context }: { context: PageContext }) {
 
 function command(view: StartPageView): string {
   const key = view.guestUploads ? '' : "-H 'Authorization: Bearer hf_…' "
-  return `curl ${key}-F file=@film.mkv ${view.publicUrl}/api/v1/upload`
+  return `curl ${key}-T film.mkv ${view.publicUrl}/`
 }
