@@ -70,6 +70,18 @@ describeInBrowser('one link to several uploads', (browser) => {
     await tab.getByText('4 earlier uploads from this browser').waitFor()
     expect((await fetch(link)).status).toBe(404)
     expect((await fetch(await start.upload('two.txt').link())).status).toBe(200)
+    // After a reload what is new is by itself: what was there before may be for somebody else.
+    await page.reload()
+    await start.upload('four.txt').is('done')
+    await start.choose(chosenFile('five.txt', Buffer.from('5')), chosenFile('six.txt', Buffer.from('6')))
+    await page.getByRole('button', { name: 'Get one link to all 2 files' }).waitFor()
+    await page.getByText('4 earlier uploads from this browser').click()
+    await page.getByRole('button', { name: 'Forget all' }).click()
+    expect(await faultsInBothColours(page)).toEqual([])
+    await page.getByRole('button', { name: 'Forget them' }).click()
+    await page.locator('.earlier').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Clear list' }).click()
+    await page.getByText('2 earlier uploads from this browser').waitFor()
     expect(start.trouble()).toEqual([])
   })
 
@@ -107,6 +119,8 @@ describeInBrowser('one link to several uploads', (browser) => {
     await uploadAll(start)
     await start.page.getByRole('button', { name: 'Get one link to all 3 files' }).click()
     const slug = (await linkOn(start.page)).split('/').at(-1) ?? ''
+    await start.page.reload()
+    expect(await linkOn(start.page)).toEndWith(slug)
     await eventually('it is in the account', async () => {
       const { body } = await api(host, apiKey, 'GET', '/api/v1/links')
       return JSON.stringify(body).includes(slug)

@@ -96,6 +96,9 @@ describeInBrowser('the start page', (browser) => {
       ['album/day one/beach.jpg', random.bytes(3000)],
     ])
     for (const [path, bytes] of contents) await fileIn(folder.path, path, bytes)
+    await mkdir(join(folder.path, 'empty/also empty'), { recursive: true })
+    await start.drop([join(folder.path, 'empty')])
+    await start.page.getByText('There are no files in what you dropped.').waitFor()
     await start.drop([join(folder.path, 'letter.txt'), join(folder.path, 'album')])
     for (const [path, bytes] of contents) {
       const upload = start.upload(path.slice(path.lastIndexOf('/') + 1))

@@ -59,31 +59,33 @@ export function AskedFields({ fields, answers, sending, view }: AskedFieldsProps
   }, [answers, place, look])
 
   return (
-    <div className="asked" ref={place}>
-      {fields.map(({ name, label, isRequired, type }) => (
-        <TextInput
-          autoComplete={AUTOCOMPLETE[name] ?? 'off'}
-          form={ZONE}
-          id={`asked-${name}`}
-          key={name}
-          label={label}
-          maxLength={200}
-          name={name}
-          onChange={({ currentTarget }) => {
-            answers.set(name, currentTarget.value)
-            look()
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.nativeEvent.isComposing || held.length === 0) return
-            // Not the form, which has no file any more.
-            event.preventDefault()
-            send()
-          }}
-          required={isRequired}
-          type={type}
-          withAsterisk={false}
-        />
-      ))}
+    <div className="asked">
+      <div className="asked-fields" ref={place}>
+        {fields.map(({ name, label, isRequired, type }) => (
+          <TextInput
+            autoComplete={AUTOCOMPLETE[name] ?? 'off'}
+            form={ZONE}
+            id={`asked-${name}`}
+            key={name}
+            label={label}
+            maxLength={200}
+            name={name}
+            onChange={({ currentTarget }) => {
+              answers.set(name, currentTarget.value)
+              look()
+            }}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter' || event.nativeEvent.isComposing || held.length === 0) return
+              // Not the form, which has no file any more.
+              event.preventDefault()
+              send()
+            }}
+            required={isRequired}
+            type={type}
+            withAsterisk={false}
+          />
+        ))}
+      </div>
       <Held isFilled={isFilled} sending={sending} view={view} />
     </div>
   )

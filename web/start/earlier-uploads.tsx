@@ -36,16 +36,18 @@ export function EarlierUploads({ receipts, listed, view, isSignedIn }: EarlierUp
   // Read while rendering, or a file that was deleted in the list would show up here for a moment. What is listed changes
   // with what is uploaded and deleted there.
   const all = useMemo(() => (isInBrowser ? receipts.list() : []), [isInBrowser, receipts, links, forgotten])
-  const shown = all.filter(({ link }) => !listed.includes(link)).slice(0, MOST)
+  const earlier = all.filter(({ link }) => !listed.includes(link))
+  const [isAll, setIsAll] = useState(false)
+  const shown = isAll ? earlier : earlier.slice(0, MOST)
 
-  function forget({ link }: KeptReceipt): void {
-    receipts.remove(link)
+  function forget(...gone: readonly KeptReceipt[]): void {
+    receipts.remove(...gone.map(({ link }) => link))
     setForgotten((count) => count + 1)
   }
 
   async function look(): Promise<void> {
     if (!view.showsLinks) return
-    for (const receipt of shown) {
+    for (const receipt of earlier.slice(0, MOST)) {
       const { pathname } = new URL(receipt.link)
       // A look at the head alone is no view, and does not keep the file.
       const answer = await fetch(pathname, { method: 'HEAD' }).catch(() => null)
@@ -67,15 +69,46 @@ export function EarlierUploads({ receipts, listed, view, isSignedIn }: EarlierUp
           if (currentTarget.open) void look()
         }}
       >
-        <summary>{words.count(shown.length, texts.earlier.title)}</summary>
+        <summary>{words.count(earlier.length, texts.earlier.title)}</summary>
         <p className="quiet small">{texts.earlier.why}</p>
+        <ForgetAll forget={() => forget(...earlier)} view={view} />
         <ul>
           {shown.map((receipt) => (
             <EarlierUpload forget={() => forget(receipt)} key={receipt.link} receipt={receipt} view={view} />
           ))}
         </ul>
+        {shown.length === earlier.length ? null : (
+          <Button onClick={() => setIsAll(true)} variant="default">
+            {words.count(earlier.length, texts.showAll)}
+          </Button>
+        )}
       </details>
     </>
+  )
+}
+
+/** Asks once, because the receipts that can delete the files are gone with the list. */
+function ForgetAll({ forget, view: { texts } }: Pick<EarlierUploadsProps, 'view'> & { forget: () => void }) {
+  const { forget: begin, forgetAsked, forgetConfirm, remember } = texts.earlier
+  const [isAsked, setIsAsked] = useState(false)
+  if (!isAsked)
+    return (
+      <Button leftSection={<Drawing of="cross" />} onClick={() => setIsAsked(true)} variant="subtle">
+        {begin}
+      </Button>
+    )
+  return (
+    <div className="earlier-forget">
+      <p role="status">{forgetAsked}</p>
+      <div className="actions">
+        <Button onClick={() => setIsAsked(false)} variant="default">
+          {remember}
+        </Button>
+        <Button color="red" onClick={forget} variant="light">
+          {forgetConfirm}
+        </Button>
+      </div>
+    </div>
   )
 }
 

@@ -6,15 +6,7 @@ import { LinkActions } from '../uploads/list/link-actions.tsx'
 import type { View } from '../uploads/list/view.ts'
 import type { ReceiptStore } from '../uploads/receipts.ts'
 import { isActive, type UploadItem } from '../uploads/upload-item.ts'
-
-export interface OneLinkMade {
-  readonly link: string
-  /** Of the uploads that it opens. */
-  readonly links: readonly string[]
-  readonly hasPassword: boolean
-  readonly isForOne: boolean
-  readonly isCopied: boolean
-}
+import { keepOneLink, type OneLinkMade } from './kept-one-link.ts'
 
 interface OneLinkProps {
   readonly items: readonly UploadItem[]
@@ -120,7 +112,9 @@ function Making({ done, receipts, show, view: { texts, words } }: MakingProps) {
     const size = done.reduce((sum, each) => sum + each.size, 0)
     if (receipt !== null) receipts?.add({ name, size, link: url, receipt, at: Date.now() })
     const isCopied = await toClipboard(url)
-    show({ link: url, links, hasPassword: password !== '', isForOne: terms.once, isCopied })
+    const made = { link: url, links, hasPassword: password !== '', isForOne: terms.once, isCopied }
+    keepOneLink(made)
+    show(made)
   }
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {

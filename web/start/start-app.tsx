@@ -14,7 +14,8 @@ import { AskedFields, useHeld } from './asked-fields.tsx'
 import type { StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
 import { EarlierUploads } from './earlier-uploads.tsx'
-import { OneLink, type OneLinkMade, showsMade } from './one-link.tsx'
+import { keptOneLink, type OneLinkMade } from './kept-one-link.ts'
+import { OneLink, showsMade } from './one-link.tsx'
 import { pastedFiles } from './pasted.ts'
 import { TypedText } from './typed-text.tsx'
 import { useDrop } from './use-drop.ts'
@@ -35,17 +36,18 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
   const { items, total } = uploads
   const view = useMemo(() => new View(data, createWords(data.locale), data.link === null), [data])
   const asks = link !== null && link.fields.length > 0
-  const sending = useHeld(engine.add)
-  const add = asks ? sending.hold : engine.add
+  const begin = useBeginning(engine)
+  const sending = useHeld(begin)
+  const add = asks ? sending.hold : begin
   useEffect(() => add(early), [add, early])
-  const isOver = useDrop(add)
+  const { isOver, isEmpty: isNothing } = useDrop(add, items.length + sending.held.length)
   usePaste(data, add)
   const [isWritten, setIsWritten] = useState(false)
   useLeaveWarning(total.isActive || isWritten || sending.held.length > 0)
   const title = view.title(uploads)
   useTitle(title === null ? null : `${title} · Holdfast`)
   const isEmpty = items.length === 0
-  const [made, setMade] = useState<OneLinkMade | null>(null)
+  const [made, setMade] = useMade(data.isSignedIn ? null : receipts)
 
   const receiptOf = useCallback((link: string) => receipts.find(link)?.receipt ?? null, [receipts])
   const listed = { items, made, receipts: data.isSignedIn ? null : receipts }
@@ -67,8 +69,9 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
       {link?.isFull ? null : (
         <DropZone
           add={add}
+          isNothing={isNothing}
           isOver={isOver}
-          isSmall={!isEmpty}
+          isSmall={!isEmpty || sending.held.length > 0}
           link={link}
           open={engine.open}
           texts={data.texts}
@@ -91,6 +94,28 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
 function linksOf({ items }: Uploads, made: OneLinkMade | null): readonly string[] {
   const own = items.flatMap(({ link }) => (link === null ? [] : [link]))
   return made === null ? own : [...own, made.link]
+}
+
+/** Uploads what is new, in a list that is not mixed with what earlier pages have finished. */
+function useBeginning(engine: UploadEngine) {
+  return useCallback(
+    (picked: readonly Picked[]) => {
+      if (picked.length === 0) return
+      engine.act((list) => list.makeRoomFor(picked))
+      engine.add(picked)
+    },
+    [engine],
+  )
+}
+
+/** The one link that was made last, by this page or before a reload. */
+function useMade(receipts: ReceiptStore | null) {
+  const state = useState<OneLinkMade | null>(null)
+  const [, setMade] = state
+  useEffect(() => {
+    void keptOneLink(receipts).then((kept) => setMade((made) => made ?? kept))
+  }, [receipts, setMade])
+  return state
 }
 
 const NONE: readonly Picked[] = []

@@ -2,9 +2,19 @@ import { useEffect, useState } from 'react'
 import { droppedFiles } from '../uploads/dropped.ts'
 import type { Picked } from '../uploads/picked.ts'
 
-/** Takes what is dropped anywhere on the page. Whether something is held over it just now. */
-export function useDrop(add: (picked: readonly Picked[]) => void): boolean {
+interface Drop {
+  /** Whether something is held over the page just now. */
+  readonly isOver: boolean
+  /** Whether folders were dropped in which there is no file. */
+  readonly isEmpty: boolean
+}
+
+/** Takes what is dropped anywhere on the page. `count`: of what is listed, by whatever way it came. */
+export function useDrop(add: (picked: readonly Picked[]) => void, count: number): Drop {
   const [isOver, setIsOver] = useState(false)
+  const [isEmpty, setIsEmpty] = useState(false)
+  // Whatever came another way ends the message too.
+  useEffect(() => setIsEmpty(false), [count])
 
   useEffect(() => {
     const listening = new AbortController()
@@ -35,12 +45,19 @@ export function useDrop(add: (picked: readonly Picked[]) => void): boolean {
         if (!hasFiles(event) || event.dataTransfer === null) return
         event.preventDefault()
         setIsOver(false)
-        droppedFiles(event.dataTransfer).then(add, () => {})
+        setIsEmpty(false)
+        droppedFiles(event.dataTransfer).then(
+          (picked) => {
+            setIsEmpty(picked.length === 0)
+            add(picked)
+          },
+          () => {},
+        )
       },
       { signal },
     )
     return () => listening.abort()
   }, [add])
 
-  return isOver
+  return { isOver, isEmpty }
 }

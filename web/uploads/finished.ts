@@ -6,7 +6,7 @@ type FinishedItem = Pick<UploadItem, 'name' | 'size' | 'link' | 'folder' | 'path
 export interface Finished {
   list(): readonly FinishedItem[]
   add(item: FinishedItem): void
-  remove(item: FinishedItem): void
+  remove(...items: readonly FinishedItem[]): void
 }
 
 export function createFinished(window: string): Finished {
@@ -32,7 +32,10 @@ export function createFinished(window: string): Finished {
   return {
     list,
     add: ({ name, size, link, folder, path }) => save([...list(), { name, size, link, folder, path }]),
-    remove: ({ link }) => save(list().filter((each) => each.link !== link)),
+    remove(...items) {
+      const links = new Set(items.map(({ link }) => link))
+      save(list().filter(({ link }) => !links.has(link)))
+    },
   }
 }
 

@@ -15,23 +15,29 @@ export interface ReceiptStore {
   find(link: string): KeptReceipt | null
   add(receipt: KeptReceipt): void
   rename(link: string, name: string): void
-  /** The file is gone, or nobody wants to be reminded of it. */
-  remove(link: string): void
+  /** The files are gone, or nobody wants to be reminded of them. */
+  remove(...links: readonly string[]): void
 }
 
 const KEY = 'holdfast-receipts'
-/** The latest so many are kept: some 60 KB of what a site may have. */
-const MOST = 200
+/** The latest so many are kept: some 300 KB of the 5 MB that a site may have. */
+const MOST = 1000
 
 /** Without a place to keep them they last as long as the page. `link`: the upload link whose receipts they are. */
 export function openReceiptStore(storage: Storage | null, link: string | null = null): ReceiptStore {
   const key = link === null ? KEY : `${KEY}-${link}`
   let unkept: readonly KeptReceipt[] = []
+  /** As last read: a list of uploads asks for the receipt of each. */
+  let read: { readonly text: string; readonly receipts: readonly KeptReceipt[] | null } | null = null
 
   function list(): readonly KeptReceipt[] {
     try {
-      const parsed: unknown = JSON.parse(storage?.getItem(key) ?? 'null')
-      return Array.isArray(parsed) ? parsed.filter(isReceipt) : unkept
+      const text = storage?.getItem(key) ?? 'null'
+      if (text !== read?.text) {
+        const parsed: unknown = JSON.parse(text)
+        read = { text, receipts: Array.isArray(parsed) ? parsed.filter(isReceipt) : null }
+      }
+      return read.receipts ?? unkept
     } catch {
       return unkept
     }
@@ -46,13 +52,13 @@ export function openReceiptStore(storage: Storage | null, link: string | null = 
     }
   }
 
-  const without = (link: string) => list().filter((each) => each.link !== link)
+  const without = (...links: readonly string[]) => list().filter(({ link }) => !links.includes(link))
   return {
     list,
     find: (link) => list().find((each) => each.link === link) ?? null,
     add: (receipt) => save([receipt, ...without(receipt.link)].slice(0, MOST)),
     rename: (link, name) => save(list().map((each) => (each.link === link ? { ...each, name } : each))),
-    remove: (link) => save(without(link)),
+    remove: (...links) => save(without(...links)),
   }
 }
 

@@ -7,6 +7,8 @@ export interface StartAppTexts {
   readonly choose: string
   readonly dropNow: string
   readonly addMore: string
+  /** Of dropped folders. */
+  readonly nothingDropped: string
   readonly chooseFiles: string
   readonly choosePhotos: string
   readonly paste: string
@@ -102,6 +104,7 @@ export interface StartAppTexts {
   readonly cancel: string
   readonly undo: string
   readonly remove: string
+  readonly clear: string
   readonly delete: string
   readonly deleteForGood: string
   readonly keep: string
@@ -115,6 +118,10 @@ export interface StartAppTexts {
     /** {size}, {day} */
     readonly facts: string
     readonly manage: string
+    readonly forget: string
+    readonly forgetAsked: string
+    readonly forgetConfirm: string
+    readonly remember: string
   }
   readonly claim: ClaimTexts
   readonly oneLink: {

@@ -83,6 +83,11 @@ export interface Total {
 
 export const NO_PACE: Pace = { speed: null, left: null, isStalled: false }
 
+/** Whether nothing of it is left to do, for the page or the person. */
+export function isOver({ state }: UploadItem): boolean {
+  return ['done', 'deleted', 'failed'].includes(state.kind)
+}
+
 /** Whether an upload works towards its end by itself. */
 export function isActive({ state }: UploadItem): boolean {
   return ['starting', 'queued', 'sending', 'waiting'].includes(state.kind)

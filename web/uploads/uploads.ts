@@ -17,7 +17,7 @@ import type { Destination } from './server.ts'
 import { storage } from './storage.ts'
 import type { TransferWay } from './transfer-way.ts'
 import { createTurns } from './turns.ts'
-import { isActive, type Target, type UploadItem, type Uploads } from './upload-item.ts'
+import { isActive, isOver, type Target, type UploadItem, type Uploads } from './upload-item.ts'
 import { UploadStore } from './upload-store.ts'
 import { windowName } from './window-name.ts'
 
@@ -75,6 +75,8 @@ export class UploadList {
   readonly #cancelled: Cancelled
   readonly #interrupted: Interrupted
   readonly #deletion: ReceiptDeletion
+  /** What earlier pages have finished, as long as this one has begun nothing. */
+  #earlier: readonly BoardEntry[] = []
 
   constructor(parts: UploadRunContext) {
     this.#parts = parts
@@ -96,12 +98,31 @@ export class UploadList {
   /** Lists what earlier pages have left, finished or not, and goes on with what needs nobody. */
   async restore(): Promise<void> {
     const { board, finished, receipts } = this.#parts
-    for (const item of finished.list()) {
+    this.#earlier = finished.list().map((item) => {
       const isOurs = item.link !== null && receipts.find(item.link) !== null
       const state = { kind: 'done', deletion: isOurs ? 'possible' : null } as const
-      board.add({ ...item, sent: item.size, state }, null, false)
-    }
+      return board.add({ ...item, sent: item.size, state }, null, false)
+    })
     await this.#interrupted.restore()
+  }
+
+  /**
+   * Takes off the list what earlier pages have finished, so that it is not taken for one thing with what is new: that may
+   * be for other people. It stays while more of it is coming, or one of `picked` goes on with it.
+   */
+  makeRoomFor(picked: readonly Picked[]): void {
+    const { board } = this.#parts
+    const earlier = this.#earlier
+    this.#earlier = []
+    if (board.all().some(({ item }) => isActive(item))) return
+    if (picked.some((each) => this.#interrupted.whoseFile(each, null) !== null)) return
+    this.#takeOff(earlier)
+  }
+
+  /** Takes off the list all that is over; files that are stored stay stored. */
+  clear(): void {
+    this.#takeOff(this.#parts.board.all().filter(({ item }) => isOver(item)))
+    this.#parts.board.showNow()
   }
 
   /**
@@ -159,12 +180,8 @@ export class UploadList {
 
   /** Takes it off the list; a file that is stored stays stored. */
   remove(id: string): void {
-    const { board, finished } = this.#parts
     this.#with(id, (entry) => {
-      if (isActive(entry.item)) return
-      if (entry.item.state.kind === 'done') finished.remove(entry.item)
-      this.#runs.giveUp(entry)
-      board.remove(entry)
+      if (!isActive(entry.item)) this.#takeOff([entry])
     })
   }
 
@@ -187,6 +204,15 @@ export class UploadList {
     const { id } = way.kept.add({ file, handle: null, target: { folder, path }, created })
     board.startRound()
     this.#run({ name, size, sent: received, link: url, folder, path, state: { kind: 'queued' } }, id)
+  }
+
+  #takeOff(entries: readonly BoardEntry[]): void {
+    const { board, finished } = this.#parts
+    finished.remove(...entries.map(({ item }) => item))
+    for (const entry of entries) {
+      this.#runs.giveUp(entry)
+      board.remove(entry)
+    }
   }
 
   #start({ file, handle, path }: Picked, folder: string | null, id?: string): void {

@@ -41,6 +41,7 @@ export const de: Texts = {
       choose: 'Dateien auswählen, Link erhalten',
       dropNow: 'Zum Hochladen loslassen',
       addMore: 'Weitere ablegen oder auswählen',
+      nothingDropped: 'In dem, was du abgelegt hast, sind keine Dateien.',
       chooseFiles: 'Dateien auswählen',
       choosePhotos: 'Fotos und Videos',
       paste: 'Auch ein Ordner lässt sich ablegen, ein Bild oder Text einfügen.',
@@ -144,6 +145,7 @@ export const de: Texts = {
       tryNow: 'Jetzt versuchen',
       undo: 'Rückgängig',
       remove: 'Aus der Liste entfernen',
+      clear: 'Liste leeren',
       delete: 'Löschen',
       deleteForGood: 'Endgültig löschen',
       keep: 'Datei behalten',
@@ -159,6 +161,11 @@ export const de: Texts = {
         why: 'Dieser Browser merkt sie sich, damit du ihre Links wiederfindest und sie umbenennen, behalten oder löschen kannst.',
         facts: '{size}, hochgeladen am {day}',
         manage: 'Verwalten',
+        forget: 'Alle vergessen',
+        forgetAsked:
+          'Diese Uploads vergessen? Die Dateien bleiben, aber dieser Browser kann sie nicht mehr finden, umbenennen oder löschen.',
+        forgetConfirm: 'Vergessen',
+        remember: 'Liste behalten',
       },
       claim: {
         offered: {

@@ -41,6 +41,7 @@ export const en: Texts = {
       choose: 'Choose files to get a link',
       dropNow: 'Let go to upload',
       addMore: 'Drop or choose more',
+      nothingDropped: 'There are no files in what you dropped.',
       chooseFiles: 'Choose files',
       choosePhotos: 'Photos and videos',
       paste: 'You can also drop a folder, or paste a picture or text.',
@@ -138,6 +139,7 @@ export const en: Texts = {
       cancel: 'Cancel',
       undo: 'Undo',
       remove: 'Remove from list',
+      clear: 'Clear list',
       delete: 'Delete',
       deleteForGood: 'Delete for good',
       keep: 'Keep the file',
@@ -153,6 +155,11 @@ export const en: Texts = {
         why: 'This browser remembers them so that you can find their links, and rename, keep or delete them.',
         facts: '{size}, uploaded on {day}',
         manage: 'Manage',
+        forget: 'Forget all',
+        forgetAsked:
+          'Forget these uploads? The files stay, but this browser can no longer find, rename or delete them.',
+        forgetConfirm: 'Forget them',
+        remember: 'Keep the list',
       },
       claim: {
         offered: {

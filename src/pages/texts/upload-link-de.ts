@@ -40,6 +40,8 @@ export const uploadLinkDe: UploadLinkTexts = {
       why: 'Nur du siehst sie hier. Solange dieser Link gilt, kannst du sie zurückziehen.',
       facts: '{size}, geschickt am {day}',
       manage: 'Beleg',
+      forgetAsked:
+        'Vergessen, was du geschickt hast? Es bleibt bei der Person, an die du es geschickt hast, aber du kannst es hier nicht mehr zurückziehen.',
     },
   },
 }

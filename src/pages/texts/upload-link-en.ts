@@ -36,6 +36,8 @@ export const uploadLinkEn: UploadLinkTexts = {
       why: 'Only you see them here. You can withdraw them as long as this link is in force.',
       facts: '{size}, sent on {day}',
       manage: 'Receipt',
+      forgetAsked:
+        'Forget what you sent? It stays with the person you sent it to, but you can no longer withdraw it here.',
     },
   },
 }

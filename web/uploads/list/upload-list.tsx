@@ -2,7 +2,7 @@ import { Button, Progress } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { UploadEngine } from '../engine.ts'
-import { isActive, type UploadItem, type Uploads } from '../upload-item.ts'
+import { isActive, isOver, type UploadItem, type Uploads } from '../upload-item.ts'
 import { CopyButton } from './link-actions.tsx'
 import { shortList } from './short-list.ts'
 import { UploadLine } from './upload-row.tsx'
@@ -56,6 +56,16 @@ export function UploadListView({
             />
           ) : null}
           <PauseAll engine={engine} uploads={uploads} view={view} />
+          {uploads.total.isActive || items.filter(isOver).length < 2 ? null : (
+            <Button
+              className="quiet-button"
+              leftSection={<Drawing of="cross" />}
+              onClick={() => engine.act((list) => list.clear())}
+              variant="subtle"
+            >
+              {texts.clear}
+            </Button>
+          )}
         </div>
         {!isOne && uploads.total.isActive ? <TotalProgress uploads={uploads} view={view} /> : null}
       </div>
