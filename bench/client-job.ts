@@ -27,6 +27,8 @@ export interface DownloadJob {
   readonly url: string
   /** Null reads the whole file; otherwise that many ranges, random but reproducible, on one connection. */
   readonly ranges: { readonly count: number; readonly length: number; readonly size: number } | null
+  /** Key that is sent with each request; none unless told. */
+  readonly key?: string
   /** Also computes the SHA-256 of the received bytes, which costs the client time. */
   readonly hash: boolean
 }

@@ -149,7 +149,8 @@ async function download(job: DownloadJob): Promise<ClientResult> {
   const hash = new Bun.CryptoHasher('sha256')
   const connection = await openHttpConnection(url, job.hash ? (piece) => hash.update(piece) : undefined)
   const random = repeatableRandom(7)
-  const get = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`
+  const bearer = job.key === undefined ? '' : `Authorization: Bearer ${job.key}\r\n`
+  const get = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n${bearer}`
   let bytes = 0
 
   const start = performance.now()

@@ -51,12 +51,18 @@ export function downloadScenarios(parts: MeasuredDownloadParts): Scenario[] {
 
 /**
  * Signed address of the bytes, on the given server regardless of the public address. Valid for half an hour,
- * so it is requested for each run.
+ * so it is requested for each run. `key`: whose rights are signed; nobody's unless told.
  */
-export async function measuredContentAddress({ url }: MeasuredEndpoint, slug: string): Promise<string> {
+export async function measuredContentAddress(
+  { url }: MeasuredEndpoint,
+  slug: string,
+  key?: string,
+): Promise<string> {
+  const headers = new Headers({ 'Content-Type': 'application/json' })
+  if (key !== undefined) headers.set('Authorization', `Bearer ${key}`)
   const answer = await fetch(`${url}/v2/api/public/download`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers,
     body: JSON.stringify({ file_slug: slug }),
   })
   if (!answer.ok) throw new Error(`no content address: ${answer.status} ${await answer.text()}`)

@@ -1,6 +1,6 @@
 /**
- * CPU time of the node and of PostgreSQL for one file detail, one page of a list and one small upload; see USAGE. Writes
- * to the terminal only.
+ * CPU time of the node and of PostgreSQL for one file detail, one page of a list, one small upload and one range of a
+ * file; see USAGE. Writes to the terminal only.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,12 +15,14 @@ import { uploadListed } from '../preparation.ts'
 import { detailPath, loaded, pagePath } from '../requests.ts'
 import { startMeasuredHoldfast } from '../servers.ts'
 import { SMALL_FILE, uploader, uploadTo } from '../uploads.ts'
+import { contentOperations, type Operation } from './content-costs.ts'
 import { postmaster } from './nodes-servers.ts'
 
 const USAGE = `npx bun bench/nodes/operation-costs.ts [options]
   --against DIR   measures the working tree in DIR too, in turn with this one; it needs its node_modules
   --rounds N      how many rounds; 3 unless told
   --uploads       uploads only
+  --content       bytes of files only, and what runs by itself
   --store         files go to Ceph instead of a folder
   --profile DIR   writes CPU profiles there; the figures are higher then
   --statements    tells what PostgreSQL executed; the figures are higher then`
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     against: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     uploads: { type: 'boolean', default: false },
+    content: { type: 'boolean', default: false },
     store: { type: 'boolean', default: false },
     profile: { type: 'string' },
     statements: { type: 'boolean', default: false },
@@ -46,13 +49,6 @@ const SECONDS = 3
 const SMALL_FILES = 300
 const LISTED = 1000
 const THOUSAND = 1000
-
-interface Operation {
-  readonly name: string
-  /** Operations per unit in which CPU time is measured. */
-  readonly unit: number
-  run(): Promise<Measurement>
-}
 
 await using ending = new AsyncDisposableStack()
 const folder = ending.adopt(mkdtempSync(join(tmpdir(), 'holdfast-bench-')), (made) =>
@@ -89,7 +85,11 @@ for (const [{ name, unit }, measurements] of found) {
 
 /** A node of the tree with a PostgreSQL of its own, warmed up. */
 async function startTree(tree: string | undefined, number: number) {
-  const watching = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'all' }
+  const watching = {
+    shared_preload_libraries: 'pg_stat_statements',
+    'pg_stat_statements.track': 'all',
+    'pg_stat_statements.track_planning': 'on',
+  }
   const postgres = ending.adopt(await startPostgres(values.statements ? watching : {}), (server) =>
     server.stop(),
   )
@@ -123,8 +123,8 @@ async function startTree(tree: string | undefined, number: number) {
     unit: GIB / SMALL_FILE,
     run: () => uploader('', server, to, SMALL_FILE, SMALL_FILES, connections, SMALL_FILE).run(0),
   })
-  const operations = [uploads(1), uploads(16)]
-  if (!values.uploads) {
+  const operations = values.content ? await contentOperations(server, key, name) : [uploads(1), uploads(16)]
+  if (!values.uploads && !values.content) {
     const listed = await uploadListed(node, LISTED)
     const requests = (title: string, path: string): Operation => ({
       name: `${title}, ${name}`,
@@ -153,7 +153,7 @@ async function tellStatements(statements: Client, name: string): Promise<void> {
   const { rows } = await statements.query<{ calls: string; ms: string; query: string }>(`
     select calls, round((total_exec_time + total_plan_time)::numeric / calls, 4) as ms,
       left(regexp_replace(query, '\\s+', ' ', 'g'), 150) as query
-    from pg_stat_statements where calls >= 20 order by calls desc limit 60`)
+    from pg_stat_statements where calls >= 5 order by calls desc limit 60`)
   console.log(`\n${name}`)
   for (const { calls, ms, query } of rows) console.log(`${calls.padStart(7)} × ${ms} ms  ${query}`)
 }
