@@ -2,8 +2,9 @@
  * Marks on contents whose bytes were found damaged, and when the bytes of each were last verified. A mark is about
  * one copy of the bytes: when another takes its place under a new key, the mark is void.
  */
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
+import { isPostgres } from '../database/dialect.ts'
 import { forUpdate, wholeSum } from '../database/differences.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Damage, Tables } from '../database/schema.ts'
@@ -17,8 +18,15 @@ export interface StoredCopy {
   readonly key: BlobKey
 }
 
-/** Of rows of `blobs`: whether the present copy is marked. As the partial index has it. */
-export const IS_DAMAGED = sql<SqlBool>`${sql.ref('blobs.damaged_key')} = ${sql.ref('blobs.key')}`
+/** Of rows of `blobs`: whether the present copy is marked. */
+const IS_DAMAGED = sql<SqlBool>`${sql.ref('blobs.damaged_key')} = ${sql.ref('blobs.key')}`
+
+/** The same as a condition that the partial index answers. `blobs`: the name of the table in the query. */
+export function isDamaged(db: Queryable, blobs = 'blobs'): RawBuilder<SqlBool> {
+  const [marked, present] = [sql.ref(`${blobs}.damaged_key`), sql.ref(`${blobs}.key`)]
+  // PostgreSQL rewrites an equality of columns with different collations, and then does not find the index's condition.
+  return isPostgres(db) ? sql`${marked} = any(array[${present}])` : sql`${marked} = ${present}`
+}
 
 /** Of rows of `blobs`, also joined to others: what is wrong with the present copy; null for a sound one. */
 export function presentDamage(row: {
@@ -44,14 +52,14 @@ export function presentVerification(row: {
  * For rows of `files`: what is wrong with the file's content; null for a sound one. Whether there is any mark is asked once
  * for all rows, so that lists cost no more where there is none.
  */
-export function damageOfFile(file: ExpressionBuilder<Tables, 'files'>) {
+export function damageOfFile(db: Queryable, file: ExpressionBuilder<Tables, 'files'>) {
   const damage = file
     .selectFrom('blobs')
     .whereRef('blobs.id', '=', 'files.blob_id')
     .where(IS_DAMAGED)
     .select('blobs.damage')
   return sql<Damage | null>`case when exists (
-    select 1 from blobs as marked where marked.damaged_key = marked.key
+    select 1 from blobs as marked where ${isDamaged(db, 'marked')}
   ) then ${damage} end`
 }
 
@@ -61,7 +69,7 @@ export async function isAnyDamaged(db: Queryable): Promise<boolean> {
 }
 
 const anyDamaged = prepared((db) =>
-  db.selectFrom('blobs').where(IS_DAMAGED).select('blobs.id').limit(sql.lit(1)),
+  db.selectFrom('blobs').where(isDamaged(db)).select('blobs.id').limit(sql.lit(1)),
 )
 
 /** False when another copy has taken its place or the content is gone. A copy that is marked keeps its first time. */
@@ -140,7 +148,7 @@ export function damagedContents(db: Database, after: BlobId | null, limit: numbe
   const rows = db
     .selectFrom('blobs')
     .select(['id', 'key', 'size', 'sha256', 'damage', 'damaged_at'])
-    .where(IS_DAMAGED)
+    .where(isDamaged(db))
     .orderBy('id')
     .limit(limit)
   return (after === null ? rows : rows.where('id', '>', after)).execute()
@@ -152,7 +160,7 @@ export async function countDamaged(db: Database): Promise<number> {
     db
       .selectFrom('blobs')
       .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where(IS_DAMAGED),
+      .where(isDamaged(db)),
   )
   return row?.count ?? 0
 }

@@ -42,7 +42,7 @@ const columns = [
 export type SomeFiles = SelectQueryBuilder<Tables, 'files', unknown>
 
 /** The rows of these files for a list. */
-function rowsOf(files: SomeFiles) {
+function rowsOf(db: Queryable, files: SomeFiles) {
   // Looked up row by row and not joined: SQLite takes several times as long to set up a join of single rows.
   return files.select(columns).select((file) => [
     file
@@ -55,7 +55,7 @@ function rowsOf(files: SomeFiles) {
       .whereRef('thumbnails.blob_id', '=', 'files.blob_id')
       .select('thumbnails.state')
       .as('thumbnail'),
-    damageOfFile(file).as('damage'),
+    damageOfFile(db, file).as('damage'),
   ])
 }
 
@@ -82,7 +82,7 @@ function shownFolder(row: {
 
 /** The live files, as lists show them. */
 export function liveFiles(db: Queryable) {
-  return rowsOf(db.selectFrom('files').where('files.removed_at', 'is', null))
+  return rowsOf(db, db.selectFrom('files').where('files.removed_at', 'is', null))
 }
 
 export type FileSortField = 'created_at' | 'name' | 'size' | 'downloads'
@@ -197,11 +197,11 @@ function preparedPages(order: FileOrder) {
   const placed = (db: Queryable, folder: FolderId) =>
     live(db).where('files.folder_id', '=', unseen(db, folder))
   const first = (db: Queryable, some: SomeFiles, limit: number) =>
-    (skipsInIndex(db) ? firstSoundRowsOf(some) : rowsOf(some)).orderBy(by).limit(unseen(db, limit))
+    (skipsInIndex(db) ? firstSoundRowsOf(some) : rowsOf(db, some)).orderBy(by).limit(unseen(db, limit))
   const page = (db: Queryable, some: SomeFiles, limit: number, offset: number) => {
     const part = <O>(files: SelectQueryBuilder<Tables, 'files', O>) =>
       files.orderBy(by).limit(unseen(db, limit)).offset(unseen(db, offset))
-    if (skipsInIndex(db)) return part(rowsOf(some))
+    if (skipsInIndex(db)) return part(rowsOf(db, some))
     // The rows that the offset skips are passed over in the index alone.
     return liveFiles(db)
       .where(isAmong('files.id', part(some.select('files.id'))))

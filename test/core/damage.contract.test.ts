@@ -1,9 +1,11 @@
 /** Marks on damaged contents, on SQLite and PostgreSQL. */
 import { describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { adoptBlob, dueGarbage, releaseBlob } from '../../src/core/blobs.rows.ts'
 import {
   countDamaged,
   damagedContents,
+  isDamaged,
   markDamaged,
   markVerified,
   oldestUnverified,
@@ -12,6 +14,7 @@ import {
 } from '../../src/core/damage.rows.ts'
 import { claimThumbnail, noteThumbnail } from '../../src/core/thumbnails.rows.ts'
 import type { Database } from '../../src/database/database.ts'
+import { isPostgres } from '../../src/database/dialect.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import type { BlobKey, NodeId, Sha256 } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
@@ -55,6 +58,16 @@ describe.each(databases('marks of damage'))('marks on %s', (_name, open) => {
     await inTransaction(db, (trx) => releaseBlob(trx, b.id, 60))
     expect(await countDamaged(db)).toBe(0)
     expect(await markDamaged(db, b, 'hash', 70)).toBe(false)
+  })
+
+  test('are found by the index of marked copies, however many others there are', async () => {
+    await using database = await open()
+    const { rows } = await inTransaction(database.db, async (trx) => {
+      if (isPostgres(trx)) await sql`set local enable_seqscan = off`.execute(trx)
+      const explained = sql.raw(isPostgres(trx) ? 'explain' : 'explain query plan')
+      return sql`${explained} select id from blobs where ${isDamaged(trx)}`.execute(trx)
+    })
+    expect(JSON.stringify(rows)).toContain('damaged_blobs')
   })
 
   test('go when other bytes are put in the place of the copy, unless somebody was faster', async () => {

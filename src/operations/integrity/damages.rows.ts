@@ -1,6 +1,6 @@
 /** What became of the copies that were marked as damaged, for administrators and for those who are told of it. */
 import { type SqlBool, sql } from 'kysely'
-import { IS_DAMAGED } from '../../core/damage.rows.ts'
+import { isDamaged } from '../../core/damage.rows.ts'
 import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { AccountId, BlobId, BlobKey, DamageId, FileId, Slug } from '../../domain/ids.ts'
@@ -18,7 +18,7 @@ export function notNoted(db: Database, limit: number): Promise<NewlyMarked[]> {
       .selectFrom('blobs')
       .select(['blobs.id as blob_id', 'blobs.key'])
       .select((row) => row.ref('blobs.damaged_at').$notNull().as('found_at'))
-      .where(IS_DAMAGED)
+      .where(isDamaged(db))
       .where('blobs.damaged_at', 'is not', null)
       .where(({ not, exists, selectFrom }) =>
         not(
@@ -122,7 +122,7 @@ export function listDamagedFiles(
 const FILE = ['files.id', 'files.slug', 'files.name', 'files.size', 'files.account_id'] as const
 
 async function damagedFiles(db: Database, { limit, offset }: DamagedFilesQuery) {
-  const of = db.selectFrom('blobs').innerJoin('files', 'files.blob_id', 'blobs.id').where(IS_DAMAGED)
+  const of = db.selectFrom('blobs').innerJoin('files', 'files.blob_id', 'blobs.id').where(isDamaged(db))
   const page = of
     .innerJoin('accounts', 'accounts.id', 'files.account_id')
     .select([...FILE, 'accounts.username', 'blobs.key', 'blobs.damage'])

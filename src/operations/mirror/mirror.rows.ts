@@ -3,7 +3,7 @@
  * queued for removal, so that a kill leaves nothing that nobody knows of; a key leaves the queue in the transaction that
  * notes it in its row.
  */
-import { IS_DAMAGED, IS_UNMARKED, presentDamage } from '../../core/damage.rows.ts'
+import { IS_UNMARKED, isDamaged, presentDamage } from '../../core/damage.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate, wholeSum } from '../../database/differences.ts'
 import type { Damage, Row } from '../../database/schema.ts'
@@ -188,7 +188,7 @@ export function mirroredAfter(
   limit: number,
 ): Promise<MirroredContent[]> {
   return mirroredContents(db)
-    .$if(onlyDamaged, (query) => query.where(IS_DAMAGED))
+    .$if(onlyDamaged, (query) => query.where(isDamaged(db)))
     .$if(after !== null, (query) => query.where('id', '>', after))
     .orderBy('id')
     .limit(limit)
