@@ -19,7 +19,7 @@ export function lookup<Value extends string | number, Row>(parts: {
   const column = sql.ref(parts.column)
   const one = prepared((db, value: Value) => build(db, sql<SqlBool>`${column} = ${value}`))
   const several = prepared((db, values: readonly Value[]) =>
-    build(db, sql<SqlBool>`${column} = any(${values})`),
+    build(db, sql<SqlBool>`${column} = any((select ${values})::${sql.raw(listOf(values))})`),
   )
   /** Those that are under way, which end with their reader. */
   const gatherings = new WeakMap<Reader, Gathering<Value, Found<Row>>>()
@@ -28,7 +28,10 @@ export function lookup<Value extends string | number, Row>(parts: {
     const present = gatherings.get(db.read)
     if (present !== undefined) return present
     const made = new Gathering<Value, Found<Row>>(async (values) => {
-      const rows = await several(db, [...new Set(values)])
+      const wanted = [...new Set(values)]
+      const [first] = wanted
+      const rows =
+        first !== undefined && wanted.length === 1 ? await one(db, first) : await several(db, wanted)
       const found = new Map(rows.map((row) => [valueIn(row), row]))
       return values.map((value) => ({ row: found.get(value) }))
     })
@@ -38,6 +41,14 @@ export function lookup<Value extends string | number, Row>(parts: {
 
   return async (db, value) =>
     db.read.gathersLookups ? (await gathered(db).ask(value)).row : (await one(db, value))[0]
+}
+
+/**
+ * Type of the list. It is selected, so that the planner does not see how long it is: a plan for a list that is shorter than
+ * it assumes looks cheaper than the one for any list, and every statement would be planned anew.
+ */
+function listOf(values: readonly (string | number)[]): string {
+  return typeof values[0] === 'number' ? 'bigint[]' : 'text[]'
 }
 
 interface Found<Row> {
