@@ -33,7 +33,7 @@ function signing(summary: string) {
         sharing,
       }: { authentication: Authentication; downloads: DownloadsPart; sharing: SharingPart },
     ) {
-      const asker = await authentication.asker(call)
+      const asker = authentication.asker(call)
       const seen = opened(await sharing.access.file(asker, { kind: 'slug', slug: body.file_slug as Slug }))
       const file = seen.item
       return {
@@ -42,7 +42,7 @@ function signing(summary: string) {
         file: contentName(file),
         name: file.name,
         server: call.site.contentUrl,
-        token: downloads.contentTokens.issue(asker, seen, {
+        token: downloads.contentTokens.issue(await asker, seen, {
           counted: false,
           proxied: false,
           lifetime: CONTENT_TOKEN_LIFETIME,
@@ -97,15 +97,18 @@ export const getContentEndpoint = endpoint({
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const token = call.url.searchParams.get('token') ?? ''
     const { asker: signed, link, counted, proxied } = downloads.contentTokens.read(token, identifier.uuid)
-    const present = together(await sharing.access.signed(signed), await authentication.asker(call))
-    const asker = link === null ? present : await sharing.linkAccess.signed(present, link)
-    const { item: file, viewer } = opened(await sharing.access.file(asker, identifier))
+    const whoAsks = async () => {
+      const present = await authentication.asker(call)
+      const asker = together(await sharing.access.signed(signed, call.caller), present)
+      return link === null ? asker : sharing.linkAccess.signed(asker, link)
+    }
+    const { item: file, viewer } = opened(await sharing.access.file(whoAsks(), identifier))
     const download = call.url.searchParams.get('download') === 'true'
     const isRaw = call.url.searchParams.get('raw') === 'true'
     return sendFile(call, downloads.content, file, {
       as: download ? 'download' : isRaw ? 'raw' : 'view',
-      proxied: proxied || asker.link?.isLimited === true,
-      claims: sharing.linkClaims.of(asker.link, download && !isPreview(call.request), {
+      proxied: proxied || viewer.link?.isLimited === true,
+      claims: sharing.linkClaims.of(viewer.link, download && !isPreview(call.request), {
         file: { id: file.id, name: file.name },
         address: call.address,
       }),

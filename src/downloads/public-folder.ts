@@ -26,10 +26,7 @@ export const listPublicFolderEndpoint = openEndpoint({
     { call, body },
     { authentication, sharing }: { authentication: Authentication; sharing: SharingPart },
   ) {
-    const seen = await sharing.access.folder(
-      await authentication.asker(call),
-      body.folder as FolderIdentifier,
-    )
+    const seen = await sharing.access.folder(authentication.asker(call), body.folder as FolderIdentifier)
     const { item: folder, viewer } = opened(seen)
     const page = body.page ?? 1
     const contents = await sharing.publicFolders.contents(folder, {

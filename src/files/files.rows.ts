@@ -1,6 +1,7 @@
-import { type Insertable, sql } from 'kysely'
+import { type Compilable, type Insertable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { presentVerification } from '../core/damage.rows.ts'
-import type { Queryable, Trx } from '../database/database.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { isPostgres } from '../database/dialect.ts'
 import { greatest } from '../database/differences.ts'
 import { lookup } from '../database/lookup.ts'
 import { preparedInsert } from '../database/prepared.ts'
@@ -15,10 +16,12 @@ import {
   type FolderId,
   isSlug,
   type Sha256,
+  type Slug,
+  type Uuid,
 } from '../domain/ids.ts'
 import { sortKeyOfFolded } from '../domain/sort-key.ts'
 import { type FileListRow, liveFiles } from './file-lists.rows.ts'
-import { isGone } from './folders/folders.rows.ts'
+import { type ChainRow, chainOfFile, folderChain, isGone } from './folders/folders.rows.ts'
 
 export interface FileDetailRow extends FileListRow {
   readonly account_id: AccountId
@@ -71,25 +74,64 @@ function detailedFiles(db: Queryable) {
   ])
 }
 
-function fileBy<Value extends string | number>(column: string, valueIn: (file: FileDetailRow) => Value) {
-  return lookup({ column, build: (db, isWanted) => detailedFiles(db).where(isWanted), valueIn })
+interface FileLookups<Row> {
+  id(db: Queryable, id: FileId): Promise<Row | undefined>
+  uuid(db: Queryable, uuid: Uuid): Promise<Row | undefined>
+  slug(db: Queryable, slug: Slug): Promise<Row | undefined>
 }
 
-const fileById = fileBy('files.id', (file) => file.id)
-const fileByUuid = fileBy('files.uuid', (file) => file.uuid)
-const fileBySlug = fileBy('files.slug', (file) => file.slug)
+function fileLookups<Row extends FileDetailRow>(
+  files: (db: Queryable) => { where(condition: RawBuilder<SqlBool>): Compilable<Row> },
+): FileLookups<Row> {
+  const fileBy = <Value extends string | number>(column: string, valueIn: (file: Row) => Value) =>
+    lookup({ column, build: (db, isWanted) => files(db).where(isWanted), valueIn })
+  return {
+    id: fileBy('files.id', (file) => file.id),
+    uuid: fileBy('files.uuid', (file) => file.uuid),
+    slug: fileBy('files.slug', (file) => file.slug),
+  }
+}
+
+const plainFiles = fileLookups<FileDetailRow>(detailedFiles)
+
+const filesWithChains = fileLookups<FileDetailRow & { readonly chain: readonly ChainRow[] | null }>((db) =>
+  detailedFiles(db).select(chainOfFile().as('chain')),
+)
 
 /** The live file, whoever owns it. */
 export async function findFile(db: Queryable, identifier: FileIdentifier) {
-  const file = await fileCalled(db, identifier)
+  const file = await fileCalled(plainFiles, db, identifier)
   if (file === undefined || file.clearing === null) return file
   return (await isGone(db, file.folder_id)) ? undefined : file
 }
 
-function fileCalled(db: Queryable, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
-  if (identifier.kind === 'id') return fileById(db, identifier.id)
-  if (identifier.kind === 'uuid') return fileByUuid(db, identifier.uuid)
-  return isSlug(identifier.slug) ? fileBySlug(db, identifier.slug) : Promise.resolve(undefined)
+/** A file with its folder and all above that, the outermost first. */
+export interface PlacedFile {
+  readonly file: FileDetailRow
+  readonly chain: readonly ChainRow[]
+}
+
+/** The file, whoever owns it, live but for what its chain says. One round trip to PostgreSQL. */
+export async function findPlacedFile(
+  db: Database,
+  identifier: FileIdentifier,
+): Promise<PlacedFile | undefined> {
+  if (isPostgres(db)) {
+    const file = await fileCalled(filesWithChains, db, identifier)
+    return file && { file, chain: file.chain ?? [] }
+  }
+  const file = await fileCalled(plainFiles, db, identifier)
+  return file && { file, chain: await folderChain(db, file.folder_id) }
+}
+
+function fileCalled<Row>(
+  lookups: FileLookups<Row>,
+  db: Queryable,
+  identifier: FileIdentifier,
+): Promise<Row | undefined> {
+  if (identifier.kind === 'id') return lookups.id(db, identifier.id)
+  if (identifier.kind === 'uuid') return lookups.uuid(db, identifier.uuid)
+  return isSlug(identifier.slug) ? lookups.slug(db, identifier.slug) : Promise.resolve(undefined)
 }
 
 /** The columns of a new file's row, but for the key of its name. */

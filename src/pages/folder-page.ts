@@ -50,7 +50,7 @@ export const getFolderPage = endpoint({
   streams: 'out',
   async handle(call, { authentication, downloads, files, pages, sharing, thumbnails }: FolderPageNeeds) {
     const identifier = (call.params.identifier ?? '') as FolderIdentifier
-    const seen = await sharing.access.folder(await authentication.asker(call), identifier)
+    const seen = await sharing.access.folder(authentication.asker(call), identifier)
     if (call.url.searchParams.get('download') === 'zip')
       return toArchive(call, { downloads, files }, opened(seen))
     if (seen.kind === 'locked')

@@ -45,7 +45,7 @@ export const getReportPage = endpoint({
     errors: [404],
   },
   async handle(call, { authentication, pages, sharing }: ReportNeeds) {
-    const seen = await sharing.access.file(await authentication.asker(call), fileOf(call))
+    const seen = await sharing.access.file(authentication.asker(call), fileOf(call))
     if (seen.kind === 'locked')
       return passwordForm(
         call,

@@ -1,6 +1,7 @@
 import { keyHolderNow } from '../accounts/keys/api-keys.rows.ts'
 import { sessionHolderNow } from '../accounts/sign-in/sessions.rows.ts'
 import { findAccount } from '../core/accounts.rows.ts'
+import type { Caller, Credential } from '../core/callers.ts'
 import type { Signing } from '../core/hmac.ts'
 import type { Database } from '../database/database.ts'
 import {
@@ -8,6 +9,7 @@ import {
   type ChainFolder,
   decideAccess,
   decideBelow,
+  type Evidence,
   isClosedTo,
   type SignedRights,
   type Viewer,
@@ -16,8 +18,13 @@ import {
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
-import { type FileDetailRow, findFile } from '../files/files.rows.ts'
-import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../files/folders/folders.rows.ts'
+import { type FileDetailRow, findPlacedFile } from '../files/files.rows.ts'
+import {
+  type ChainRow,
+  type FolderListRow,
+  folderChain,
+  folderOrBelowDeleted,
+} from '../files/folders/folders.rows.ts'
 import { folderNotFound } from '../files/folders/places.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import { withPartsReceived } from '../uploads/resumable/awaited-parts.ts'
@@ -58,19 +65,20 @@ export interface AccessControl {
    * Throws Refusal FILE_NOT_FOUND when no such file is visible to the asker, FILE_ARRIVING while it is being
    * uploaded.
    */
-  file(asker: Asker, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
+  file(asker: Asker | Promise<Asker>, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
   /**
    * The upload that is going to be the file; null where none is under way. Throws Refusal FILE_NOT_FOUND when the file would
    * not be visible to the asker.
    */
   arriving(asker: Asker, identifier: FileIdentifier): Promise<Seen<UploadRow> | null>
   /** Throws Refusal FOLDER_NOT_FOUND when no such folder is visible to the asker. */
-  folder(asker: Asker, name: FolderIdentifier | FolderId): Promise<Seen<FolderListRow>>
+  folder(asker: Asker | Promise<Asker>, name: FolderIdentifier | FolderId): Promise<Seen<FolderListRow>>
   /**
    * Re-validates a signed address: its rights are void once the key or session that requested it was revoked
-   * or has expired, or the account was disabled or deleted.
+   * or has expired, or the account was disabled or deleted. `caller`: who was authenticated for this request; the key or
+   * session is not looked up again where it is the one that authenticated them.
    */
-  signed(asker: Asker): Promise<Asker>
+  signed(asker: Asker, caller: Caller | null): Promise<Asker>
   /**
    * The rights to sign into an address for the content of these folders, on behalf of their owner. Throws
    * Refusal INVALID_REQUEST when an address cannot hold them.
@@ -88,26 +96,15 @@ export interface AccessControl {
 export function createAccess(db: Database, signing: Signing, clock: Clock): AccessControl {
   const tag = (folder: FolderId, hash: string) => signing.tag('folder-password', `${folder}\n${hash}`)
 
-  const asChainFolder = ({
-    id,
-    is_public,
-    password_hash,
-    closing,
-  }: Omit<Barrier, 'account_id'>): ChainFolder => ({
-    id,
-    isPublic: is_public === 1,
-    passwordTag: password_hash === null ? null : tag(id, password_hash),
-    closing,
-  })
+  const asChainFolder = (folder: Omit<Barrier, 'account_id'>) => chainFolder(folder, tag)
 
-  async function decide<T>(
+  function decide<T>(
     asker: Asker,
     item: T,
     owner: AccountId,
-    { folder, file = null }: { readonly folder: FolderId; readonly file?: FileId | null },
+    { chain, file = null }: { readonly chain: readonly ChainRow[]; readonly file?: FileId | null },
     missing: () => Refusal,
-  ): Promise<Seen<T>> {
-    const chain = await folderChain(db, folder)
+  ): Seen<T> {
     if (chain.some((step) => step.deleted_at !== null)) throw missing()
     const viewer = viewerOf(asker, chain)
     const steps = chain.map(asChainFolder)
@@ -135,29 +132,33 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
     const upload = await arrivingUpload(db, identifier)
     if (upload === undefined) return null
     const present = await withPartsReceived(db, upload)
-    return decide(asker, present, upload.account_id, { folder: upload.folder_id }, fileNotFound)
+    const chain = await folderChain(db, upload.folder_id)
+    return decide(asker, present, upload.account_id, { chain }, fileNotFound)
   }
 
   return {
     arriving,
 
-    async file(asker, identifier) {
-      const file = await findFile(db, identifier)
-      if (file !== undefined)
-        return decide(asker, file, file.account_id, { folder: file.folder_id, file: file.id }, fileNotFound)
+    async file(asking, identifier) {
+      const [asker, found] = await Promise.all([asking, findPlacedFile(db, identifier)])
+      if (found !== undefined) {
+        const { file, chain } = found
+        return decide(asker, file, file.account_id, { chain, file: file.id }, fileNotFound)
+      }
       const seen = await arriving(asker, identifier)
       if (seen === null) throw fileNotFound()
       if (seen.kind === 'locked') return seen
       throw new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', ARRIVING_RETRY)
     },
 
-    async folder(asker, name) {
-      const folder = await findFolder(db, name)
+    async folder(asking, name) {
+      const [asker, folder] = await Promise.all([asking, folderOrBelowDeleted(db, name)])
       if (folder === undefined) throw folderNotFound()
-      return decide(asker, folder, folder.account_id, { folder: folder.id }, folderNotFound)
+      const chain = await folderChain(db, folder.id)
+      return decide(asker, folder, folder.account_id, { chain }, folderNotFound)
     },
 
-    signed: (asker) => signedNow(db, asker, clock.now()),
+    signed: (asker, caller) => signedNow(db, asker, caller, clock.now()),
 
     rightsTo: (account, folders) =>
       rightsTo(db, account, folders, async (folder) => (await folderChain(db, folder)).map(asChainFolder)),
@@ -166,6 +167,14 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
 
     passwordTag: tag,
   }
+}
+
+function chainFolder(
+  { id, is_public, password_hash, closing }: Omit<Barrier, 'account_id'>,
+  tag: AccessControl['passwordTag'],
+): ChainFolder {
+  const passwordTag = password_hash === null ? null : tag(id, password_hash)
+  return { id, isPublic: is_public === 1, passwordTag, closing }
 }
 
 async function rightsTo(
@@ -188,13 +197,22 @@ function closedIn(chain: readonly ChainFolder[], grants: Viewer['grants']): Sign
   return new Map(chain.filter((step) => isClosedTo({ grants }, step)).map(({ id, closing }) => [id, closing]))
 }
 
-async function signedNow(db: Database, asker: Asker, now: number): Promise<Asker> {
+async function signedNow(db: Database, asker: Asker, caller: Caller | null, now: number): Promise<Asker> {
   const { signed = null } = asker
   if (signed === null) return asker
   const { account, by } = signed
   const holder =
-    by.kind === 'key' ? await keyHolderNow(db, by.key, now) : await sessionHolderNow(db, by.session, now)
+    caller?.kind === 'account' && isSame(caller.by, by) ? caller.account : await holderNow(db, by, now)
   return holder === account ? asker : { ...asker, signed: null }
+}
+
+function isSame(credential: Credential, by: Evidence): boolean {
+  if (credential.kind === 'key') return by.kind === 'key' && by.key === credential.key
+  return by.kind === 'session' && by.session === credential.session
+}
+
+function holderNow(db: Database, by: Evidence, now: number): Promise<AccountId | null> {
+  return by.kind === 'key' ? keyHolderNow(db, by.key, now) : sessionHolderNow(db, by.session, now)
 }
 
 /** Hides the ancestors of the folder to which an owner's key is restricted, and of the target of a link. */

@@ -26,7 +26,7 @@ export const reportFileEndpoint = openEndpoint({
     { authentication, sharing }: { authentication: Authentication; sharing: SharingPart },
   ) {
     const { bucket } = call
-    const asker = await authentication.asker(call)
+    const asker = authentication.asker(call)
     const file = unlocked(await sharing.access.file(asker, { kind: 'slug', slug: body.slug as Slug }))
     await sharing.reporting.report(file, { reason: body.reason, text: parseReportText(body.text) }, bucket)
     return { success: true, message: 'Thank you; the administrators of this server will see your report' }

@@ -8,7 +8,7 @@ import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { bytesOf, type Documentation, endpoint } from '../server/endpoint.ts'
-import { type AccessControl, unlocked } from '../sharing/access.ts'
+import { type AccessControl, opened } from '../sharing/access.ts'
 import { type LinkAccess, openedLink } from '../sharing/links/link-access.ts'
 import { linkVisit } from '../sharing/links/link-visits.ts'
 import { iconFor, iconHeaders } from './icons.ts'
@@ -49,7 +49,7 @@ interface ThumbnailNeeds {
 export const getThumbnailEndpoint = endpoint({
   documentation,
   async handle(call, parts: ThumbnailNeeds) {
-    return answer(call, parts, await parts.authentication.asker(call), call.params.uuid ?? '')
+    return answer(call, parts, () => parts.authentication.asker(call), call.params.uuid ?? '')
   },
 })
 
@@ -64,23 +64,24 @@ export const getLinkThumbnailEndpoint = endpoint({
       await parts.authentication.asker(call),
       linkVisit(call),
     )
-    return answer(call, parts, openedLink(visit).asker, call.params.target ?? '')
+    const { asker } = openedLink(visit)
+    return answer(call, parts, async () => asker, call.params.target ?? '')
   },
 })
 
 async function answer(
   call: Call,
   { sharing, thumbnails }: ThumbnailNeeds,
-  asker: Asker,
+  whoAsks: () => Promise<Asker>,
   uuid: string,
 ): Promise<Response> {
   const identifier = parseFileIdentifier(uuid)
   if (identifier.kind !== 'uuid') throw fileNotFound()
   const size = sizes.get(call.url.searchParams.get('size'))
   if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320, 960 or large')
-  const file = unlocked(await sharing.access.file(asker, identifier))
+  const { item: file, viewer } = opened(await sharing.access.file(whoAsks(), identifier))
   // A link whose downloads are counted shows nothing without one.
-  if (asker.link?.isLimited === true) return icon(file, false)
+  if (viewer.link?.isLimited === true) return icon(file, false)
   const shown = await thumbnails.show(file, size)
   const thumbnail = shown.kind === 'picture' ? await send(call, thumbnails, shown.picture) : null
   return thumbnail ?? icon(file, shown.kind !== 'never')

@@ -265,9 +265,19 @@ describe('a signed address', () => {
     addresses.push(z.object({ data: z.object({ url: z.string() }) }).parse(await zip.json()).data.url)
     const statuses = async () =>
       Promise.all(addresses.map(async (address) => (await visit(host, address)).status))
-    expect(await statuses()).toEqual([200, 200, 200])
+    // Whoever asked for it, and another key of theirs that may read nothing by itself.
+    const theirs = [headers, bearer(await host.addKey(username, { scopes: ['upload'] }))]
+    const statusesOfTheirs = async () =>
+      Promise.all(theirs.map(async (who) => (await visit(host, addresses[0] ?? '', { headers: who })).status))
+    expect([await statuses(), await statusesOfTheirs()]).toEqual([
+      [200, 200, 200],
+      [200, 200],
+    ])
     await end({ username, key: asking, person })
-    expect(await statuses()).toEqual([404, 200, 404])
+    expect([await statuses(), await statusesOfTheirs()]).toEqual([
+      [404, 200, 404],
+      [404, 404],
+    ])
   })
 
   test('stops when the file runs out of its 45 days', async () => {

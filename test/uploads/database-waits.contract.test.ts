@@ -14,10 +14,12 @@ const NEVER = { monotonic: systemClock.monotonic, after: () => () => {} }
 /** Counts the moments at which something begins to wait for PostgreSQL while nothing else does. */
 function countWaits() {
   let waits = 0
+  let statements = 0
   let underWay = 0
   const { query } = Client.prototype
   const counted = new Proxy(query, {
     apply(target, client, given) {
+      statements++
       if (underWay++ === 0) waits++
       const answer: unknown = Reflect.apply(target, client, given)
       const ended = () => underWay--
@@ -32,12 +34,17 @@ function countWaits() {
       await work()
       return waits
     },
+    async statementsOf(work: () => Promise<unknown>) {
+      statements = 0
+      await work()
+      return statements
+    },
     [Symbol.dispose]: () => spy.mockRestore(),
   }
 }
 
 onSharedServers('waits for the database', () => {
-  test('are three for a small upload, with a key or by a guest, more for a resumable one, and two for a detail', async () => {
+  test('are three for a small upload, with a key or by a guest, more for a resumable one, two for a detail, and bytes take one statement, or two', async () => {
     await using installation = await sharedInstallation()
     const variables = Object.entries(installation.settings).map(([name, value]) => [
       `HOLDFAST_${name}`,
@@ -53,7 +60,7 @@ onSharedServers('waits for the database', () => {
     async function asked(
       path: string,
       options: RequestInit,
-    ): Promise<{ slug: string; data: { identifier: string } }> {
+    ): Promise<{ slug: string; data: { identifier: string }; file: string; token: string }> {
       const answer = await fetch(new URL(path, node.url), options)
       expect(answer.ok).toBe(true)
       return JSON.parse(await answer.text())
@@ -85,5 +92,15 @@ onSharedServers('waits for the database', () => {
     // The key is noted before, and what it led to with the file.
     expect(await waits.of(() => upload({ Authorization, 'Idempotency-Key': 'a' }))).toBe(4)
     expect(await waits.of(() => asked(`api/v1/file/${slug}`, { headers: { Authorization } }))).toBe(2)
+    const file_slug = slug
+    const sign = { method: 'POST', headers: json, body: JSON.stringify({ file_slug }) }
+    const signed = await asked('v2/api/public/download', sign)
+    const bytes = new URL(`v2/${signed.file}?token=${signed.token}`, node.url)
+    const read = async (headers: Record<string, string>) => (await fetch(bytes, { headers })).arrayBuffer()
+    // The key that asks is the one that signed. The file comes with its folders.
+    expect(await waits.statementsOf(() => read({ Authorization }))).toBe(2)
+    expect(await waits.statementsOf(() => read({}))).toBe(2)
+    const shown = () => fetch(new URL(`d/${slug}?download=1`, node.url), { redirect: 'manual' })
+    expect(await waits.statementsOf(shown)).toBe(1)
   })
 })

@@ -95,7 +95,7 @@ export const getArchiveEndpoint = endpoint({
     const { asker, selection } = downloads.archiveTokens.read(call.params.token ?? '')
     const archive = await downloads.archives.selection(
       archiveReader(call),
-      await sharing.access.signed(asker),
+      await sharing.access.signed(asker, null),
       selection,
     )
     // Only owners get such an address, so whoever uses it looks in their name.

@@ -55,8 +55,17 @@ export async function findFolder(
   db: Queryable,
   name: FolderIdentifier | FolderId,
 ): Promise<FolderListRow | undefined> {
-  const [row] = typeof name === 'number' ? await folderNumbered(db, name) : await called(db, name)
+  const row = await folderOrBelowDeleted(db, name)
   return row === undefined || (await isGone(db, row.id)) ? undefined : row
+}
+
+/** The same without a look at the folders above it, for those who read them anyway. */
+export async function folderOrBelowDeleted(
+  db: Queryable,
+  name: FolderIdentifier | FolderId,
+): Promise<FolderListRow | undefined> {
+  const [row] = typeof name === 'number' ? await folderNumbered(db, name) : await called(db, name)
+  return row
 }
 
 async function called(db: Queryable, identifier: FolderIdentifier): Promise<FolderListRow[]> {
@@ -124,18 +133,45 @@ export const folderChain: (db: Queryable, id: FolderId) => Promise<ChainRow[]> =
   (db, id: FolderId) => ({
     compile: () =>
       sql<ChainRow>`
-      with recursive chain as (
-        select id, parent_id, 0 as height from folders where id = ${id}
-        union all
-        select folders.id, folders.parent_id, chain.height + 1
-        from folders join chain on folders.id = chain.parent_id
-      )
-      select folders.id, identifier, name, is_public, password_hash, closing, deleted_at, bin_id
-      from chain join folders on folders.id = chain.id
-      where folders.parent_id is not null or folders.deleted_at is not null
+      ${chainFrom(sql`${id}`)}
+      select ${sql.join(CHAIN_COLUMNS.map((column) => sql.ref(`folders.${column}`)))}
+      ${STEPS}
       order by chain.height desc`.compile(db),
   }),
 )
+
+/** For rows of `files` on PostgreSQL: the chain of the file's folder; null for none. */
+export function chainOfFile(): RawBuilder<readonly ChainRow[] | null> {
+  const fields = CHAIN_COLUMNS.flatMap((column) => [sql.lit(column), sql.ref(`folders.${column}`)])
+  return sql`(
+    ${chainFrom(sql.ref('files.folder_id'))}
+    select json_agg(json_build_object(${sql.join(fields)}) order by chain.height desc)
+    ${STEPS}
+  )`
+}
+
+const CHAIN_COLUMNS = [
+  'id',
+  'identifier',
+  'name',
+  'is_public',
+  'password_hash',
+  'closing',
+  'deleted_at',
+  'bin_id',
+] as const satisfies readonly (keyof ChainRow)[]
+
+function chainFrom(folder: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`with recursive chain as (
+    select id, parent_id, 0 as height from folders where id = ${folder}
+    union all
+    select folders.id, folders.parent_id, chain.height + 1
+    from folders join chain on folders.id = chain.parent_id
+  )`
+}
+
+const STEPS = sql`from chain join folders on folders.id = chain.id
+  where folders.parent_id is not null or folders.deleted_at is not null`
 
 /** Whether the folder or one above it is deleted. */
 export async function isGone(db: Queryable, id: FolderId): Promise<boolean> {

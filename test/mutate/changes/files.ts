@@ -175,8 +175,8 @@ export const files: readonly Change[] = [
     ['if (level > levels) return true', 'if (level >= levels) return true'],
     ["folder('deleted_at', 'is', null),", '', moves],
     [
-      'order by chain.height desc',
-      'order by chain.height',
+      'order by chain.height desc`',
+      'order by chain.height`',
       { tests: ['test/sharing/folder-password.test.ts'], named: 'nested locks' },
     ],
     [
@@ -289,6 +289,11 @@ export const files: readonly Change[] = [
     },
     [
       ['holder === account ? asker : { ...asker, signed: null }', 'asker'],
+      [
+        "by.kind === 'key' && by.key === credential.key",
+        'true',
+        { tests: ['test/downloads/signed-content.test.ts'], named: 'outlives nothing' },
+      ],
       [
         'if (within === null || viewer.account === null) return chain',
         'return chain',
