@@ -112,6 +112,8 @@ function placeOf(engine: ScaleEngine, name: string): HostPlace {
     STORAGE_LIMIT: '1000TB',
     // Long enough that files of a host generated weeks ago have not expired.
     INACTIVE_DAYS: '36500',
+    // There are no bytes behind the rows.
+    SCRUB_DAYS: '0',
   }
   if (engine.name === 'SQLite') return { dataDir, settings: limits, database: null }
   const url = new URL(engine.server)

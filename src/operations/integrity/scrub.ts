@@ -109,8 +109,10 @@ export async function markFound(
   { content, damage }: Wrong,
 ): Promise<void> {
   const { db, log } = parts
-  const { contents } = await contentTotals(db)
-  if ((await countDamaged(db)) >= mostMarked(contents)) throw new TooMuchDamage()
+  const damaged = await countDamaged(db)
+  // All contents are counted only where their number decides.
+  const contents = damaged < mostMarked(0) ? 0 : (await contentTotals(db)).contents
+  if (damaged >= mostMarked(contents)) throw new TooMuchDamage()
   const marking = new Marking(parts, 'few', contents)
   await marking.found(content, damage)
   const { marked } = await marking.finish()
