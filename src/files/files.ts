@@ -44,6 +44,12 @@ export interface FileListQuery extends FileOrder {
 /** Hits that a bounded total counts exactly. */
 export const COUNTED_EXACTLY = 10_000
 
+/**
+ * Files may come and go between the statements for a total and for a page. Both are looked at again then, because a client
+ * that follows the pages must not miss a file. So often, while they never stop coming.
+ */
+const LOOKS = 10
+
 export interface FilePage {
   readonly files: readonly FileListRow[]
   readonly total: number
@@ -110,9 +116,13 @@ export function createFiles(db: Database, usage: Usage): Files {
         })
         return { ...hits, files: hits.files.map(counted) }
       }
-      const { total, isClearing } = await place.count()
-      const rows = await listFiles(db, found, place.tree === null ? total : null, isClearing)
-      return { files: rows.map(counted), total, isExact: true }
+      let { total, isClearing } = await place.count()
+      for (let look = 1; ; look++) {
+        const rows = await listFiles(db, found, place.tree === null ? total : null, isClearing)
+        const now = await place.count()
+        if (now.total === total || look === LOOKS) return { files: rows.map(counted), total, isExact: true }
+        ;({ total, isClearing } = now)
+      }
     },
 
     async walk(reach, place) {
@@ -213,7 +223,7 @@ async function listedPlace(
   if (reach.within === null) return { folder: null, tree: null, count: all }
   const top = await findFolder(db, reach.within)
   if (top === undefined) return null
-  const count = async () => inFolder(top.tree_files)
+  const count = async () => inFolder((await findFolder(db, top.id))?.tree_files ?? 0)
   if (top.tree_folders === 0) return { folder: top.id, tree: null, count }
   const isLarge = top.tree_files * LARGE_PART > (await all()).total
   return { folder: top.id, tree: isLarge ? 'large' : 'small', count }

@@ -8,8 +8,10 @@ import type { AccountId, FileId, FolderId } from '../../src/domain/ids.ts'
 import { makeFolderIdentifier, systemRandom } from '../../src/domain/random.ts'
 import { type FileOrder, listFiles } from '../../src/files/file-lists.rows.ts'
 import { placeFile } from '../../src/files/files.rows.ts'
+import { createFiles } from '../../src/files/files.ts'
 import { insertFolder } from '../../src/files/folders/folder-changes.rows.ts'
 import { placeOf } from '../../src/files/folders/places.ts'
+import { createUsage } from '../../src/files/use-counters.ts'
 import { accountWithFile } from '../support/contents/account-with-file.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
 import { databases } from '../support/databases/databases.ts'
@@ -67,6 +69,21 @@ describe.each(databases('pages of lists'))('on %s', (_, open) => {
         expect(fromStart.flat().length).toBe(FILES)
       }
     }
+  })
+
+  test('a page and its total are of one moment, although a file comes in between', async () => {
+    await using it = await open()
+    const { account, file } = await accountWithFile(it.db, 'alice')
+    const copies = [3, 2, 1]
+    const { db } = recordedDatabase(it.db, async () => {
+      await addCopies(it.db, file, copies.pop() ?? 0)
+    })
+    const files = createFiles(db, createUsage(db, handClock()))
+    const query = { folder: null, page: 1, perPage: 20, sort: 'size', order: 'asc', search: '' } as const
+    const { files: rows, total } = await files.list({ account, within: null }, query)
+    expect(copies).toEqual([])
+    // No total counts the first.
+    expect([rows.length, total]).toEqual([7, 6])
   })
 
   test('a page passes over no more than half of the list', async () => {

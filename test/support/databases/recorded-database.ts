@@ -13,14 +13,20 @@ export interface RecordedDatabase {
   readonly asked: CompiledQuery[]
 }
 
-export function recordedDatabase(db: Database): RecordedDatabase {
+/** `answered`: what happens after each answer, before it is told. */
+export function recordedDatabase(
+  db: Database,
+  answered: () => Promise<void> = async () => {},
+): RecordedDatabase {
   const asked: CompiledQuery[] = []
   const reader = {
     gathersLookups: false,
-    rows<Row>(query: Compilable<Row> | CompiledQuery<Row>) {
+    async rows<Row>(query: Compilable<Row> | CompiledQuery<Row>) {
       const compiled = compiledQuery(query)
       asked.push(compiled)
-      return db.read.rows<Row>(compiled)
+      const rows = await db.read.rows<Row>(compiled)
+      await answered()
+      return rows
     },
     version: () => null,
   }
