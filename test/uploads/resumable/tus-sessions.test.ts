@@ -149,7 +149,7 @@ describe('an upload whose bytes are still coming', () => {
     expect(signed).toMatchObject(refusal('FILE_ARRIVING'))
     expect(signed.headers.get('retry-after')).toMatch(/^\d+$/)
     await client.patch(path, 0, random.bytes(10))
-    expect(await (await fetch(`${holdfast.url}/d/${slug}`)).text()).toContain('secret name.txt')
+    expect(await (await fetch(`${holdfast.url}/d/${slug}`)).text()).toContain('some name.txt')
   })
 
   test('into a private folder has no page for others', async () => {
