@@ -1,9 +1,9 @@
 import { Refusal } from './errors.ts'
 import { boundedNfc } from './measured-text.ts'
-import { UNSEEN_BUT_MARKS } from './unseen.ts'
+import { plainName } from './unseen.ts'
 
 const MAX_CHARACTERS = 100
-const FORBIDDEN = /[\p{Cc}/\\]/u
+const SUBJECT = 'A folder name'
 
 /**
  * The name under which a folder is stored: NFC, without surrounding whitespace, 1–100 characters, no control
@@ -12,14 +12,12 @@ const FORBIDDEN = /[\p{Cc}/\\]/u
  * INVALID_NAME.
  */
 export function parseFolderName(value: string): string {
-  const given = value.trim()
-  if (FORBIDDEN.test(given) || !given.isWellFormed()) {
-    throw invalid('A folder name must not contain "/", "\\", or control characters.')
-  }
+  const plain = plainName(value, SUBJECT)
+  if (/[/\\]/.test(plain)) throw invalid(`${SUBJECT} must not contain "/" or "\\".`)
   // Characters are code points, so an emoji counts once.
-  const name = boundedNfc(given.replace(UNSEEN_BUT_MARKS, '').trim(), MAX_CHARACTERS)
-  if (name === null) throw invalid(`A folder name may be at most ${MAX_CHARACTERS} characters long.`)
-  if (name === '') throw invalid('A folder name must not be empty.')
+  const name = boundedNfc(plain, MAX_CHARACTERS)
+  if (name === null) throw invalid(`${SUBJECT} may be at most ${MAX_CHARACTERS} characters long.`)
+  if (name === '') throw invalid(`${SUBJECT} must not be empty.`)
   if (name === '.' || name === '..') throw invalid('A folder cannot be named "." or "..".')
   return name
 }

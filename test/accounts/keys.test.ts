@@ -90,8 +90,10 @@ describe('a new key', () => {
     expect(await ask(key)).toMatchObject(refusal('INVALID_REQUEST'))
   })
 
-  test('is refused without a name and for a folder that is not there', async () => {
-    expect(await ask({ name: ' ' })).toMatchObject(refusal('INVALID_NAME'))
+  test('is refused without a name, with one that is no line of text, and for a folder that is not there', async () => {
+    for (const name of [' ', 'a\0b', 'a\nb', 'a\ud800b']) {
+      expect(await ask({ name })).toMatchObject(refusal('INVALID_NAME'))
+    }
     expect(await ask({ folder: 'a'.repeat(16) })).toMatchObject(refusal('FOLDER_NOT_FOUND'))
     expect(await keysOf(owner)).toHaveLength(1)
   })

@@ -46,6 +46,8 @@ describe('parseFolderName', () => {
   test('says what is allowed', () => {
     expect(refusalOf(() => parseFolderName('a'.repeat(101))).message).toContain('100')
     expect(refusalOf(() => parseFolderName('a/b')).message).toContain('"/"')
+    expect(refusalOf(() => parseFolderName('a\nb')).message).toContain('control characters')
+    expect(refusalOf(() => parseFolderName('a\ud800b')).message).toContain('surrogate')
     expect(refusalOf(() => parseFolderName('')).message).toContain('empty')
   })
 

@@ -5,6 +5,7 @@ import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../../domain/id
 import { boundedNfc } from '../../domain/measured-text.ts'
 import type { Random } from '../../domain/random.ts'
 import { formatScopes, parseScopes, type Scope } from '../../domain/scopes.ts'
+import { plainName } from '../../domain/unseen.ts'
 import { insertKey } from './api-keys.rows.ts'
 
 /** Permissions of a key. */
@@ -43,7 +44,7 @@ export async function issueKey(
   account: AccountId,
   { name, scopes: wanted, folder, expiresAt }: KeyRequest,
 ): Promise<NewKey> {
-  const label = boundedNfc(name.trim(), LONGEST_NAME) ?? ''
+  const label = boundedNfc(plainName(name, 'The name of a key'), LONGEST_NAME) ?? ''
   if (label === '') {
     throw new Refusal('INVALID_NAME', `The name of a key has 1 to ${LONGEST_NAME} characters`)
   }

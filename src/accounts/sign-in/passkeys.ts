@@ -137,6 +137,7 @@ const shortened = (name: string) =>
     .replaceAll(/\p{Cc}/gu, '')
     .trim()
     .slice(0, LONGEST_NAME)
+    .toWellFormed()
 
 function noSuchPasskey(): Refusal {
   return new Refusal('NOT_FOUND', 'There is no such passkey')

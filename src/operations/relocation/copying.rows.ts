@@ -218,10 +218,22 @@ async function* batches(db: Queryable, name: string, after?: Row): AsyncGenerato
       select * from ${sql.table(name)} ${where} order by ${key} limit ${BATCH}`.execute(db)
     const last = rows.at(-1)
     if (last === undefined) return
-    yield rows.map(change)
+    yield rows.map((row) => storable(change(row)))
     if (rows.length < BATCH) return
     where = beyond(last)
   }
+}
+
+/** With U+FFFD for NUL, which SQLite stores in texts and PostgreSQL refuses. */
+function storable(row: Row): Row {
+  const isStorable = Object.values(row).every((value) => typeof value !== 'string' || !value.includes('\0'))
+  if (isStorable) return row
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value,
+    ]),
+  )
 }
 
 function keyOf(name: string): readonly string[] {

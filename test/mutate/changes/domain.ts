@@ -52,13 +52,16 @@ export const domain: readonly Change[] = [
   ]),
   ...changesIn('src/domain/folder-name.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
     ['const MAX_CHARACTERS = 100', 'const MAX_CHARACTERS = 101'],
-    ['/[\\p{Cc}/\\\\]/u', '/[\\p{Cc}/]/u'],
-    ['value.trim()', 'value'],
+    ['/[/\\\\]/.test(plain)', '/[/]/.test(plain)'],
     ["name === '.' || name === '..'", "name === '.'"],
-    ['|| !given.isWellFormed()', ''],
-    [".replace(UNSEEN_BUT_MARKS, '')", ''],
-    ['.trim(), MAX_CHARACTERS', ', MAX_CHARACTERS'],
     ['MAX_CHARACTERS - mark.length', 'MAX_CHARACTERS'],
+  ]),
+  ...changesIn('src/domain/unseen.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
+    ['value.trim()', 'value'],
+    ['/\\p{Cc}/u.test(given)', "given === ''"],
+    ['!given.isWellFormed()', "given === ''"],
+    [".replace(UNSEEN_BUT_MARKS, '')", ''],
+    ["'').trim()", "'')"],
   ]),
   ...changesIn('src/domain/measured-text.ts', { tests: ['test/domain/measured-text.test.ts'] }, [
     ['text.length > 2 * most', 'text.length > most'],

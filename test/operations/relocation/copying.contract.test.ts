@@ -233,6 +233,18 @@ async function rowsOf(db: Database, table: string): Promise<object[]> {
 
 const idle = async () => {}
 
+test.each(ways.filter(({ from }) => from === 'SQLite'))(
+  'a NUL, which PostgreSQL does not store, arrives in $to as U+FFFD',
+  async ({ openFrom, openTo }) => {
+    await using pair = await pairOf(openFrom, openTo, FEW)
+    await sql`update api_keys set name = ${'a\0b'} where id = 1`.execute(pair.from)
+    await copyRows({ ...pair, ownMeta: [], sameStore: true, onRows: idle })
+    expect(await rowsOf(pair.to, 'api_keys')).toContainEqual(
+      expect.objectContaining({ id: 1, name: 'a\uFFFDb' }),
+    )
+  },
+)
+
 describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
   test('every row arrives as it is', async () => {
     await using pair = await pairOf(openFrom, openTo, MANY)
