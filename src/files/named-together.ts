@@ -1,49 +1,108 @@
 /** Several files or folders that are named in one request, of which some are the same or lie in another. */
 import { yieldToEventLoop } from '../core/batches.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import type { FileId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
-import { findFile } from './files.rows.ts'
-import { findFolder, folderChain } from './folders/folders.rows.ts'
+import {
+  type CalledFile,
+  type CalledFolder,
+  type ChainStep,
+  filesCalled,
+  folderChains,
+  foldersCalled,
+} from './named-together.rows.ts'
 
-/** Without those that name a file of the account by another of its names once more. What names none stays. */
-export async function eachFileOnce(
-  db: Database,
-  { account }: Reach,
-  identifiers: readonly FileIdentifier[],
-): Promise<FileIdentifier[]> {
-  if (identifiers.length < 2) return [...identifiers]
-  const met = new Set<FileId>()
-  const once: FileIdentifier[] = []
-  for (const identifier of identifiers) {
-    const file = await findFile(db, identifier)
-    // Nobody learns which names a foreign file has.
-    const own = file?.account_id === account ? file.id : null
-    if (own === null || !met.has(own)) once.push(identifier)
-    if (own !== null) met.add(own)
+/** Identifiers that are looked up, or worked on, at once: requests of others wait for that. */
+const BLOCK = 50
+
+/** In the order given, each block after a turn of the event loop. */
+export async function* blocksOf<T>(things: readonly T[]): AsyncGenerator<readonly T[]> {
+  for (let at = 0; at < things.length; at += BLOCK) {
+    yield things.slice(at, at + BLOCK)
     await yieldToEventLoop()
   }
-  return once
 }
 
-/** Of each of the account's folders that lie in others of them: these others, the outermost first. */
-export async function foldersAround(
+/** The live files within reach among a block of identifiers. */
+export async function ownFilesCalled(
+  db: Queryable,
+  reach: Reach,
+  identifiers: readonly FileIdentifier[],
+): Promise<CalledFile[]> {
+  const own = (await filesCalled(db, identifiers)).filter((file) => file.account_id === reach.account)
+  const chains = await folderChains(db, [...new Set(own.map((file) => file.folder_id))])
+  return own.filter((file) => isReached(reach, chains.get(file.folder_id)))
+}
+
+/** The live folders within reach, each with its chain. */
+export async function ownFoldersCalled(
+  db: Queryable,
+  reach: Reach,
+  identifiers: readonly FolderIdentifier[],
+): Promise<(CalledFolder & { readonly chain: readonly ChainStep[] })[]> {
+  const own = (await foldersCalled(db, identifiers)).filter((folder) => folder.account_id === reach.account)
+  const chains = await folderChains(
+    db,
+    own.map((folder) => folder.id),
+  )
+  return own
+    .map((folder) => ({ ...folder, chain: chains.get(folder.id) ?? [] }))
+    .filter(({ chain }) => isReached(reach, chain))
+}
+
+function isReached({ within }: Reach, chain: readonly ChainStep[] = []): boolean {
+  if (chain.some((step) => step.deleted_at !== null)) return false
+  return within === null || chain.some((step) => step.identifier === within)
+}
+
+/**
+ * Which live file within reach each of the identifiers names; `undefined` for none. Files out of reach are none, so nobody
+ * learns which names are of one file.
+ */
+export async function filesNamed(
   db: Database,
-  { account }: Reach,
+  reach: Reach,
+  identifiers: readonly FileIdentifier[],
+): Promise<(FileId | undefined)[]> {
+  const named: (FileId | undefined)[] = []
+  for await (const block of blocksOf(identifiers)) {
+    const ids = new Map<string | number, FileId>()
+    for (const { id, uuid, slug } of await ownFilesCalled(db, reach, block)) {
+      ids.set(id, id).set(uuid, id).set(slug, id)
+    }
+    for (const identifier of block) named.push(ids.get(textOf(identifier)))
+  }
+  return named
+}
+
+function textOf(identifier: FileIdentifier): string | number {
+  if (identifier.kind === 'id') return identifier.id
+  return identifier.kind === 'uuid' ? identifier.uuid : identifier.slug
+}
+
+/** Of each live folder within reach: those others named that it lies in, the outermost first. */
+export async function foldersNamed(
+  db: Database,
+  reach: Reach,
   identifiers: readonly FolderIdentifier[],
 ): Promise<ReadonlyMap<FolderIdentifier, readonly FolderIdentifier[]>> {
   const around = new Map<FolderIdentifier, readonly FolderIdentifier[]>()
-  if (identifiers.length < 2) return around
   const named = new Set(identifiers)
-  for (const identifier of identifiers) {
-    const folder = await findFolder(db, identifier)
-    if (folder?.account_id !== account) continue
-    const above = (await folderChain(db, folder.id)).map((step) => step.identifier)
-    around.set(
-      identifier,
-      above.filter((each) => each !== identifier && named.has(each)),
-    )
-    await yieldToEventLoop()
+  for await (const block of blocksOf(identifiers)) {
+    for (const { identifier, chain } of await ownFoldersCalled(db, reach, block)) {
+      around.set(identifier, othersAround(identifier, chain, named))
+    }
   }
   return around
+}
+
+/** Those of `others` that the folder lies in, the outermost first. */
+export function othersAround(
+  folder: FolderIdentifier,
+  chain: readonly ChainStep[],
+  others: ReadonlySet<FolderIdentifier>,
+): FolderIdentifier[] {
+  return chain
+    .map((step) => step.identifier)
+    .filter((identifier) => identifier !== folder && others.has(identifier))
 }

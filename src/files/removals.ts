@@ -1,19 +1,21 @@
 import { changeTotals } from '../core/accounts.rows.ts'
-import { yieldToEventLoop } from '../core/batches.ts'
 import { noteChange } from '../core/changes.rows.ts'
 import type { Database } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
-import type { FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
+import type { FileId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
 import { markRemoved } from './file-removal.rows.ts'
-import { findFile } from './files.rows.ts'
 import { changeTree, markFolderDeleted, takenAway } from './folders/folders.rows.ts'
-import { ownFolder } from './folders/places.ts'
-import { eachFileOnce, foldersAround } from './named-together.ts'
-import { ownFile } from './own-file.ts'
+import {
+  blocksOf,
+  filesNamed,
+  foldersNamed,
+  othersAround,
+  ownFilesCalled,
+  ownFoldersCalled,
+} from './named-together.ts'
 
 export interface RemovalCounts {
   readonly processed: number
@@ -26,7 +28,7 @@ export interface RemovalCounts {
  * cleared, behind that.
  */
 export interface Removals {
-  /** Identifiers that are unknown or out of reach are processed and not deleted; a file with several names counts once. */
+  /** Identifiers that are unknown or out of reach are processed and not deleted; a file within it counts once, whatever its names. */
   files(reach: Reach, identifiers: readonly FileIdentifier[]): Promise<RemovalCounts>
   /**
    * With everything below them. A folder inside another one goes with it, in whatever order they are named. The one that
@@ -36,68 +38,74 @@ export interface Removals {
 }
 
 export function createRemovals(db: Database, clock: Clock): Removals {
-  async function deleteFile(reach: Reach, identifier: FileIdentifier): Promise<boolean> {
-    if ((await findFile(db, identifier)) === undefined) return false
+  /** A block of them. Returns how many were still there. */
+  function deleteFiles(reach: Reach, ids: readonly FileId[]): Promise<number> {
     return inTransaction(db, async (trx) => {
       await lockAccount(trx, reach.account)
-      try {
-        const file = await ownFile(trx, reach, identifier)
-        await markRemoved(trx, [file], 'deleted', clock.now())
+      const identifiers = ids.map((id) => ({ kind: 'id', id }) as const)
+      const files = await ownFilesCalled(trx, reach, identifiers)
+      if (files.length === 0) return 0
+      await markRemoved(trx, files, 'deleted', clock.now())
+      for (const file of files) {
         const change = { kind: 'file.removed', file: file.id, place: file.folder_id } as const
         await noteChange(trx, reach.account, change)
-        return true
-      } catch (error) {
-        if (error instanceof Refusal) return false
-        throw error
       }
+      return files.length
     })
   }
 
-  /** How many files went with the folder, or null when there is no such folder. */
-  async function deleteFolder(reach: Reach, identifier: FolderIdentifier): Promise<number | null> {
-    if (identifier === reach.within) return null
+  /** A block of them. Returns which were still there, and how many files went with them. */
+  function deleteFolders(
+    reach: Reach,
+    identifiers: readonly FolderIdentifier[],
+  ): Promise<{ deleted: FolderIdentifier[]; files: number }> {
     return inTransaction(db, async (trx) => {
       await lockAccount(trx, reach.account)
-      try {
-        const folder = await ownFolder(trx, reach, identifier)
-        const { tree_files: files, tree_bytes: bytes } = folder
-        const folders = folder.tree_folders + 1
-        await markFolderDeleted(trx, folder.id, clock.now())
-        if (folder.parent_id !== null)
-          await changeTree(trx, folder.parent_id, takenAway({ files, bytes, folders }))
-        await changeTotals(trx, reach.account, { storage: -bytes, files: -files, folders: -folders })
-        const change = { kind: 'folder.removed', folder: identifier, place: folder.parent_id } as const
+      const there = await ownFoldersCalled(trx, reach, identifiers)
+      const named = new Set(there.map((folder) => folder.identifier))
+      const outer = there.filter(
+        ({ identifier, chain }) => othersAround(identifier, chain, named).length === 0,
+      )
+      let sum = 0
+      for (const { id, identifier, parent_id, tree_files, tree_bytes, tree_folders } of outer) {
+        const gone = { files: tree_files, bytes: tree_bytes, folders: tree_folders + 1 }
+        await markFolderDeleted(trx, id, clock.now())
+        if (parent_id !== null) await changeTree(trx, parent_id, takenAway(gone))
+        const totals = { storage: -gone.bytes, files: -gone.files, folders: -gone.folders }
+        await changeTotals(trx, reach.account, totals)
+        const change = { kind: 'folder.removed', folder: identifier, place: parent_id } as const
         await noteChange(trx, reach.account, change)
-        return files
-      } catch (error) {
-        if (error instanceof Refusal) return null
-        throw error
+        sum += tree_files
       }
+      return { deleted: [...named], files: sum }
     })
   }
 
   return {
     async files(reach, identifiers) {
-      const named = await eachFileOnce(db, reach, identifiers)
+      const named = await filesNamed(db, reach, identifiers)
+      const files = new Set(named.filter((id) => id !== undefined))
+      const unknown = named.filter((id) => id === undefined).length
       let deleted = 0
-      for (const identifier of named) {
-        if (await deleteFile(reach, identifier)) deleted++
-        await yieldToEventLoop()
-      }
-      return { processed: named.length, deleted, filesDeleted: deleted }
+      for await (const block of blocksOf([...files])) deleted += await deleteFiles(reach, block)
+      return { processed: files.size + unknown, deleted, filesDeleted: deleted }
     },
 
     async folders(reach, identifiers) {
-      const around = await foldersAround(db, reach, identifiers)
+      const around = await foldersNamed(db, reach, identifiers)
+      const outerFirst = [...around]
+        .filter(([identifier]) => identifier !== reach.within)
+        .sort(([, one], [, other]) => one.length - other.length)
       const deleted = new Set<FolderIdentifier>()
       let filesDeleted = 0
-      for (const identifier of identifiers) {
-        const isGone = around.get(identifier)?.some((each) => deleted.has(each)) === true
-        const files = isGone ? 0 : await deleteFolder(reach, identifier)
-        await yieldToEventLoop()
-        if (files === null) continue
-        deleted.add(identifier)
-        filesDeleted += files
+      for await (const block of blocksOf(outerFirst)) {
+        const isGone = (above: readonly FolderIdentifier[]) => above.some((each) => deleted.has(each))
+        const left = block.flatMap(([identifier, above]) => (isGone(above) ? [] : [identifier]))
+        for (const [identifier, above] of block) if (isGone(above)) deleted.add(identifier)
+        if (left.length === 0) continue
+        const result = await deleteFolders(reach, left)
+        for (const identifier of result.deleted) deleted.add(identifier)
+        filesDeleted += result.files
       }
       return { processed: identifiers.length, deleted: deleted.size, filesDeleted }
     },

@@ -124,6 +124,11 @@ describe('a key for one folder', () => {
     expect(many).toMatchObject(refusal('FOLDER_NOT_FOUND'))
     const deleted = await bound.post('/folder/delete', { identifiers: [inside] })
     expect(deleted.body).toMatchObject({ success: false, successful_deletes: 0, files_deleted: 0 })
+    const { data: outside } = z
+      .object({ data: z.object({ id: z.number(), uuid: z.string() }) })
+      .parse((await owner.get(`/api/v1/file/${files.above}`)).body)
+    const unseen = await bound.post('/file/delete', { identifiers: [files.above, outside.uuid, outside.id] })
+    expect(unseen.body).toMatchObject({ total_processed: 3, failed_deletes: 3 })
     const changed = await bound.patch(`/api/v1/folder/${inside}`, { public: 1 })
     expect(changed.body).toMatchObject({ data: { public: true, name: 'inside', parent: null } })
     expect((await folders(owner)).find(({ id }) => id === inside)).toMatchObject({

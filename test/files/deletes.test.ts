@@ -208,16 +208,6 @@ describe.each(['/folder/delete', '/api/v1/folder/delete'])('POST %s', (path) => 
     await expectCounts(caller, { files_count: 0, folders_count: 0, storage_used: 0 })
   })
 
-  test('counts each file once too when the parent goes first', async () => {
-    const caller = await newcomer(holdfast)
-    const outer = await caller.folder('outer')
-    const inner = await caller.folder('inner', { parent: outer })
-    await caller.put('2', { folder: inner })
-    const { body } = await caller.post(path, { identifiers: [outer, inner] })
-    expect(body).toMatchObject({ success: true, total_processed: 2, successful_deletes: 2, files_deleted: 1 })
-    await expectCounts(caller, { files_count: 0, folders_count: 0, storage_used: 0 })
-  })
-
   test.each(['root', ''])('never takes the top level, named "%s", for a folder', async (identifier) => {
     const caller = await newcomer(holdfast)
     await caller.folder('kept')
@@ -250,8 +240,48 @@ describe.each(['/file/delete', '/api/v1/file/delete', '/folder/delete', '/api/v1
       expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
       expect(answer.body).toMatchObject({ message: expect.stringContaining('identifiers') })
     })
+
+    test('more than 10,000 identifiers are refused', async () => {
+      const caller = await newcomer(holdfast)
+      const answer = await caller.post(path, { identifiers: Array.from({ length: 10_001 }, () => 'x') })
+      expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
+      expect(answer.body).toMatchObject({ message: expect.stringContaining('10,000') })
+    })
   },
 )
+
+describe('more than one step takes', () => {
+  test('files are all deleted, whichever of them are there', async () => {
+    const caller = await newcomer(holdfast)
+    const { slug, file_id } = await caller.put('x')
+    const copies = await addCopies(holdfast.database, file_id, 150)
+    const identifiers = [...copies, 0, ...copies.map(String), slug, 'Abcdefghijkl']
+    const { body } = await caller.post('/file/delete', { identifiers })
+    expect(body).toMatchObject({
+      success: false,
+      total_processed: 153,
+      failed_deletes: 2,
+      files_deleted: 151,
+    })
+    await expectCounts(caller, { files_count: 0, storage_used: 0 })
+  })
+
+  test('folders go with the one that they lie in, and each file counts once', async () => {
+    const caller = await newcomer(holdfast)
+    const outer = await caller.folder('outer')
+    const named = Array.from({ length: 105 }, (_, at) => caller.folder(`${at}`, { parent: outer }))
+    const inner = await Promise.all(named)
+    for (const folder of [outer, inner[0], inner.at(-1)]) await caller.put('x', { folder })
+    const { body } = await caller.post('/folder/delete', { identifiers: [...inner, outer] })
+    expect(body).toMatchObject({
+      success: true,
+      total_processed: 106,
+      successful_deletes: 106,
+      files_deleted: 3,
+    })
+    await expectCounts(caller, { files_count: 0, folders_count: 0, storage_used: 0 })
+  })
+})
 
 describe('at once', () => {
   test('deletes of one file: one of them deletes it', async () => {

@@ -7,12 +7,12 @@ import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { type ErrorCode, Refusal } from '../../domain/errors.ts'
-import type { BinEntryId, FileIdentifier, FolderIdentifier } from '../../domain/ids.ts'
+import type { BinEntryId, FileId, FileIdentifier, FolderIdentifier } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { setRemoved } from '../file-removal.rows.ts'
 import { changeFiles, changeTree, findFolder, markFolderDeleted, takenAway } from '../folders/folders.rows.ts'
 import { ownFolder } from '../folders/places.ts'
-import { foldersAround } from '../named-together.ts'
+import { filesNamed, foldersNamed } from '../named-together.ts'
 import { ownFile } from '../own-file.ts'
 import { type BinListRow, goneAmong, insertBinEntry, listBin, sumBin } from './bin.rows.ts'
 
@@ -37,8 +37,8 @@ export interface BinEntry extends BinListRow {
  */
 export interface Bin {
   /**
-   * Each by itself, in the order asked; a folder with all that is in it as one entry, also for folders in it that are named
-   * after it. The folder that somebody is kept to is its parent's to put away.
+   * Each by itself, in the order asked. One entry is also that of a file's other names, and of folders in a folder that are
+   * named after it. The folder that somebody is kept to is its parent's to put away.
    */
   put(reach: Reach, things: readonly BinThing[]): Promise<BinOutcome[]>
   /** A page of the entries of what was within reach, the newest first. One past the end is empty. */
@@ -107,14 +107,12 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
 
   return {
     async put(reach, things) {
-      const folders = things.flatMap((thing) => (thing.kind === 'folder' ? [thing.folder] : []))
-      const around = await foldersAround(db, reach, folders)
-      const entries = new Map<FolderIdentifier, BinEntryId>()
+      const taken = await takenOf(db, reach, things)
       return eachByItself(things, async (thing) => {
-        if (thing.kind === 'file') return putFile(reach, thing.file)
-        const holder = around.get(thing.folder)?.find((each) => entries.has(each))
-        const entry = (holder && entries.get(holder)) ?? (await putFolder(reach, thing.folder))
-        entries.set(thing.folder, entry)
+        const entry =
+          taken.by(thing) ??
+          (await (thing.kind === 'file' ? putFile(reach, thing.file) : putFolder(reach, thing.folder)))
+        taken.add(thing, entry)
         return entry
       })
     },
@@ -131,6 +129,28 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
     },
 
     expiresAt: ({ binned_at }) => lifetime.endOf(binned_at),
+  }
+}
+
+/** What entries have taken in one request: a file is named by other names too, and a folder goes with one that it lies in. */
+async function takenOf(db: Database, reach: Reach, things: readonly BinThing[]) {
+  const folders = things.flatMap((thing) => (thing.kind === 'folder' ? [thing.folder] : []))
+  const files = things.flatMap((thing) => (thing.kind === 'file' ? [thing.file] : []))
+  const around = folders.length > 1 ? await foldersNamed(db, reach, folders) : null
+  const named = files.length > 1 ? await filesNamed(db, reach, files) : []
+  const ids = new Map(files.map((file, at) => [file, named[at]]))
+  const ofFiles = new Map<FileId | undefined, BinEntryId>()
+  const ofFolders = new Map<FolderIdentifier, BinEntryId>()
+  return {
+    by(thing: BinThing): BinEntryId | undefined {
+      if (thing.kind === 'file') return ofFiles.get(ids.get(thing.file))
+      const holder = around?.get(thing.folder)?.find((each) => ofFolders.has(each))
+      return holder && ofFolders.get(holder)
+    },
+    add(thing: BinThing, entry: BinEntryId): void {
+      if (thing.kind === 'folder') ofFolders.set(thing.folder, entry)
+      else if (ids.get(thing.file) !== undefined) ofFiles.set(ids.get(thing.file), entry)
+    },
   }
 }
 

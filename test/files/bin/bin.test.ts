@@ -35,8 +35,9 @@ describe('a file in the bin', () => {
     const content = new URL(
       (await fetch(`${file.url}?download=1`, { redirect: 'manual' })).headers.get('location') ?? '',
     )
-    const [entry = 0] = await intoBin(caller, { files: [file.slug] })
+    const [entry = 0, ofUuid] = await intoBin(caller, { files: [file.slug, file.uuid] })
 
+    expect(ofUuid).toBe(entry)
     for (const id of [file.slug, file.uuid, file.file_id]) {
       expect(await caller.get(`/api/v1/file/${id}`)).toMatchObject(refusal('FILE_NOT_FOUND'))
     }

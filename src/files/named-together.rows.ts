@@ -1,0 +1,84 @@
+/** Several files or folders looked up by one statement. */
+import { sql } from 'kysely'
+import type { Queryable } from '../database/database.ts'
+import type { Row } from '../database/schema.ts'
+import { type FileIdentifier, type FolderId, type FolderIdentifier, isSlug } from '../domain/ids.ts'
+
+const fileColumns = ['id', 'uuid', 'slug', 'account_id', 'folder_id', 'size', 'removed_at'] as const
+
+export type CalledFile = Row<'files', (typeof fileColumns)[number]>
+
+/** The files of those identifiers, whoever owns them, that are not removed themselves; a folder above may be. */
+export async function filesCalled(
+  db: Queryable,
+  identifiers: readonly FileIdentifier[],
+): Promise<CalledFile[]> {
+  const ids = identifiers.flatMap((each) => (each.kind === 'id' ? [each.id] : []))
+  const uuids = identifiers.flatMap((each) => (each.kind === 'uuid' ? [each.uuid] : []))
+  const slugs = identifiers.flatMap((each) => (each.kind === 'slug' && isSlug(each.slug) ? [each.slug] : []))
+  const files = db.selectFrom('files').select(fileColumns)
+  // One kind at a time, and with no other condition, for which SQLite might take another index.
+  const found = [
+    ...(ids.length > 0 ? await files.where('id', 'in', ids).execute() : []),
+    ...(uuids.length > 0 ? await files.where('uuid', 'in', uuids).execute() : []),
+    ...(slugs.length > 0 ? await files.where('slug', 'in', slugs).execute() : []),
+  ]
+  return found.filter((file) => file.removed_at === null)
+}
+
+const folderColumns = [
+  'id',
+  'identifier',
+  'account_id',
+  'parent_id',
+  'tree_files',
+  'tree_bytes',
+  'tree_folders',
+  'deleted_at',
+] as const
+
+export type CalledFolder = Row<'folders', (typeof folderColumns)[number]>
+
+const SHAPE = /^[a-z][a-z0-9]{15}$/
+
+/** The same of folders. */
+export async function foldersCalled(
+  db: Queryable,
+  identifiers: readonly FolderIdentifier[],
+): Promise<CalledFolder[]> {
+  const possible = identifiers.filter((identifier) => SHAPE.test(identifier))
+  if (possible.length === 0) return []
+  const folders = db.selectFrom('folders').select(folderColumns).where('identifier', 'in', possible)
+  return (await folders.execute()).filter((folder) => folder.deleted_at === null && folder.parent_id !== null)
+}
+
+export interface ChainStep {
+  readonly identifier: FolderIdentifier
+  readonly deleted_at: number | null
+}
+
+/** `folderChain` of several: of each the folder and all above it, the outermost first. A top level has no steps. */
+export async function folderChains(
+  db: Queryable,
+  ids: readonly FolderId[],
+): Promise<ReadonlyMap<FolderId, readonly ChainStep[]>> {
+  const chains = new Map<FolderId, ChainStep[]>()
+  if (ids.length === 0) return chains
+  const { rows } = await sql<ChainStep & { readonly start: FolderId }>`
+    with recursive chain (start, id, parent_id, height) as (
+      select id, id, parent_id, 0 from folders where id in (${sql.join(ids)})
+      union all
+      select chain.start, folders.id, folders.parent_id, chain.height + 1
+      from folders join chain on folders.id = chain.parent_id
+    )
+    select chain.start as start, identifier, deleted_at
+    from chain join folders on folders.id = chain.id
+    where folders.parent_id is not null or folders.deleted_at is not null
+    order by chain.start, chain.height desc`.execute(db)
+  for (const { start, ...step } of rows) {
+    const chain = chains.get(start) ?? []
+    chain.push(step)
+    chains.set(start, chain)
+  }
+  return chains
+}
