@@ -1,7 +1,7 @@
-import { accessSync, constants, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Environment, written } from '../config/environment.ts'
 import { type Setting, settings } from '../settings.ts'
+import { another, folderOf, named, notWritable, readOnly } from './unwritable-folder.ts'
 
 /** Message for a failed start: the setting, what is wrong, and what to do. Null for other errors. */
 export function explainStart(error: unknown, environment: Environment): string | null {
@@ -37,8 +37,9 @@ function ofSqlite(code: string, facts: Facts): string | null {
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
     return `the database ${database} is damaged, or is no SQLite database (${facts.detail}). Keep a copy of it and of ${database}-wal, then restore the last backup: docs/operations/disaster.md. HOLDFAST_DATA_DIR says where it is looked for.`
   }
-  if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code)) return notWritable(dataDir(facts))
-  if (/^SQLITE_FULL/.test(code)) return full(dataDir(facts))
+  if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code))
+    return notWritable(dataDir(facts), facts.environment)
+  if (/^SQLITE_FULL/.test(code)) return full(dataDir(facts), facts)
   return null
 }
 
@@ -62,55 +63,31 @@ function ofListening(code: string, { environment }: Facts): string | null {
 
 function ofFiles(code: string, facts: Facts): string | null {
   const path = facts.path ?? dataDir(facts)
+  const folder = folderOf(path, facts.environment)
   switch (code) {
     case 'EACCES':
     case 'EPERM':
-      return notWritable(path)
+      return notWritable(path, facts.environment)
     case 'EROFS':
-      return readOnly(path)
+      return readOnly(path, folder)
     case 'ENOSPC':
     case 'EDQUOT':
-      return full(path)
+      return full(path, facts)
     case 'ENOTDIR':
     case 'EEXIST':
-      return `HOLDFAST_DATA_DIR: ${path} is not a folder. Set it to one.`
+      return `${named(path, folder)} is not a folder, or lies in what is none. ${sentence(another(folder))}.`
     case 'ENOENT':
-      return `HOLDFAST_DATA_DIR: ${path} cannot be made (${facts.detail}). Set it to a folder that is there, or that can be made.`
+      return `${named(path, folder)} cannot be made (${facts.detail}). ${sentence(another(folder))} that is there, or that can be made.`
     default:
       return null
   }
 }
 
-function full(path: string): string {
-  return `the disk under ${path} is full. Free some room and start again, or set HOLDFAST_DATA_DIR to a folder on another disk.`
-}
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-function readOnly(path: string): string {
-  return `${path} is on a disk that is mounted read-only. Mount it for writing, or set HOLDFAST_DATA_DIR to a folder that can be written.`
-}
-
-function isReadOnly(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK)
-    return false
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EROFS'
-  }
-}
-
-/** Names the owner of the nearest existing ancestor, whose permissions prevent the creation. */
-function notWritable(path: string): string {
-  const here = process.getuid?.() ?? 'unknown'
-  for (let each = resolve(path); ; each = dirname(each)) {
-    const found = statSync(each, { throwIfNoEntry: false })
-    if (found === undefined && each !== dirname(each)) continue
-    if (isReadOnly(each)) return readOnly(path)
-    const owner =
-      found === undefined
-        ? ''
-        : ` belongs to user ${found.uid} with mode ${(found.mode & 0o777).toString(8)}, and`
-    return `HOLDFAST_DATA_DIR: ${path} cannot be written. ${each}${owner} Holdfast runs as user ${here}. Run it as the owner, give the folder to it ("chown -R ${here} ${each}"), or set HOLDFAST_DATA_DIR to a folder of its own.`
-  }
+function full(path: string, { environment }: Facts): string {
+  const other = another(folderOf(path, environment))
+  return `the disk under ${path} is full. Free some room and start again, or ${other} on another disk.`
 }
 
 function ofPostgres(code: string, { environment }: Facts): string | null {

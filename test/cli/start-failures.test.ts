@@ -1,6 +1,6 @@
 /** What keeps a server from starting: each message names the setting, says what is wrong and what to do. */
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
@@ -18,6 +18,18 @@ async function refuses(folder: string, settings: Settings, ...words: readonly st
   for (const word of words) expect(errors).toContain(word)
   expect(errors).not.toMatch(/^\s+at /m)
   expect(errors.trim().split('\n').length).toBeLessThanOrEqual(2)
+}
+
+/** What a command says that fails for a user who owns nothing, and does not need the rights of root to read the program. */
+async function asNobody(folder: string, words: readonly string[], settings: Settings, exits = 1) {
+  const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+  const { code, errors } = await outcome(
+    [...nobody, process.execPath, '--no-env-file', MAIN, ...words],
+    folder,
+    { HOLDFAST_PORT: '0', HOME: '/nonexistent', ...settings },
+  )
+  expect({ code, errors }).toEqual({ code: exits, errors: expect.not.stringMatching(/^\s+at /m) })
+  return errors
 }
 
 describe('a server that cannot start says why:', () => {
@@ -49,18 +61,40 @@ describe('a server that cannot start says why:', () => {
     mkdirSync(data)
     // Whatever umask a server has left to this process.
     for (const each of [folder.path, data]) chmodSync(each, 0o755)
-    // Nobody, who must not need the rights of root to read the program.
-    const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-    const { code, errors } = await outcome(
-      [...nobody, process.execPath, '--no-env-file', MAIN, 'serve'],
-      folder.path,
-      { HOLDFAST_PORT: '0', HOME: '/nonexistent' },
-    )
-    expect({ code, errors }).toMatchObject({
-      code: 1,
-      errors: expect.stringContaining(`HOLDFAST_DATA_DIR: ${data} cannot be written.`),
-    })
-    expect(errors).toContain('belongs to user 0 with mode 755, and Holdfast runs as user 65534')
+    const errors = await asNobody(folder.path, ['serve'], {})
+    expect(errors).toContain(`HOLDFAST_DATA_DIR: ${data} cannot be written.`)
+    expect(errors).toContain('belongs to user 0 with mode 755. Holdfast runs as user 65534')
+    expect(errors).toContain(`"chown 65534 ${data}"`)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('folders that cannot be made or reached', async () => {
+    using folder = temporaryFolder()
+    chmodSync(folder.path, 0o755)
+    const missing = join(folder.path, 'a/b')
+    const parent = await asNobody(folder.path, ['serve'], { HOLDFAST_DATA_DIR: missing })
+    expect(parent).toContain(`HOLDFAST_DATA_DIR: ${missing} cannot be written. ${folder.path} belongs`)
+    // What else lies in a folder above is not given away.
+    expect(parent).toContain(`"mkdir -p ${missing} && chown 65534 ${missing}"`)
+    const closed = join(folder.path, 'closed')
+    mkdirSync(closed, { mode: 0o700 })
+    const hidden = await asNobody(folder.path, ['serve'], { HOLDFAST_DATA_DIR: join(closed, 'x') })
+    expect(hidden).toContain(`HOLDFAST_DATA_DIR: ${closed}/x cannot be reached`)
+    expect(hidden).not.toContain('chown')
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('a backup folder that cannot be written', async () => {
+    using folder = temporaryFolder()
+    const own = join(folder.path, 'own')
+    mkdirSync(own)
+    chownSync(own, 65534, 65534)
+    for (const each of [folder.path, own]) chmodSync(each, 0o755)
+    expect(await asNobody(own, ['migrate'], {}, 0)).toBe('')
+    const place = join(folder.path, 'bk')
+    const ofServer = await asNobody(own, ['backup', '--for-server'], { HOLDFAST_BACKUP: place })
+    expect(ofServer).toContain(`HOLDFAST_BACKUP: ${place} cannot be written.`)
+    const byHand = await asNobody(own, ['backup', place], {})
+    expect(byHand).toContain(`error: ${place} cannot be written.`)
+    expect(byHand).not.toContain('HOLDFAST_')
   })
 
   test('a data folder that is a file, or cannot be made', async () => {

@@ -1,0 +1,108 @@
+/** Says why a folder cannot be written, and what would change that. */
+import { accessSync, constants, readdirSync, type Stats, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type Environment, written } from '../config/environment.ts'
+import { settings } from '../settings.ts'
+
+/** Settings that name a folder which this program writes to. */
+const FOLDERS = [settings.dataDir, settings.backup, settings.mirror, settings.drillFolder]
+
+/** A folder that a setting names. */
+interface NamedFolder {
+  readonly variable: string
+  readonly path: string
+}
+
+const isWithin = (inner: string, outer: string) => `${inner}/`.startsWith(outer === '/' ? '/' : `${outer}/`)
+
+/** The setting whose folder the path is, lies in, or leads to; undefined for one that a command line names. */
+export function folderOf(path: string, environment: Environment): NamedFolder | undefined {
+  const here = resolve(path)
+  const named = FOLDERS.flatMap((setting) => {
+    const text = written(setting, environment) ?? setting.default
+    // An address of an S3 store is no path.
+    return text === '' || /^https?:/.test(text) ? [] : [{ variable: setting.variable, path: resolve(text) }]
+  }).sort((one, other) => other.path.length - one.path.length)
+  return named.find((each) => isWithin(here, each.path)) ?? named.find((each) => isWithin(each.path, here))
+}
+
+/** The path behind the setting that it belongs to; the folder of the setting where the path only leads there. */
+export function named(path: string, folder: NamedFolder | undefined): string {
+  if (folder === undefined) return path
+  return `${folder.variable}: ${isWithin(folder.path, resolve(path)) ? folder.path : path}`
+}
+
+export function another(folder: NamedFolder | undefined): string {
+  return folder === undefined ? 'name another one' : `set ${folder.variable} to a folder of its own`
+}
+
+export function readOnly(path: string, folder: NamedFolder | undefined): string {
+  return `${named(path, folder)} is on a disk that is mounted read-only. Mount it for writing, or ${another(folder)}.`
+}
+
+/** Names the owner of the nearest folder that can be looked at, whose permissions are in the way. */
+export function notWritable(path: string, environment: Environment): string {
+  const folder = folderOf(path, environment)
+  const user = process.getuid?.() ?? 'unknown'
+  const { present, stats, isClosed } = nearest(path)
+  if (isReadOnly(present)) return readOnly(path, folder)
+  const owner = stats === null ? '' : ` ${present} belongs to user ${stats.uid} with mode ${mode(stats)}.`
+  const what = isClosed ? 'cannot be reached: a folder above it may not be entered' : 'cannot be written'
+  const remedy = isClosed ? null : remedyOf(folder?.path ?? resolve(path), user)
+  const give = remedy === null ? '' : `${remedy}, or `
+  return `${named(path, folder)} ${what}.${owner} Holdfast runs as user ${user}. Run it as the owner, ${give}${another(folder)}.`
+}
+
+const mode = ({ mode }: Stats) => (mode & 0o777).toString(8)
+
+/** The path or the nearest folder above it that there is; `isClosed` where the rest of the way cannot be looked at. */
+function nearest(path: string): { present: string; stats: Stats | null; isClosed: boolean } {
+  let isClosed = false
+  for (let each = resolve(path); ; each = dirname(each)) {
+    try {
+      const stats = statSync(each, { throwIfNoEntry: false })
+      if (stats !== undefined) return { present: each, stats, isClosed }
+    } catch {
+      isClosed = true
+    }
+    if (each === dirname(each)) return { present: each, stats: null, isClosed }
+  }
+}
+
+/** Never about a folder above: what else lies there belongs to others. Null for a folder with other things in it. */
+function remedyOf(folder: string, user: number | 'unknown'): string | null {
+  const quoted = /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`
+  switch (contentsOf(folder)) {
+    case 'missing':
+      return `make the folder for it as root ("mkdir -p ${quoted} && chown ${user} ${quoted}")`
+    case 'nothing':
+      return `give the folder to it as root ("chown ${user} ${quoted}")`
+    case 'ours':
+      return `give the folder and what is in it to it as root ("chown -R ${user} ${quoted}")`
+    case 'unknown':
+      return `give the folder to it as root if nothing else is in it ("chown -R ${user} ${quoted}")`
+    case 'other':
+      return null
+  }
+}
+
+const OURS = ['holdfast.sqlite', 'server.lock', 'blobs', 'mark']
+
+function contentsOf(folder: string): 'missing' | 'nothing' | 'ours' | 'other' | 'unknown' {
+  try {
+    const names = readdirSync(folder)
+    if (names.length === 0) return 'nothing'
+    return names.some((name) => OURS.includes(name)) ? 'ours' : 'other'
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'missing' : 'unknown'
+  }
+}
+
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS'
+  }
+}
