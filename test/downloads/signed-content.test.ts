@@ -107,17 +107,15 @@ describe.each(MODES)('asking for a signed address to %s', (mode) => {
 
 describe('a token', () => {
   test('expires after 1800 seconds by the clock', async () => {
-    await withHoldfast({}, async (own) => {
-      const file = await upload(own)
-      const address = await signedAddress(own, file)
-      own.clock.advance(1790 * SECOND)
-      expect((await visit(own, address)).status).toBe(200)
-      own.clock.advance(11 * SECOND)
-      const late = await visit(own, address)
-      expect(late.status).toBe(403)
-      expect(await codeOf(late)).toBe('INVALID_TOKEN')
-      expect((await visit(own, await signedAddress(own, file))).status).toBe(200)
-    })
+    const file = await upload(host)
+    const address = await signedAddress(host, file)
+    host.clock.advance(1790 * SECOND)
+    expect((await visit(host, address)).status).toBe(200)
+    host.clock.advance(11 * SECOND)
+    const late = await visit(host, address)
+    expect(late.status).toBe(403)
+    expect(await codeOf(late)).toBe('INVALID_TOKEN')
+    expect((await visit(host, await signedAddress(host, file))).status).toBe(200)
   })
 
   test('is refused when any part of it is changed', async () => {
@@ -281,13 +279,11 @@ describe('a signed address', () => {
   })
 
   test('stops when the file runs out of its 45 days', async () => {
-    await withHoldfast({}, async (own) => {
-      const file = await upload(own)
-      own.clock.advance(45 * DAY - 10 * MINUTE)
-      const address = await signedAddress(own, file)
-      own.clock.advance(12 * MINUTE)
-      await own.runJobs()
-      expect((await visit(own, address)).status).toBe(404)
-    })
+    const file = await upload(host)
+    host.clock.advance(45 * DAY - 10 * MINUTE)
+    const address = await signedAddress(host, file)
+    host.clock.advance(12 * MINUTE)
+    await host.runJobs()
+    expect((await visit(host, address)).status).toBe(404)
   })
 })

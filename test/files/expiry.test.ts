@@ -15,11 +15,11 @@ import {
   type Uploaded,
   upload,
   visit,
-  withHoldfast,
 } from '../support/clients/public.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
 import { account, notYetPurged, pass, withOwner } from '../support/servers/expiry.ts'
 import type { TestHoldfast } from '../support/servers/holdfast.ts'
+import { hostOfFile } from '../support/servers/owned-host.ts'
 import { administrator } from '../support/sign-in/administrator.ts'
 
 const ODD_SIZE = 54_321
@@ -27,6 +27,10 @@ const ODD_SIZE = 54_321
 async function statusOf(host: TestHoldfast, key: string, file: Uploaded): Promise<number> {
   return (await api(host, key, 'GET', `/api/v1/file/${file.slug}`)).status
 }
+
+/** For tests in which time goes by, and is never set back. */
+const host = await hostOfFile()
+const owner = async () => (await host.addAccount()).apiKey
 
 /** How many blobs lie in the store. */
 async function kept(host: TestHoldfast): Promise<number> {
@@ -40,18 +44,17 @@ function runOut(host: TestHoldfast): Promise<void> {
 
 describe('the day a file goes', () => {
   test('is told by expires_at: 45 days after the upload, then after the last use', async () => {
-    await withOwner({}, async (host, key) => {
-      const file = await upload(host, { key })
-      const { created_at, expires_at } = await detail(host, key, file)
-      expect(expires_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      const first = new Date(created_at).getTime() + 45 * DAY
-      expect(Math.abs(new Date(expires_at).getTime() - first)).toBeLessThan(MINUTE)
-      await pass(host, 10 * DAY, 10 * DAY)
-      expect((await detail(host, key, file)).expires_at).toBe(expires_at)
-      await visit(host, `/d/${file.slug}`)
-      const second = new Date((await detail(host, key, file)).expires_at).getTime()
-      expect(Math.abs(second - (first + 10 * DAY))).toBeLessThan(MINUTE)
-    })
+    const key = await owner()
+    const file = await upload(host, { key })
+    const { created_at, expires_at } = await detail(host, key, file)
+    expect(expires_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    const first = new Date(created_at).getTime() + 45 * DAY
+    expect(Math.abs(new Date(expires_at).getTime() - first)).toBeLessThan(MINUTE)
+    await pass(host, 10 * DAY, 10 * DAY)
+    expect((await detail(host, key, file)).expires_at).toBe(expires_at)
+    await visit(host, `/d/${file.slug}`)
+    const second = new Date((await detail(host, key, file)).expires_at).getTime()
+    expect(Math.abs(second - (first + 10 * DAY))).toBeLessThan(MINUTE)
   })
 
   test('follows the setting', async () => {
@@ -66,119 +69,112 @@ describe('the day a file goes', () => {
   })
 
   test('comes within a minute of its time, and not before', async () => {
-    await withOwner({}, async (host, key) => {
-      const file = await upload(host, { key })
-      await pass(host, 45 * DAY - MINUTE, 45 * DAY)
-      expect(await statusOf(host, key, file)).toBe(200)
-      await pass(host, 2 * MINUTE, 2 * MINUTE)
-      expect(await statusOf(host, key, file)).toBe(404)
-    })
+    const key = await owner()
+    const file = await upload(host, { key })
+    await pass(host, 45 * DAY - MINUTE, 45 * DAY)
+    expect(await statusOf(host, key, file)).toBe(200)
+    await pass(host, 2 * MINUTE, 2 * MINUTE)
+    expect(await statusOf(host, key, file)).toBe(404)
   })
 
   test('is put off by a use whose counter has not been written yet', async () => {
-    await withOwner({}, async (host, key) => {
-      const file = await upload(host, { key })
-      host.clock.advance(45 * DAY - MINUTE)
-      await visit(host, `/d/${file.slug}`)
-      host.clock.advance(2 * MINUTE)
-      await host.runJobs()
-      expect(await statusOf(host, key, file)).toBe(200)
-    })
+    const key = await owner()
+    const file = await upload(host, { key })
+    host.clock.advance(45 * DAY - MINUTE)
+    await visit(host, `/d/${file.slug}`)
+    host.clock.advance(2 * MINUTE)
+    await host.runJobs()
+    expect(await statusOf(host, key, file)).toBe(200)
   })
 
   test('comes for a guest upload too', async () => {
-    await withHoldfast({}, async (host) => {
-      const file = await upload(host)
-      await runOut(host)
-      expect((await visit(host, `/d/${file.slug}`)).status).toBe(404)
-    })
+    const file = await upload(host)
+    await runOut(host)
+    expect((await visit(host, `/d/${file.slug}`)).status).toBe(404)
   })
 })
 
 describe('an expired file', () => {
   test('is out of every list, count and total, and its neighbour stays', async () => {
-    await withOwner({}, async (host, key) => {
-      const folder = await makeFolder(host, key)
-      const file = await upload(host, { key, folder, name: 'lost.txt', bytes: randomBytes(700) })
-      await pass(host, 40 * DAY, 40 * DAY)
-      const stays = await upload(host, { key, folder, name: 'stays.txt', bytes: randomBytes(300) })
-      const rootFile = await upload(host, { key, name: 'root.txt', bytes: randomBytes(50) })
-      expect(await account(host, key)).toMatchObject({ storage_used: 1050, files_count: 3 })
-      await pass(host, 5 * DAY + MINUTE, 6 * DAY)
+    const key = await owner()
+    const folder = await makeFolder(host, key)
+    const file = await upload(host, { key, folder, name: 'lost.txt', bytes: randomBytes(700) })
+    await pass(host, 40 * DAY, 40 * DAY)
+    const stays = await upload(host, { key, folder, name: 'stays.txt', bytes: randomBytes(300) })
+    const rootFile = await upload(host, { key, name: 'root.txt', bytes: randomBytes(50) })
+    expect(await account(host, key)).toMatchObject({ storage_used: 1050, files_count: 3 })
+    await pass(host, 5 * DAY + MINUTE, 6 * DAY)
 
-      expect(await account(host, key)).toMatchObject({ storage_used: 350, files_count: 2 })
-      const lists: readonly [string, readonly number[]][] = [
-        ['/api/v1/files', [rootFile.file_id, stays.file_id]],
-        [`/api/v1/files?folder=${folder}`, [stays.file_id]],
-        ['/api/v1/files?search=LOST', []],
-        ['/api/v1/files?sort=name&order=asc', [rootFile.file_id, stays.file_id]],
-        [`/api/v1/folder/${folder}/files`, [stays.file_id]],
-        [`/api/v1/folder/${folder}/files?page=1`, [stays.file_id]],
-      ]
-      const listed = z.object({
-        data: z.array(z.object({ id: z.number() })),
-        pagination: z.object({ total: z.number() }).optional(),
-      })
-      for (const [path, ids] of lists) {
-        const { data, pagination } = listed.parse((await api(host, key, 'GET', path)).body)
-        expect([path, data.map(({ id }) => id)]).toEqual([path, [...ids]])
-        expect([path, pagination?.total ?? ids.length]).toEqual([path, ids.length])
-      }
-      const folders = await api(host, key, 'GET', '/api/v1/folders')
-      expect(folders.body).toMatchObject({ data: [{ id: folder, file_count: 1 }] })
-      const html = await (await visit(host, `/f/${folder}`)).text()
-      expect(elements(html, '.file-item').map((item) => item.attributes['data-name'])).toEqual(['stays.txt'])
-      expect(file.size).toBe(700)
+    expect(await account(host, key)).toMatchObject({ storage_used: 350, files_count: 2 })
+    const lists: readonly [string, readonly number[]][] = [
+      ['/api/v1/files', [rootFile.file_id, stays.file_id]],
+      [`/api/v1/files?folder=${folder}`, [stays.file_id]],
+      ['/api/v1/files?search=LOST', []],
+      ['/api/v1/files?sort=name&order=asc', [rootFile.file_id, stays.file_id]],
+      [`/api/v1/folder/${folder}/files`, [stays.file_id]],
+      [`/api/v1/folder/${folder}/files?page=1`, [stays.file_id]],
+    ]
+    const listed = z.object({
+      data: z.array(z.object({ id: z.number() })),
+      pagination: z.object({ total: z.number() }).optional(),
     })
+    for (const [path, ids] of lists) {
+      const { data, pagination } = listed.parse((await api(host, key, 'GET', path)).body)
+      expect([path, data.map(({ id }) => id)]).toEqual([path, [...ids]])
+      expect([path, pagination?.total ?? ids.length]).toEqual([path, ids.length])
+    }
+    const folders = await api(host, key, 'GET', '/api/v1/folders')
+    expect(folders.body).toMatchObject({ data: [{ id: folder, file_count: 1 }] })
+    const html = await (await visit(host, `/f/${folder}`)).text()
+    expect(elements(html, '.file-item').map((item) => item.attributes['data-name'])).toEqual(['stays.txt'])
+    expect(file.size).toBe(700)
   })
 
   test('is gone from every route, for its owner too', async () => {
-    await withOwner({}, async (host, key) => {
-      const folder = await makeFolder(host, key)
-      const file = await upload(host, { key })
-      await runOut(host)
-      for (const id of [file.slug, file.uuid, file.file_id]) {
-        expect((await api(host, key, 'GET', `/api/v1/file/${id}`)).status).toBe(404)
-        const renamed = await api(host, key, 'PATCH', `/api/v1/file/${id}`, { name: 'x' })
-        expect(renamed.status).toBe(404)
-        const moved = await api(host, key, 'POST', '/api/v1/file/move', { file: id, folder })
-        expect(moved.status).toBe(404)
-        const batch = await api(host, key, 'POST', '/api/v1/files/move', { files: [id], folder })
-        expect(batch.body).toMatchObject({ success: false, data: { moved: 0, failed: 1 } })
-        const deleted = await api(host, key, 'POST', '/file/delete', { identifiers: [id] })
-        expect(deleted.body).toMatchObject({ success: false, failed_deletes: 1, files_deleted: 0 })
+    const key = await owner()
+    const folder = await makeFolder(host, key)
+    const file = await upload(host, { key })
+    await runOut(host)
+    for (const id of [file.slug, file.uuid, file.file_id]) {
+      expect((await api(host, key, 'GET', `/api/v1/file/${id}`)).status).toBe(404)
+      const renamed = await api(host, key, 'PATCH', `/api/v1/file/${id}`, { name: 'x' })
+      expect(renamed.status).toBe(404)
+      const moved = await api(host, key, 'POST', '/api/v1/file/move', { file: id, folder })
+      expect(moved.status).toBe(404)
+      const batch = await api(host, key, 'POST', '/api/v1/files/move', { files: [id], folder })
+      expect(batch.body).toMatchObject({ success: false, data: { moved: 0, failed: 1 } })
+      const deleted = await api(host, key, 'POST', '/file/delete', { identifiers: [id] })
+      expect(deleted.body).toMatchObject({ success: false, failed_deletes: 1, files_deleted: 0 })
+    }
+    expect((await api(host, key, 'GET', `/api/v1/upload/status?slug=${file.slug}`)).status).toBe(404)
+    for (const headers of [{}, bearer(key)]) {
+      for (const path of [`/d/${file.slug}`, `/d/${file.slug}?download=1`, `/t/${file.uuid}`]) {
+        expect((await visit(host, path, { headers })).status).toBe(404)
       }
-      expect((await api(host, key, 'GET', `/api/v1/upload/status?slug=${file.slug}`)).status).toBe(404)
-      for (const headers of [{}, bearer(key)]) {
-        for (const path of [`/d/${file.slug}`, `/d/${file.slug}?download=1`, `/t/${file.uuid}`]) {
-          expect((await visit(host, path, { headers })).status).toBe(404)
-        }
-        for (const mode of ['download', 'view'] as const) {
-          expect((await askSigned(host, mode, { file_slug: file.slug }, headers)).status).toBe(404)
-        }
+      for (const mode of ['download', 'view'] as const) {
+        expect((await askSigned(host, mode, { file_slug: file.slug }, headers)).status).toBe(404)
       }
-    })
+    }
   })
 
   test('does not count when its folder is deleted', async () => {
-    await withOwner({}, async (host, key) => {
-      const folder = await makeFolder(host, key)
-      await upload(host, { key, folder })
-      await runOut(host)
-      await upload(host, { key, folder })
-      const deleted = await api(host, key, 'POST', '/folder/delete', { identifiers: [folder] })
-      expect(deleted.body).toMatchObject({ success: true, successful_deletes: 1, files_deleted: 1 })
-      expect(await account(host, key)).toMatchObject({ storage_used: 0, files_count: 0 })
-    })
+    const key = await owner()
+    const folder = await makeFolder(host, key)
+    await upload(host, { key, folder })
+    await runOut(host)
+    await upload(host, { key, folder })
+    const deleted = await api(host, key, 'POST', '/folder/delete', { identifiers: [folder] })
+    expect(deleted.body).toMatchObject({ success: true, successful_deletes: 1, files_deleted: 1 })
+    expect(await account(host, key)).toMatchObject({ storage_used: 0, files_count: 0 })
   })
 
   test('makes room for another of its size', async () => {
-    await withOwner({ storageLimit: 1000 }, async (host, key) => {
-      await upload(host, { key, bytes: randomBytes(900) })
-      await expect(upload(host, { key, bytes: randomBytes(900) })).rejects.toThrow('413')
-      await runOut(host)
-      expect((await upload(host, { key, bytes: randomBytes(900) })).size).toBe(900)
-    })
+    const { id, apiKey: key } = await host.addAccount()
+    await sql`update accounts set quota = 1000 where id = ${id}`.execute(host.database)
+    await upload(host, { key, bytes: randomBytes(900) })
+    await expect(upload(host, { key, bytes: randomBytes(900) })).rejects.toThrow('413')
+    await runOut(host)
+    expect((await upload(host, { key, bytes: randomBytes(900) })).size).toBe(900)
   })
 })
 
@@ -197,19 +193,18 @@ describe('purging', () => {
   })
 
   test('leaves the bytes that a living file shares', async () => {
-    await withOwner({}, async (host, key) => {
-      const bytes = randomBytes(ODD_SIZE)
-      await upload(host, { key, bytes })
-      const twin = await upload(host, { key, bytes })
-      await pass(host, 30 * DAY, 30 * DAY)
-      await visit(host, `/d/${twin.slug}`)
-      await pass(host, 16 * DAY, 16 * DAY)
-      await pass(host, 4 * DAY, 6 * HOUR)
-      const link = await visit(host, `/d/${twin.slug}?download=1`)
-      const content = await visit(host, link.headers.get('location') ?? '')
-      expect(await content.bytes()).toEqual(bytes)
-      expect(await account(host, key)).toMatchObject({ storage_used: ODD_SIZE, files_count: 1 })
-    })
+    const key = await owner()
+    const bytes = randomBytes(ODD_SIZE)
+    await upload(host, { key, bytes })
+    const twin = await upload(host, { key, bytes })
+    await pass(host, 30 * DAY, 30 * DAY)
+    await visit(host, `/d/${twin.slug}`)
+    await pass(host, 16 * DAY, 16 * DAY)
+    await pass(host, 4 * DAY, 6 * HOUR)
+    const link = await visit(host, `/d/${twin.slug}?download=1`)
+    const content = await visit(host, link.headers.get('location') ?? '')
+    expect(await content.bytes()).toEqual(bytes)
+    expect(await account(host, key)).toMatchObject({ storage_used: ODD_SIZE, files_count: 1 })
   })
 
   test.each([

@@ -15,12 +15,13 @@ import {
   unlock,
   upload,
   visit,
-  withHoldfast,
 } from '../support/clients/public.ts'
 import type { TestHoldfast } from '../support/servers/holdfast.ts'
-import { ownedHost } from '../support/servers/owned-host.ts'
+import { hostOfFile, ownedHost } from '../support/servers/owned-host.ts'
 
 const { host, key } = await ownedHost()
+/** Behind a proxy, which tells the addresses of visitors. */
+const proxied = await hostOfFile({ trustedProxies: ['127.0.0.1', '::1'] })
 
 /** `password|epoch_ms|nonce`, as programs send it. */
 function encoded(password: string, nonce: string, how: BufferEncoding = 'base64url'): string {
@@ -269,17 +270,14 @@ describe('the folder cookie', () => {
   })
 
   test('is worth nothing after 24 hours, whatever the browser keeps', async () => {
-    await withHoldfast({}, async (own) => {
-      const account = await own.addAccount('owner')
-      const folder = await makeFolder(own, account.apiKey, { password: 'one' })
-      const headers = await unlock(own, `/f/${folder}`, 'one')
-      own.clock.advance(23 * HOUR)
-      const still = await (await visit(own, `/f/${folder}`, { headers })).text()
-      expect(passwordForm(still)).toBeNull()
-      own.clock.advance(HOUR + MINUTE)
-      const later = await (await visit(own, `/f/${folder}`, { headers })).text()
-      expect(passwordForm(later)).not.toBeNull()
-    })
+    const folder = await makeFolder(host, key, { password: 'one' })
+    const headers = await unlock(host, `/f/${folder}`, 'one')
+    host.clock.advance(23 * HOUR)
+    const still = await (await visit(host, `/f/${folder}`, { headers })).text()
+    expect(passwordForm(still)).toBeNull()
+    host.clock.advance(HOUR + MINUTE)
+    const later = await (await visit(host, `/f/${folder}`, { headers })).text()
+    expect(passwordForm(later)).not.toBeNull()
   })
 })
 
@@ -330,7 +328,6 @@ describe('nested locks', () => {
 })
 
 describe('guessing', () => {
-  const proxy = { trustedProxies: ['127.0.0.1', '::1'] }
   const from = (address: string): Headers => ({ 'x-forwarded-for': address })
 
   /** The statuses of so many wrong tries. */
@@ -355,57 +352,47 @@ describe('guessing', () => {
   const times = (count: number, status: number) => Array.from({ length: count }, () => status)
 
   test('is refused after 10 tries in 15 minutes, the right password too', async () => {
-    await withHoldfast({}, async (own) => {
-      const folder = await lockedFolder(own)
-      const other = await lockedFolder(own)
-      expect(await guess(own, folder, 10)).toEqual(times(10, 200))
-      const form = await openForm(own, `/f/${folder}`)
-      const refused = await submit(own, form, 'sesame')
-      expect(refused.status).toBe(429)
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60)
-      expect(refused.headers.getSetCookie()).toEqual([])
-      expect((await submit(own, await openForm(own, `/f/${other}`), 'sesame')).status).toBe(303)
-      own.clock.advance(15 * MINUTE + 1000)
-      expect((await submit(own, form, 'sesame')).status).toBe(303)
-    })
+    const folder = await lockedFolder(host)
+    const other = await lockedFolder(host)
+    expect(await guess(host, folder, 10)).toEqual(times(10, 200))
+    const form = await openForm(host, `/f/${folder}`)
+    const refused = await submit(host, form, 'sesame')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60)
+    expect(refused.headers.getSetCookie()).toEqual([])
+    expect((await submit(host, await openForm(host, `/f/${other}`), 'sesame')).status).toBe(303)
+    host.clock.advance(15 * MINUTE + 1000)
+    expect((await submit(host, form, 'sesame')).status).toBe(303)
   })
 
   test('is refused 60 times in an hour from any number of addresses', async () => {
-    await withHoldfast(proxy, async (own) => {
-      const folder = await lockedFolder(own)
-      for (let address = 1; address <= 6; address += 1) {
-        expect(await guess(own, folder, 10, from(`198.51.100.${address}`))).toEqual(times(10, 200))
-      }
-      const form = await openForm(own, `/f/${folder}`)
-      expect((await submit(own, form, 'sesame', from('198.51.100.7'))).status).toBe(429)
-      own.clock.advance(HOUR + MINUTE)
-      expect((await submit(own, form, 'sesame', from('198.51.100.7'))).status).toBe(303)
-    })
+    const folder = await lockedFolder(proxied)
+    for (let address = 1; address <= 6; address += 1) {
+      expect(await guess(proxied, folder, 10, from(`198.51.100.${address}`))).toEqual(times(10, 200))
+    }
+    const form = await openForm(proxied, `/f/${folder}`)
+    expect((await submit(proxied, form, 'sesame', from('198.51.100.7'))).status).toBe(429)
+    proxied.clock.advance(HOUR + MINUTE)
+    expect((await submit(proxied, form, 'sesame', from('198.51.100.7'))).status).toBe(303)
   })
 
   test('is counted for each address apart, where a proxy tells it', async () => {
-    await withHoldfast(proxy, async (own) => {
-      const folder = await lockedFolder(own)
-      expect((await guess(own, folder, 11, from('198.51.100.1'))).at(-1)).toBe(429)
-      const form = await openForm(own, `/f/${folder}`)
-      expect((await submit(own, form, 'sesame', from('198.51.100.2'))).status).toBe(303)
-    })
+    const folder = await lockedFolder(proxied)
+    expect((await guess(proxied, folder, 11, from('198.51.100.1'))).at(-1)).toBe(429)
+    const form = await openForm(proxied, `/f/${folder}`)
+    expect((await submit(proxied, form, 'sesame', from('198.51.100.2'))).status).toBe(303)
   })
 
   test('cannot hide behind a forwarded header that no proxy wrote', async () => {
-    await withHoldfast({}, async (own) => {
-      const folder = await lockedFolder(own)
-      expect(await guess(own, folder, 10, from('198.51.100.1'))).toEqual(times(10, 200))
-      expect(await guess(own, folder, 1, from('198.51.100.2'))).toEqual([429])
-    })
+    const folder = await lockedFolder(host)
+    expect(await guess(host, folder, 10, from('198.51.100.1'))).toEqual(times(10, 200))
+    expect(await guess(host, folder, 1, from('198.51.100.2'))).toEqual([429])
   })
 
   test('in parallel gets no further', async () => {
-    await withHoldfast({}, async (own) => {
-      const folder = await lockedFolder(own)
-      const rounds = await Promise.all(Array.from({ length: 15 }, () => guess(own, folder, 1)))
-      expect(rounds.flat().toSorted()).toEqual([...times(10, 200), ...times(5, 429)])
-    })
+    const folder = await lockedFolder(host)
+    const rounds = await Promise.all(Array.from({ length: 15 }, () => guess(host, folder, 1)))
+    expect(rounds.flat().toSorted()).toEqual([...times(10, 200), ...times(5, 429)])
   })
 })

@@ -3,6 +3,7 @@ import { MINUTE } from '../../../src/domain/clock.ts'
 import { isOfApi } from '../../../src/server/route.ts'
 import { routes } from '../../../src/server/routes.ts'
 import { type Answer, api, newcomer, refusal, withHoldfast } from '../../support/clients/api.ts'
+import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 /** Limit, remaining and reset as the headers tell them, after a check that both kinds of header agree. */
 function rate({ headers }: Answer) {
@@ -47,12 +48,15 @@ function carriesBytes(method: string, path: string, headers: Asked['headers']): 
   return path === UPLOAD && (method === 'PATCH' || headers[OVERRIDE] === 'PATCH')
 }
 
+const unset = await hostOfFile()
+const atOne = await hostOfFile({ rateLimit: 1 })
+const atThree = await hostOfFile({ rateLimit: 3 })
+
 describe('the rate of a key', () => {
-  test('is 1000 an hour without a setting', () =>
-    withHoldfast({}, async (holdfast) => {
-      const answer = await (await newcomer(holdfast)).get('/api/v1/account')
-      expect(rate(answer)).toMatchObject({ limit: 1000, remaining: 999 })
-    }))
+  test('is 1000 an hour without a setting', async () => {
+    const answer = await (await newcomer(unset)).get('/api/v1/account')
+    expect(rate(answer)).toMatchObject({ limit: 1000, remaining: 999 })
+  })
 
   test('is told on every answer to a key, whatever its status', () =>
     withHoldfast({ rateLimit: 100 }, async (holdfast) => {
@@ -74,77 +78,72 @@ describe('the rate of a key', () => {
       expect(answers.map((answer) => rate(answer).remaining)).toEqual(answers.map((_, index) => 98 - index))
     }))
 
-  test('counts every request to the API but those that carry bytes of a resumable upload', () =>
-    withHoldfast({ rateLimit: 1000 }, async (holdfast) => {
-      const { apiKey } = await holdfast.addAccount()
-      let left = 1000
-      for (const { method, path, headers } of everyRequest()) {
-        const address = holdfast.url + path.replaceAll(/\{\w+\}/g, '0')
-        const response = await fetch(address, {
-          method,
-          headers: { ...headers, authorization: `Bearer ${apiKey}` },
-        })
-        const remaining = Number(response.headers.get('ratelimit-remaining') ?? Number.NaN)
-        // Events have no end.
-        await response.body?.cancel()
-        if (!carriesBytes(method, path, headers)) left--
-        expect({ method, path, remaining }).toEqual({ method, path, remaining: left })
-      }
-    }))
+  test('counts every request to the API but those that carry bytes of a resumable upload', async () => {
+    const { apiKey } = await unset.addAccount()
+    let left = 1000
+    for (const { method, path, headers } of everyRequest()) {
+      const address = unset.url + path.replaceAll(/\{\w+\}/g, '0')
+      const response = await fetch(address, {
+        method,
+        headers: { ...headers, authorization: `Bearer ${apiKey}` },
+      })
+      const remaining = Number(response.headers.get('ratelimit-remaining') ?? Number.NaN)
+      // Events have no end.
+      await response.body?.cancel()
+      if (!carriesBytes(method, path, headers)) left--
+      expect({ method, path, remaining }).toEqual({ method, path, remaining: left })
+    }
+  })
 
-  test('that is used up refuses requests to addresses that need no key, and a key that is none changes nothing', () =>
-    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
-      const caller = await newcomer(holdfast)
-      expect(await caller.get('/api/v1/notice')).toMatchObject({ status: 200 })
-      for (const path of ['/api/v1/notice', '/api/v1/nothing']) {
-        expect(await caller.get(path)).toMatchObject(refusal('RATE_LIMITED'))
-      }
-      const unknown = await api(holdfast, `hf_${'a'.repeat(43)}`).get('/api/v1/notice')
-      expect([unknown.status, unknown.headers.get('ratelimit-limit')]).toEqual([200, null])
-    }))
+  test('that is used up refuses requests to addresses that need no key, and a key that is none changes nothing', async () => {
+    const caller = await newcomer(atOne)
+    expect(await caller.get('/api/v1/notice')).toMatchObject({ status: 200 })
+    for (const path of ['/api/v1/notice', '/api/v1/nothing']) {
+      expect(await caller.get(path)).toMatchObject(refusal('RATE_LIMITED'))
+    }
+    const unknown = await api(atOne, `hf_${'a'.repeat(43)}`).get('/api/v1/notice')
+    expect([unknown.status, unknown.headers.get('ratelimit-limit')]).toEqual([200, null])
+  })
 
-  test('beyond it is refused until the window of an hour since the first request is over', () =>
-    withHoldfast({ rateLimit: 3 }, async (holdfast) => {
-      const caller = await newcomer(holdfast)
-      await caller.get('/api/v1/account')
-      holdfast.clock.advance(50 * MINUTE)
-      await caller.get('/api/v1/file/Abcdefghijkl')
-      const last = await caller.get('/api/v1/files')
-      expect(rate(last)).toMatchObject({ limit: 3, remaining: 0 })
-      expect(rate(last).reset).toBeGreaterThan(0)
-      expect(rate(last).reset).toBeLessThanOrEqual(600)
-      const refused = await caller.get('/api/v1/account')
-      expect(refused).toMatchObject(refusal('RATE_LIMITED'))
-      expect(rate(refused)).toMatchObject({ limit: 3, remaining: 0 })
-      const wait = Number(refused.headers.get('retry-after'))
-      expect(wait).toBeGreaterThan(0)
-      expect(wait).toBeLessThanOrEqual(600)
-      for (const answer of [await caller.upload('x'), await caller.post('/api/v1/folder', { name: 'x' })]) {
-        expect(answer).toMatchObject(refusal('RATE_LIMITED'))
-      }
-      holdfast.clock.advance(wait * 1000)
-      expect(rate(await caller.get('/api/v1/files'))).toMatchObject({ remaining: 2 })
-    }))
+  test('beyond it is refused until the window of an hour since the first request is over', async () => {
+    const caller = await newcomer(atThree)
+    await caller.get('/api/v1/account')
+    atThree.clock.advance(50 * MINUTE)
+    await caller.get('/api/v1/file/Abcdefghijkl')
+    const last = await caller.get('/api/v1/files')
+    expect(rate(last)).toMatchObject({ limit: 3, remaining: 0 })
+    expect(rate(last).reset).toBeGreaterThan(0)
+    expect(rate(last).reset).toBeLessThanOrEqual(600)
+    const refused = await caller.get('/api/v1/account')
+    expect(refused).toMatchObject(refusal('RATE_LIMITED'))
+    expect(rate(refused)).toMatchObject({ limit: 3, remaining: 0 })
+    const wait = Number(refused.headers.get('retry-after'))
+    expect(wait).toBeGreaterThan(0)
+    expect(wait).toBeLessThanOrEqual(600)
+    for (const answer of [await caller.upload('x'), await caller.post('/api/v1/folder', { name: 'x' })]) {
+      expect(answer).toMatchObject(refusal('RATE_LIMITED'))
+    }
+    atThree.clock.advance(wait * 1000)
+    expect(rate(await caller.get('/api/v1/files'))).toMatchObject({ remaining: 2 })
+  })
 
-  test('goes on where it was after a restart', () =>
-    withHoldfast({ rateLimit: 3 }, async (holdfast) => {
-      const caller = await newcomer(holdfast)
-      await caller.get('/api/v1/account')
-      await caller.get('/api/v1/account')
-      await holdfast.restart()
-      expect(rate(await caller.get('/api/v1/account')).remaining).toBe(0)
-      expect(await caller.get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
-    }))
+  test('goes on where it was after a restart', async () => {
+    const caller = await newcomer(atThree)
+    await caller.get('/api/v1/account')
+    await caller.get('/api/v1/account')
+    await atThree.restart()
+    expect(rate(await caller.get('/api/v1/account')).remaining).toBe(0)
+    expect(await caller.get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
+  })
 
-  test('is each key’s own, also within an account', () =>
-    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
-      const { apiKey, username } = await holdfast.addAccount()
-      await api(holdfast, apiKey).get('/api/v1/account')
-      expect(await api(holdfast, apiKey).get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
-      const second = api(holdfast, await holdfast.addKey(username))
-      expect(await second.get('/api/v1/account')).toMatchObject({ status: 200 })
-      expect(await (await newcomer(holdfast)).get('/api/v1/account')).toMatchObject({ status: 200 })
-    }))
+  test('is each key’s own, also within an account', async () => {
+    const { apiKey, username } = await atOne.addAccount()
+    await api(atOne, apiKey).get('/api/v1/account')
+    expect(await api(atOne, apiKey).get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
+    const second = api(atOne, await atOne.addKey(username))
+    expect(await second.get('/api/v1/account')).toMatchObject({ status: 200 })
+    expect(await (await newcomer(atOne)).get('/api/v1/account')).toMatchObject({ status: 200 })
+  })
 
   test('is not walked around by making keys: all of an account together have a ceiling, revoked ones too', () =>
     withHoldfast({ rateLimit: 3, accountRateFactor: 2 }, async (holdfast) => {
@@ -172,21 +171,19 @@ describe('the rate of a key', () => {
       expect(rate(await third.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 1 })
     }))
 
-  test('does not touch guests and health', () =>
-    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
-      const guest = api(holdfast)
-      for (let index = 0; index < 3; index += 1) {
-        expect(await guest.upload('x')).toMatchObject({ status: 200 })
-        expect(await guest.get('/health')).toMatchObject({ status: 200 })
-      }
-    }))
+  test('does not touch guests and health', async () => {
+    const guest = api(atOne)
+    for (let index = 0; index < 3; index += 1) {
+      expect(await guest.upload('x')).toMatchObject({ status: 200 })
+      expect(await guest.get('/health')).toMatchObject({ status: 200 })
+    }
+  })
 
-  test('that is used up refuses an upload before anything is stored', () =>
-    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
-      const { apiKey, username } = await holdfast.addAccount()
-      await api(holdfast, apiKey).get('/api/v1/account')
-      expect(await api(holdfast, apiKey).upload('x')).toMatchObject(refusal('RATE_LIMITED'))
-      const { body } = await api(holdfast, await holdfast.addKey(username)).get('/api/v1/account')
-      expect(body).toMatchObject({ data: { files_count: 0, storage_used: 0 } })
-    }))
+  test('that is used up refuses an upload before anything is stored', async () => {
+    const { apiKey, username } = await atOne.addAccount()
+    await api(atOne, apiKey).get('/api/v1/account')
+    expect(await api(atOne, apiKey).upload('x')).toMatchObject(refusal('RATE_LIMITED'))
+    const { body } = await api(atOne, await atOne.addKey(username)).get('/api/v1/account')
+    expect(body).toMatchObject({ data: { files_count: 0, storage_used: 0 } })
+  })
 })
