@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { ACCOUNT_HEADER } from '../contract/account-header.ts'
 import { type AccountCaller, assertScope, type Caller, type SessionCaller } from '../core/callers.ts'
 import { type KeyVerdict, takeForKey } from '../core/rate-limits/key-rates.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
@@ -9,7 +10,7 @@ import type { Usage } from '../files/use-counters.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { bearerKey, type Call, FOLDER_COOKIE } from '../server/call.ts'
 import { cookieValue } from '../server/requests/cookies.ts'
-import { createBrowserSessions } from './browser-sessions.ts'
+import { type BrowserSessions, createBrowserSessions } from './browser-sessions.ts'
 import type { KeyedRequests } from './keys/keyed-requests.ts'
 import type { Keys } from './keys/keys.ts'
 import { sessionToken } from './sign-in/session-cookie.ts'
@@ -35,14 +36,7 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
   const { keys, usage } = needs
   const browsers = createBrowserSessions(needs)
 
-  /** Authenticates by API key or, without an Authorization header, by session. */
-  async function callerOf(call: Call): Promise<AccountCaller> {
-    const key = bearerKey(call.request)
-    if (key !== null) return keys.authenticate(key)
-    const session = await browsers.ofApi(call)
-    if (session !== null) return session
-    throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
-  }
+  const callerOf = (call: Call) => authenticated(keys, browsers, call)
 
   async function counted(call: Call): Promise<AccountCaller> {
     let caller = await admitted(needs, call)
@@ -63,6 +57,7 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
   async function signedIn(call: Call): Promise<SessionCaller> {
     const caller = await browsers.ofApi(call)
     if (caller === null) throw signedOut()
+    assertMeant(call, caller)
     await countRequest(needs, call, caller)
     return caller
   }
@@ -113,6 +108,17 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
   }
 }
 
+/** Authenticates by API key or, without an Authorization header, by session. */
+async function authenticated(keys: Keys, browsers: BrowserSessions, call: Call): Promise<AccountCaller> {
+  const key = bearerKey(call.request)
+  const caller = key === null ? await browsers.ofApi(call) : await keys.authenticate(key)
+  if (caller === null) {
+    throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
+  }
+  assertMeant(call, caller)
+  return caller
+}
+
 async function assertGoodKey({ keys }: AuthenticationNeeds, request: Request): Promise<void> {
   if (!/^bearer\b/i.test(request.headers.get('authorization')?.trim() ?? '')) return
   const key = bearerKey(request)
@@ -135,9 +141,16 @@ function isKnown(call: Call): boolean {
 }
 
 function asGuest(call: Call): Caller {
+  assertMeant(call, null)
   const guest = { kind: 'guest', bucket: call.bucket } as const
   call.caller = guest
   return guest
+}
+
+/** Throws Refusal NOT_SIGNED_IN where the request is meant for another account, or for one and comes from a guest. */
+function assertMeant({ request }: Call, caller: AccountCaller | null): void {
+  const meant = request.headers.get(ACCOUNT_HEADER)
+  if (meant !== null && meant !== String(caller?.account)) throw signedOut()
 }
 
 /** Checks the scope. A route that accepts keys without declaring a scope is a bug and fails for everybody. */
@@ -151,6 +164,7 @@ async function admitted({ keyedRequests }: AuthenticationNeeds, call: Call): Pro
   const key = bearerKey(call.request)
   if (key === null || keyedRequests === null) return null
   const { caller, verdict } = await keyedRequests.admit(key)
+  assertMeant(call, caller)
   call.caller = caller
   call.rate = verdict
   if (!verdict.allowed) throw rateLimited(caller, verdict)

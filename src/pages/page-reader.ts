@@ -24,7 +24,8 @@ export function createPageReaders(
   function readerWho({ request }: Call, caller: Caller | null): PageReader {
     const reader = { ...readerOf(request), notice: shownNotice() }
     if (caller?.kind !== 'account' || caller.by.kind !== 'session') return reader
-    return { ...reader, username: caller.username, isAdmin: caller.by.isAdmin }
+    const { username, account, by } = caller
+    return { ...reader, username, account, isAdmin: by.isAdmin }
   }
 
   return {

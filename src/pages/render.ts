@@ -42,6 +42,7 @@ export function createRenderers(assets: PageAssets): Renderers {
       locale,
       assets,
       username: null,
+      account: null,
       notice: null,
       isAdmin: false,
       isUnsure: false,
@@ -50,8 +51,8 @@ export function createRenderers(assets: PageAssets): Renderers {
     return local
   }
   const contextOf = (reader: PageReader) => {
-    const { username = null, isAdmin = false, notice = null, isUnsure = false } = reader
-    return { ...localContext(reader), username, isAdmin, notice, isUnsure }
+    const { username = null, account = null, isAdmin = false, notice = null, isUnsure = false } = reader
+    return { ...localContext(reader), username, account, isAdmin, notice, isUnsure }
   }
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),

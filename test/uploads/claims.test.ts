@@ -169,6 +169,33 @@ test('it takes an account and a receipt of this server', async () => {
   expect(await bySession({})).toMatchObject({ status: 200 })
 })
 
+test('what a page asks for its account is neither a guest’s nor another account’s', async () => {
+  const [own, other] = [await holdfast.addAccount(), await holdfast.addAccount()]
+  const session = sessionHeaders(await signedIn(holdfast, own.username))
+  const page = (account: number, cookies: Record<string, string>) =>
+    tus(api(holdfast)).create({ ...cookies, 'upload-length': '1', 'holdfast-account': String(account) })
+  const { receipt } = await put('still a guest’s')
+  const claimed = (account: number) =>
+    fetch(`${holdfast.url}/api/v1/receipt/${receipt}/claim`, {
+      method: 'POST',
+      body: '{}',
+      headers: { ...session, 'content-type': 'application/json', 'holdfast-account': String(account) },
+    })
+
+  expect((await page(own.id, session)).status).toBe(201)
+  expect(await page(own.id, {})).toMatchObject(refusal('NOT_SIGNED_IN'))
+  expect(await page(other.id, session)).toMatchObject(refusal('NOT_SIGNED_IN'))
+  expect((await claimed(other.id)).status).toBe(401)
+  // A key says whose request it is as well.
+  const byKey = api(holdfast, own.apiKey)
+  expect(await byKey.get('/api/v1/account', { 'holdfast-account': String(own.id) })).toMatchObject({
+    status: 200,
+  })
+  expect(await byKey.get('/api/v1/account', { 'holdfast-account': String(other.id) })).toMatchObject(
+    refusal('NOT_SIGNED_IN'),
+  )
+})
+
 test('its page offers it to whoever is signed in, and a form of another site puts nothing into an account', async () => {
   const { username } = await holdfast.addAccount()
   const session = sessionHeaders(await signedIn(holdfast, username))

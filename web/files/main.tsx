@@ -1,5 +1,6 @@
 import { createRoot } from 'react-dom/client'
 import { watchNotice } from '../shared/app/notice.ts'
+import { ownAccount } from '../shared/own-account.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { createEngine } from '../uploads/engine.ts'
 import { FILES_APP, type FilesPageData } from './data.ts'
@@ -12,7 +13,11 @@ const preferences = createPreferences()
 const manager = new Manager(preferences.read())
 const engine = createEngine(async () => {
   const { openUploadList } = await import('../uploads/uploads.ts')
-  return openUploadList({ to: { headers: {}, keepsFolders: true }, sort: 'account', limit: data.maxFileSize })
+  return openUploadList({
+    to: { headers: ownAccount(), keepsFolders: true },
+    sort: 'account',
+    limit: data.maxFileSize,
+  })
 })
 
 const root = document.getElementById(FILES_APP)

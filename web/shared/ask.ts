@@ -1,14 +1,20 @@
 import * as z from 'zod/mini'
 import { answerOf, RequestFailure } from '../uploads/answers.ts'
+import { ownAccount } from './own-account.ts'
 
 /** Nobody waits longer than this for an answer. */
 const QUIET = 30_000
+
+/** What a signed-in page asks for, with its headers as an object. */
+export interface JsonRequest extends RequestInit {
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 /** Asks the server for JSON of a shape. Throws RequestFailure, also for an answer that is not the server's. */
 export async function askServer<T>(
   shape: z.ZodMiniType<T>,
   path: string,
-  request: RequestInit = {},
+  request: JsonRequest = {},
 ): Promise<T> {
   const signals = [AbortSignal.timeout(QUIET), ...(request.signal == null ? [] : [request.signal])]
   const { response, said } = await answered(path, { ...request, signal: AbortSignal.any(signals) })
@@ -20,13 +26,14 @@ export async function askServer<T>(
   return parsed.data
 }
 
-export function sending(method: 'POST' | 'PATCH' | 'DELETE', body: object): RequestInit {
+export function sending(method: 'POST' | 'PATCH' | 'DELETE', body: object): JsonRequest {
   return { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-async function answered(path: string, request: RequestInit): Promise<{ response: Response; said: string }> {
+async function answered(path: string, request: JsonRequest): Promise<{ response: Response; said: string }> {
   try {
-    const response = await fetch(path, { cache: 'no-store', ...request })
+    const headers = { ...ownAccount(), ...request.headers }
+    const response = await fetch(path, { cache: 'no-store', ...request, headers })
     return { response, said: await response.text() }
   } catch {
     throw new RequestFailure(null)

@@ -1,5 +1,6 @@
 import { hydrateRoot } from 'react-dom/client'
 import { enableCopy } from '../shared/copy-button.ts'
+import { ownAccount } from '../shared/own-account.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { createEngine } from '../uploads/engine.ts'
 import { byItself, type Picked } from '../uploads/picked.ts'
@@ -15,7 +16,7 @@ const { link } = data
 const answers = link === null ? noAnswers : openAnswers(link.slug)
 const to: Destination =
   link === null
-    ? { headers: {}, keepsFolders: false }
+    ? { headers: ownAccount(), keepsFolders: false }
     : { headers: {}, keepsFolders: true, link: { slug: link.slug, answers: answers.all } }
 const engine = createEngine(async () => {
   const { openUploadList } = await import('../uploads/uploads.ts')

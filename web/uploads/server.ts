@@ -1,5 +1,6 @@
 import type { PresentUpload, StartedUpload } from '../../src/contract/uploads.ts'
 import { UPLOAD_STATUSES } from '../../src/domain/upload-status.ts'
+import { ownAccount } from '../shared/own-account.ts'
 import { answerOf, RequestFailure } from './answers.ts'
 
 /** The server's uploads, by the JSON and tus it speaks to everybody. Every function throws RequestFailure. */
@@ -216,7 +217,7 @@ export async function claimWithReceipt(receipt: string): Promise<void> {
   try {
     await ask(`/api/v1/receipt/${encodeURIComponent(receipt)}/claim`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: { ...ownAccount(), 'Content-Type': 'application/json' },
       body: '{}',
     })
   } catch (error) {

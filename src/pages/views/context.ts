@@ -1,5 +1,6 @@
 import type { PageAssets } from '../../../web/manifest.ts'
 import type { Words } from '../../../web/shared/words.ts'
+import type { AccountId } from '../../domain/ids.ts'
 import type { Language } from '../../domain/language.ts'
 import type { ShownNotice } from '../../server/requests/language.ts'
 import type { Texts } from '../texts/texts.ts'
@@ -14,6 +15,8 @@ export interface PageContext {
   readonly assets: PageAssets
   /** Name of the signed-in user, or null. */
   readonly username: string | null
+  /** Account of the signed-in user, or null. */
+  readonly account: AccountId | null
   /** The displayed notice, or null. */
   readonly notice: ShownNotice | null
   /** Whether the user is an administrator. */

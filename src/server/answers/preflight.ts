@@ -16,6 +16,7 @@ const ALLOWED_HEADERS = [
   'Upload-Checksum',
   'Upload-Concat',
   'Holdfast-Parts',
+  'Holdfast-Account',
 ].join(', ')
 
 /** Response headers that scripts of other sites may read. */

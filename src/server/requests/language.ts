@@ -1,3 +1,4 @@
+import type { AccountId } from '../../domain/ids.ts'
 import type { Language } from '../../domain/language.ts'
 import type { Notice } from '../../domain/notice.ts'
 
@@ -8,6 +9,8 @@ export interface PageReader {
   readonly locale: string
   /** Name of the signed-in user; null or missing: anonymous. */
   readonly username?: string | null
+  /** Account of the signed-in user; null or missing: anonymous. */
+  readonly account?: AccountId | null
   /** The displayed notice; null or missing: none. */
   readonly notice?: ShownNotice | null
   /** Whether the user is an administrator. */
