@@ -1,3 +1,4 @@
+import { BusyEntries } from './busy-entries.ts'
 import { fetchAccount, fetchFolders, fetchWindow } from './client.ts'
 import { moving, type OperationDone, removing, renamed } from './deeds.ts'
 import { type Entry, type Key, type Place, TOP } from './entry.ts'
@@ -8,6 +9,7 @@ import { Listing, type Query, type Sort } from './list/listing.ts'
 import type { ManagerView, Picking } from './manager-view.ts'
 import { later, Operations, type Work } from './operations.ts'
 import { type ListProblem, problemOf } from './problem.ts'
+import { heirOf } from './selection/heir.ts'
 import {
   AT_START,
   extendTo,
@@ -36,13 +38,14 @@ export class Manager {
   readonly operations = new Operations<OperationDone>(later)
   readonly storage = new StorageLevel(fetchAccount)
   readonly #listeners = new Set<() => void>()
-  /** How many operations each entry is part of. */
-  readonly #busy = new Map<Key, number>()
+  readonly #busy = new BusyEntries()
   /** Of the rows that a selection is being extended over. */
   #extending = new AbortController()
   readonly #folders = new NewestFolders(fetchFolders)
   /** The entry that the person has put the focus on. */
   #focused: Key | null = null
+  /** What has the focus instead, once the entry that has it is gone. */
+  #heir: Key | null = null
   #timer: ReturnType<typeof setTimeout> | undefined
   #treeProblem: ListProblem | null = null
   #shown: ManagerView
@@ -202,9 +205,10 @@ export class Manager {
     return row < 0 ? null : row
   }
 
-  /** The focus stays on its entry where that is in another row now. */
+  /** The focus stays on its entry where that is in another row now, or goes to its neighbour. */
   #followed(selection: Selection): Selection {
-    const row = this.#focused === null ? null : this.listing.rowOf(this.#focused)
+    const rowOf = (key: Key | null) => (key === null ? null : this.listing.rowOf(key))
+    const row = rowOf(this.#focused) ?? rowOf(this.#heir)
     return row === null ? selection : focusMoved(selection, row)
   }
 
@@ -248,8 +252,7 @@ export class Manager {
       if (folders === null) return
       const tree = createFolderTree(folders)
       const { place } = this.#shown.query
-      const isGone = place !== TOP && tree.find(place) === null
-      this.#treeProblem = isGone ? 'missing' : null
+      this.#treeProblem = place !== TOP && tree.find(place) === null ? 'missing' : null
       this.#show({ tree, problem: this.#problemNow() })
       this.listing.setFolders(foldersListed(this.#shown.query, tree))
     } catch (error) {
@@ -265,21 +268,19 @@ export class Manager {
     const { selection } = this.#shown
     // What comes later is not among what it was asked for.
     if (selection.selected.kind === 'all') this.#select(selectThese(selection, entries))
+    const heir = heirOf((row) => this.listing.at(row), this.#shown.selection.focus, entries)
+    this.#heir = heir
     await this.operations.start(work)
     await this.refresh(() => {
       const gone = entries.filter(({ key }) => this.listing.rowOf(key) === null).map(({ key }) => key)
       this.#select(withoutGone(this.#shown.selection, this.#total(), new Set(gone)))
     })
+    if (this.#heir === heir) this.#heir = null
     this.#mark(entries, -1)
   }
 
   #mark(entries: readonly Entry[], by: 1 | -1): void {
-    for (const { key } of entries) {
-      const times = (this.#busy.get(key) ?? 0) + by
-      if (times > 0) this.#busy.set(key, times)
-      else this.#busy.delete(key)
-    }
-    this.#show({ busy: new Set(this.#busy.keys()) })
+    this.#show({ busy: this.#busy.count(entries, by) })
   }
 
   async #extend(row: number, adds: boolean): Promise<void> {
