@@ -11,6 +11,7 @@ import {
   readElements,
 } from '../support/browser/browser.ts'
 import { type FilesOwner, filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { chosenFile } from '../support/browser/start-page.ts'
 import { api } from '../support/clients/api.ts'
 import { intoBin } from '../support/clients/bin.ts'
 import { GENEROUS, makeFolder, textBytes, upload } from '../support/clients/public.ts'
@@ -92,7 +93,7 @@ describeInBrowser('the file manager', (browser) => {
     await signedIn(host, own.username)
     await upload(host, { key: own.key, name: 'two.txt', folder: own.alpha })
     await page.getByRole('searchbox').fill('two')
-    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+    await page.getByRole('heading', { name: 'You have been signed out' }).waitFor()
     await expectNoFaults(page, 'signed out')
     await page.getByRole('link', { name: 'Sign in' }).last().click()
     await page.getByLabel('User name').fill(own.username)
@@ -100,6 +101,38 @@ describeInBrowser('the file manager', (browser) => {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await files.lists('one.txt', 'two.txt')
     expect(new URL(page.url()).pathname).toBe(`/files/${own.alpha}`)
+  })
+
+  test('keeps what it shows after signing out in another window, uploads nothing as a guest, and goes on', async () => {
+    const own = await owner()
+    await using files = await openFilesPage(browser(), own)
+    const { page } = files
+    await files.lists('Alpha')
+    const cookies = await page.context().cookies()
+    await page.context().clearCookies()
+    await page
+      .locator('.upload-field')
+      .first()
+      .setInputFiles(chosenFile('note.txt', textBytes('mine')))
+    await files.uploads().getByText('You have been signed out').waitFor()
+    await files.row('Alpha').click()
+    await files.press('Delete')
+    await files.says('0 of 1 are done for certain; the rest continues once you have signed in.')
+    await files.button('New folder').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Beta')
+    await files.press('Enter')
+    await dialog.getByRole('alert').getByText('You have been signed out').waitFor()
+    expect(await dialog.getByRole('link', { name: 'Sign in' }).getAttribute('target')).toBe('_blank')
+    expect(await page.getByText('cannot be reached').count()).toBe(0)
+
+    await page.context().addCookies(cookies)
+    await files.press('Enter')
+    await files.lists('Beta')
+    await files.uploads().click()
+    await dialog.getByRole('button', { name: 'Try again' }).click()
+    await dialog.getByText('safe on the server').waitFor()
+    expect(await own.api.files()).toMatchObject([{ name: 'note.txt', folder: 'root' }])
   })
 
   test('is whole on a phone: what is found, what cannot be reached, and uploads that were begun elsewhere', async () => {

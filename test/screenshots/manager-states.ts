@@ -171,7 +171,7 @@ export function managerStates(): State[] {
     at('signed-out', async (page) => {
       await page.context().clearCookies()
       await page.getByRole('searchbox').fill('x')
-      await page.getByRole('heading', { name: said('You are not signed in') }).waitFor()
+      await page.getByRole('heading', { name: said('You have been signed out') }).waitFor()
     }),
     at('folders', async (page) => {
       const folders = button(page, 'Show folders')

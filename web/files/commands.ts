@@ -6,7 +6,7 @@ import type { FilesPageData } from './data.ts'
 import { type Entry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
 import type { FolderTree } from './folders/folder-tree.ts'
 import type { Manager } from './manager.ts'
-import { notReached } from './network-text.ts'
+import { failureText } from './network-text.ts'
 import { selectedCount } from './selection/selection.ts'
 
 /** What stands over the page. */
@@ -35,6 +35,8 @@ export interface Commands {
   withChosen(act: (entries: readonly Entry[]) => void): void
   /** For who listens, and below the list for who looks. */
   say(text: string): void
+  /** Says why a request was not answered. */
+  failed(error: unknown): void
 }
 
 export function createCommands(parts: {
@@ -66,6 +68,11 @@ export function createCommands(parts: {
     return first.kind === 'folder' ? folderArchive(first.id) : `${new URL(first.url).pathname}?download=1`
   }
 
+  function failed(error: unknown): void {
+    const text = failureText(error, texts)
+    if (text !== null) say(text)
+  }
+
   return {
     go,
     open(entry) {
@@ -79,8 +86,8 @@ export function createCommands(parts: {
         const address = await addressOfChosen()
         if (address === null) say(fill(texts.dialogs.tooManyForZip, { most: words.number(BATCH_SIZE) }))
         else startDownload(address)
-      } catch {
-        say(notReached(texts))
+      } catch (error) {
+        failed(error)
       }
     },
     async copyLinks(entries) {
@@ -97,9 +104,10 @@ export function createCommands(parts: {
     undo: (operation) => void manager.undo(operation),
     undoLast: () => void manager.undoLast(),
     withChosen(act) {
-      manager.chosen().then(act, () => say(notReached(texts)))
+      manager.chosen().then(act, failed)
     },
     say,
+    failed,
   }
 }
 

@@ -1,3 +1,4 @@
+import { isSignedOut } from '../shared/session.ts'
 import type { FilesTexts } from './texts.ts'
 
 /** Why nobody answers, as far as the browser knows. */
@@ -6,6 +7,11 @@ export function networkText({ network, offline }: FilesTexts['problems']): strin
 }
 
 /** It cannot be said whether something was done. */
-export function notReached({ dialogs }: FilesTexts): string {
+function notReached({ dialogs }: FilesTexts): string {
   return navigator.onLine ? dialogs.notReached : dialogs.offline
+}
+
+/** What is said of a request that nobody refused; null after signing out, which stands on the page already. */
+export function failureText(error: unknown, texts: FilesTexts): string | null {
+  return isSignedOut(error) ? null : notReached(texts)
 }

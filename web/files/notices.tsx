@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
+import { SignInLink, useSessionOver } from '../shared/sign-in-link.tsx'
 import { fill } from '../shared/words.ts'
 import { ClaimPanel } from '../uploads/claims/claim-panel.tsx'
 import { openReceiptStore } from '../uploads/receipts.ts'
@@ -10,6 +11,7 @@ import { reasonOf } from './dialogs/use-attempt.ts'
 import { type Place, TOP } from './entry.ts'
 import { type FilesContextValue, useFiles } from './files-context.ts'
 import type { FileOperation } from './operations.ts'
+import { SignedOutNotice } from './signed-out.tsx'
 
 /** Milliseconds for which it is said that all went well. */
 const SAID_FOR = 10_000
@@ -25,14 +27,19 @@ export interface Saying {
 
 /** What is being done and what was done, with what takes it back; and anything else there is to say. */
 export function NoticeList({ said }: { said: Saying }) {
-  const { texts, manager, words, data } = useFiles()
+  const { texts, manager, words, data, shown } = useFiles()
+  const isSessionOver = useSessionOver()
   const operations = useSyncExternalStore(manager.operations.subscribe, manager.operations.snapshot)
+  const isSaid =
+    operations.some(({ state }) => state === 'signed out') ||
+    (shown.problem === 'signed out' && manager.listing.total() === null)
   return (
     <section aria-label={texts.operations.list} className="notices">
       <ClaimPanel className="notice" receipts={receipts} texts={data.uploads.claim} words={words} />
       {operations.slice(-SHOWN).map((operation) => (
         <Notice key={operation.id} operation={operation} />
       ))}
+      {isSessionOver && !isSaid ? <SignedOutNotice /> : null}
       <Said saying={said} />
     </section>
   )
@@ -43,6 +50,7 @@ function Notice({ operation }: { operation: FileOperation<OperationDone> }) {
   const { texts, manager, commands } = files
   const { id, state, failed, canUndo } = operation
   const [isHeld, setIsHeld] = useState(false)
+  const isHeldUp = state === 'waiting' || state === 'signed out'
   const isWell = state === 'over' && failed.length === 0
 
   useEffect(() => {
@@ -62,7 +70,7 @@ function Notice({ operation }: { operation: FileOperation<OperationDone> }) {
     >
       <div role="status">
         <p>{sentence(operation, files)}</p>
-        {state === 'waiting' ? <p className="small quiet">{progress(operation, files)}</p> : null}
+        {isHeldUp ? <p className="small quiet">{progress(operation, files)}</p> : null}
         {failed.length === 0 ? null : <p className="small failure">{failure(operation, files)}</p>}
       </div>
       <div className="notice-actions">
@@ -71,7 +79,8 @@ function Notice({ operation }: { operation: FileOperation<OperationDone> }) {
             {texts.operations.retry}
           </Button>
         ) : null}
-        {canUndo && (state === 'over' || state === 'waiting') ? (
+        {state === 'signed out' ? <SignInLink label={texts.problems.signIn} /> : null}
+        {canUndo && (state === 'over' || isHeldUp) ? (
           <Button leftSection={<Drawing of="undo" />} onClick={() => commands.undo(id)} variant="subtle">
             {texts.operations.undo}
           </Button>
@@ -129,11 +138,12 @@ function sentence(
 }
 
 function progress(
-  { done, total }: FileOperation<OperationDone>,
+  { done, total, state }: FileOperation<OperationDone>,
   { texts, words }: FilesContextValue,
 ): string {
-  const { waiting, waitingOffline } = texts.operations
-  return fill(navigator.onLine ? waiting : waitingOffline, {
+  const { waiting, waitingOffline, waitingSignedOut } = texts.operations
+  const why = navigator.onLine ? waiting : waitingOffline
+  return fill(state === 'signed out' ? waitingSignedOut : why, {
     done: words.number(done),
     total: words.number(total),
   })

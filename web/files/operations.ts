@@ -1,3 +1,5 @@
+import { isSignedOut } from '../shared/session.ts'
+
 /**
  * What was asked for and changes something: it goes on until the server has said yes or no to all of it, however often
  * the network breaks on the way, and can be undone. Every batch may be sent twice: what was done already is done.
@@ -31,8 +33,8 @@ export interface FileOperation<Kind> {
   readonly done: number
   readonly failed: readonly FailedOperation[]
   readonly canUndo: boolean
-  /** `waiting`: nobody answered; it is tried again by itself. */
-  readonly state: 'running' | 'waiting' | 'over'
+  /** `waiting`: nobody answered; it is tried again by itself. `signed out`: it goes on once `retry` is called. */
+  readonly state: 'running' | 'waiting' | 'signed out' | 'over'
 }
 
 interface Listed<Kind> {
@@ -132,15 +134,15 @@ export class Operations<Kind> {
     this.#publish()
   }
 
-  /** Until it is time to try again. */
-  #pause(wait: number): Promise<void> {
+  /** Until it is time to try again; null: only when that is asked for. */
+  #pause(wait: number | null): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         callOff()
         this.#waiting.delete(end)
         resolve()
       }
-      const callOff = this.#later(end, wait)
+      const callOff = wait === null ? () => {} : this.#later(end, wait)
       this.#waiting.add(end)
     })
   }
@@ -151,10 +153,11 @@ export class Operations<Kind> {
       if (it.isStopped) return null
       try {
         return await batch.run()
-      } catch {
+      } catch (error) {
         if (it.isStopped) return null
-        this.#show(it, { state: 'waiting' })
-        await this.#pause(wait)
+        const isOut = isSignedOut(error)
+        this.#show(it, { state: isOut ? 'signed out' : 'waiting' })
+        await this.#pause(isOut ? null : wait)
         if (!it.isStopped) this.#show(it, { state: 'running' })
       }
     }

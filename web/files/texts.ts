@@ -39,6 +39,8 @@ export interface FilesTexts {
     readonly offlineWhy: string
     readonly signedOut: string
     readonly signedOutWhy: string
+    /** Where what is shown stays. */
+    readonly signedOutStays: string
     readonly signIn: string
     readonly missing: string
     readonly missingWhy: string
@@ -206,6 +208,8 @@ export interface FilesTexts {
     readonly waiting: string
     /** {done}, {total} */
     readonly waitingOffline: string
+    /** {done}, {total} */
+    readonly waitingSignedOut: string
     /** {name} */
     readonly failed: Plural
     readonly reasons: Readonly<Record<string, string>>

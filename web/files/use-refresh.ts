@@ -1,5 +1,6 @@
 import { useEffect } from 'react'
 import { watchAccount } from '../shared/app/watch.ts'
+import { isSessionOver, watchSession } from '../shared/session.ts'
 import type { UploadEngine } from '../uploads/engine.ts'
 import type { Manager } from './manager.ts'
 
@@ -20,6 +21,9 @@ export function useRefresh(manager: Manager, engine: UploadEngine): void {
       }, GATHERED)
     }
     const unwatch = watchAccount({ changed: soon, nearlyFull: () => void manager.storage.look() })
+    const unwatchSession = watchSession(() => {
+      if (!isSessionOver()) manager.operations.retry()
+    })
     const listening = new AbortController()
     const { signal } = listening
     addEventListener(
@@ -51,6 +55,7 @@ export function useRefresh(manager: Manager, engine: UploadEngine): void {
       listening.abort()
       unsubscribe()
       unwatch()
+      unwatchSession()
     }
   }, [manager, engine])
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { answerOf, RequestFailure } from '../uploads/answers.ts'
 import { ownAccount } from './own-account.ts'
+import { isSignedOut, noteSession } from './session.ts'
 
 /** Nobody waits longer than this for an answer. */
 const QUIET = 30_000
@@ -19,8 +20,11 @@ export async function askServer<T>(
   const signals = [AbortSignal.timeout(QUIET), ...(request.signal == null ? [] : [request.signal])]
   const { response, said } = await answered(path, { ...request, signal: AbortSignal.any(signals) })
   if (!response.ok) {
-    throw new RequestFailure(answerOf(response.status, said, response.headers.get('retry-after')))
+    const failure = new RequestFailure(answerOf(response.status, said, response.headers.get('retry-after')))
+    if (isSignedOut(failure)) noteSession(true)
+    throw failure
   }
+  noteSession(false)
   const parsed = z.safeParse(shape, json(said))
   if (!parsed.success) throw new RequestFailure(null)
   return parsed.data

@@ -376,8 +376,9 @@ export const de: Texts = {
         networkWhy: 'Es ist nichts verloren. Es wird von selbst weiter versucht.',
         offline: 'Du bist offline',
         offlineWhy: 'Es ist nichts verloren. Es geht von selbst weiter, sobald du wieder online bist.',
-        signedOut: 'Du bist nicht angemeldet',
+        signedOut: 'Du wurdest abgemeldet',
         signedOutWhy: 'Melde dich an, um deine Dateien zu sehen.',
+        signedOutStays: 'Melde dich an und versuche es dann noch einmal. Was hier steht, bleibt.',
         signIn: 'Anmelden',
         missing: 'Diesen Ordner gibt es hier nicht',
         missingWhy: 'Er wurde gelöscht oder in den Papierkorb gelegt.',
@@ -553,6 +554,8 @@ export const de: Texts = {
           'Der Server ist nicht erreichbar. {done} von {total} sind sicher erledigt; mit dem Rest geht es von selbst weiter.',
         waitingOffline:
           'Du bist offline. {done} von {total} sind sicher erledigt; mit dem Rest geht es von selbst weiter.',
+        waitingSignedOut:
+          'Du wurdest abgemeldet. {done} von {total} sind sicher erledigt; mit dem Rest geht es nach dem Anmelden weiter.',
         failed: {
           one: '„{name}“ wurde nicht geändert.',
           other: '„{name}“ und andere, zusammen {count}, wurden nicht geändert.',

@@ -364,8 +364,9 @@ export const en: Texts = {
         networkWhy: 'Nothing is lost. It keeps trying by itself.',
         offline: 'You are offline',
         offlineWhy: 'Nothing is lost. It continues by itself once you are back online.',
-        signedOut: 'You are not signed in',
+        signedOut: 'You have been signed out',
         signedOutWhy: 'Sign in to see your files.',
+        signedOutStays: 'Sign in, then try again. What is here stays.',
         signIn: 'Sign in',
         missing: 'This folder is not here',
         missingWhy: 'It was deleted or moved to the bin.',
@@ -522,6 +523,8 @@ export const en: Texts = {
           'The server cannot be reached. {done} of {total} are done for certain; the rest continues by itself.',
         waitingOffline:
           'You are offline. {done} of {total} are done for certain; the rest continues by itself.',
+        waitingSignedOut:
+          'You have been signed out. {done} of {total} are done for certain; the rest continues once you have signed in.',
         failed: {
           one: '“{name}” was not changed.',
           other: '“{name}” and others ({count} in all) were not changed.',

@@ -11,7 +11,7 @@ import { reasonOf } from '../dialogs/use-attempt.ts'
 import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import type { Place } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
-import { notReached } from '../network-text.ts'
+import { failureText } from '../network-text.ts'
 import { useTimes } from '../use-times.ts'
 import { deleteEntry, emptyWholeBin, fetchBin, restoreEntry } from './bin-client.ts'
 import { RestoreTo } from './restore-to.tsx'
@@ -27,7 +27,7 @@ function useBin() {
   const [homeless, setHomeless] = useState<BinEntry | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const oneAtATime = useOneAtATime()
-  const failed = () => setProblem(notReached(texts))
+  const failed = (error: unknown) => setProblem(failureText(error, texts))
 
   async function readFrom(first: number): Promise<void> {
     const known = new Set(entries?.map(({ id }) => id))

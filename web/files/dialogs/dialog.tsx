@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Dialog as SharedDialog } from '../../shared/dialogs/dialog.tsx'
 import { useFiles } from '../files-context.ts'
+import { SignedOutNote } from '../signed-out.tsx'
 
 interface DialogProps {
   readonly title: string
@@ -11,6 +12,11 @@ interface DialogProps {
   readonly isHeld?: boolean
 }
 
-export function FilesDialog(props: DialogProps) {
-  return <SharedDialog closeText={useFiles().texts.dialogs.close} {...props} />
+export function FilesDialog({ children, ...props }: DialogProps) {
+  return (
+    <SharedDialog closeText={useFiles().texts.dialogs.close} {...props}>
+      <SignedOutNote />
+      {children}
+    </SharedDialog>
+  )
 }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { refusedRequest } from '../../shared/ask.ts'
 import { fill } from '../../shared/words.ts'
 import { useFiles } from '../files-context.ts'
-import { notReached } from '../network-text.ts'
+import { failureText } from '../network-text.ts'
 import type { FilesTexts } from '../texts.ts'
 
 /**
@@ -29,9 +29,13 @@ export function useListAttempt(reasons: Readonly<Record<string, string>> = {}) {
   return { problem, isBusy, attempt }
 }
 
-function problemText(error: unknown, texts: FilesTexts, reasons: Readonly<Record<string, string>>): string {
+function problemText(
+  error: unknown,
+  texts: FilesTexts,
+  reasons: Readonly<Record<string, string>>,
+): string | null {
   const code = refusedRequest(error)
-  return code === null ? notReached(texts) : (reasons[code] ?? reasonOf(code, texts))
+  return code === null ? failureText(error, texts) : (reasons[code] ?? reasonOf(code, texts))
 }
 
 /** Why the server refused something. */

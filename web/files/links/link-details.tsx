@@ -9,7 +9,7 @@ import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
 import { LinkLog } from './link-log.tsx'
 import { changeLink, fetchContributions, type LinkChange } from './links-client.ts'
-import { MoreButton, ReadFailure, useReadPages } from './read-pages.tsx'
+import { MoreButton, useReadPages } from './read-pages.tsx'
 
 interface LinkDetailsProps {
   readonly link: Link
@@ -37,7 +37,7 @@ function Received({ link }: { link: Link }) {
   return (
     <>
       <h3>{links.came}</h3>
-      <ReadFailure of={came} />
+      <ProblemMessage isSmall text={came.failure} />
       {came.items?.length === 0 ? <p className="small quiet">{links.nothingCame}</p> : null}
       <ul>
         {came.items?.map((contribution) => (

@@ -1,9 +1,10 @@
 import type { Link, LinkEvent } from '../../../src/contract/links.ts'
+import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { FileName } from '../../shared/file-name.tsx'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
 import { fetchLog } from './links-client.ts'
-import { MoreButton, ReadFailure, useReadPages } from './read-pages.tsx'
+import { MoreButton, useReadPages } from './read-pages.tsx'
 
 /** Events have no names of their own. */
 interface KeyedEvent {
@@ -21,14 +22,14 @@ export function LinkLog({ link }: { link: Link }) {
       pages,
     })),
   )
-  const { items, hasMore, hasFailed } = log
+  const { items, hasMore, failure } = log
 
   const shown = items?.filter(({ event }) => event.kind !== 'link.arrived') ?? []
-  if (items !== null && shown.length === 0 && !hasMore && !hasFailed) return null
+  if (items !== null && shown.length === 0 && !hasMore && failure === null) return null
   return (
     <>
       <h3>{links.happened}</h3>
-      <ReadFailure of={log} />
+      <ProblemMessage isSmall text={failure} />
       <ul>
         {shown.map(({ event, key }) => (
           <EventRow event={event} key={key} />

@@ -11,7 +11,7 @@ import { FilesDialog } from '../dialogs/dialog.tsx'
 import { reasonOf } from '../dialogs/use-attempt.ts'
 import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
-import { notReached } from '../network-text.ts'
+import { failureText } from '../network-text.ts'
 import { useTimes } from '../use-times.ts'
 import { LinkDetails } from './link-details.tsx'
 import { fetchLinks, revokeLink } from './links-client.ts'
@@ -23,7 +23,7 @@ function useLinks() {
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [problem, setProblem] = useState<string | null>(null)
   const revoking = useOneAtATime()
-  const failed = () => setProblem(notReached(texts))
+  const failed = (error: unknown) => setProblem(failureText(error, texts))
 
   function read(page: number): void {
     setProblem(null)
@@ -49,7 +49,7 @@ function useLinks() {
     setProblem(null)
     const told = (error: unknown) => {
       const code = refusedRequest(error)
-      if (code === null) failed()
+      if (code === null) failed(error)
       else setProblem(reasonOf(code, texts))
     }
     revoking(() =>

@@ -2,14 +2,15 @@ import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
-import { notReached } from '../network-text.ts'
+import { failureText } from '../network-text.ts'
 
 /** A list that is read page by page. */
 export interface ReadPages<Item> {
   /** Null until the first page is here. */
   readonly items: readonly Item[] | null
   readonly hasMore: boolean
-  readonly hasFailed: boolean
+  /** Why a page could not be read. */
+  readonly failure: string | null
   more(): void
 }
 
@@ -19,37 +20,27 @@ export function useReadPages<Item>(
 ): ReadPages<Item> {
   const [items, setItems] = useState<readonly Item[] | null>(null)
   const [pages, setPages] = useState({ read: 0, all: 1 })
-  const [hasFailed, setHasFailed] = useState(false)
+  const { texts } = useFiles()
+  const [failure, setFailure] = useState<string | null>(null)
   const oneAtATime = useOneAtATime()
 
   function more(): void {
     const page = pages.read + 1
-    setHasFailed(false)
+    setFailure(null)
     oneAtATime(() =>
       fetchPage(page).then(
         (found) => {
           setItems((before) => [...(before ?? []), ...found.items])
           setPages({ read: page, all: found.pages })
         },
-        () => setHasFailed(true),
+        (error: unknown) => setFailure(failureText(error, texts)),
       ),
     )
   }
 
   useEffect(more, [])
 
-  return { items, hasMore: pages.read < pages.all, hasFailed, more }
-}
-
-/** That a page could not be read. */
-export function ReadFailure({ of }: { of: ReadPages<unknown> }) {
-  const { texts } = useFiles()
-  if (!of.hasFailed) return null
-  return (
-    <p className="failure small" role="alert">
-      {notReached(texts)}
-    </p>
-  )
+  return { items, hasMore: pages.read < pages.all, failure, more }
 }
 
 /** Reads the next page. */

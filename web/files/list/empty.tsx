@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { type ReactNode, useRef } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { DrawingName } from '../../shared/drawings/drawings.ts'
+import { signInAddress } from '../../shared/sign-in-link.tsx'
 import { TOP } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { networkText } from '../network-text.ts'
@@ -60,7 +61,7 @@ function Message({ kind }: Pick<EmptyProps, 'kind'>) {
     case 'signed out':
       return (
         <Words drawing="lock" title={problems.signedOut} why={problems.signedOutWhy}>
-          <Button component="a" href={`/sign-in?next=${encodeURIComponent(location.pathname)}`}>
+          <Button component="a" href={signInAddress()}>
             {problems.signIn}
           </Button>
         </Words>

@@ -13,7 +13,8 @@ export function EntryList({ look }: { look: Preferred['look'] }) {
   const isDue = useRef(false)
   const total = manager.listing.total()
   const { problem } = shown
-  if (problem !== null && (problem !== 'network' || total === null)) {
+  // What was listed stays as long as it may be true.
+  if (problem !== null && (problem === 'missing' || total === null)) {
     return <Empty isDue={isDue} kind={problem} />
   }
   if (total === 0) return <Empty isDue={isDue} kind={manager.listing.isFound() ? 'nothing found' : 'empty'} />

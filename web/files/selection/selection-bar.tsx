@@ -6,6 +6,8 @@ import type { MenuAnchor } from '../../shared/menus/menu-place.ts'
 import { useFiles } from '../files-context.ts'
 import { ListFields, type ListFieldsProps } from '../list/list-fields.tsx'
 import { networkText } from '../network-text.ts'
+import type { ListProblem } from '../problem.ts'
+import type { FilesTexts } from '../texts.ts'
 import { entryActions } from './entry-actions.ts'
 import { EntryMenu } from './entry-menu.tsx'
 import { selectedCount } from './selection.ts'
@@ -37,7 +39,7 @@ export function SelectionBar(look: ListFieldsProps) {
     return (
       <div className="selection-bar">
         <p className="small quiet" role="status">
-          {shown.problem === 'network' ? networkText(texts.problems) : counted}
+          {problemText(shown.problem, texts) ?? counted}
         </p>
         <ListFields {...look} />
       </div>
@@ -97,4 +99,10 @@ export function SelectionBar(look: ListFieldsProps) {
       <ListFields {...look} />
     </div>
   )
+}
+
+/** Why what is listed may be old. */
+function problemText(problem: ListProblem | null, { problems }: FilesTexts): string | null {
+  if (problem === 'signed out') return problems.signedOut
+  return problem === 'network' ? networkText(problems) : null
 }

@@ -7,7 +7,6 @@ import type { UploadEngine } from '../../uploads/engine.ts'
 import type { View } from '../../uploads/list/view.ts'
 import type { OtherFile } from '../../uploads/upload-item.ts'
 import { useFiles } from '../files-context.ts'
-import { notReached } from '../network-text.ts'
 import { TakeOverButton } from './take-over-button.tsx'
 import { cancelUnfinishedUpload, fetchUnfinished } from './uploads-client.ts'
 
@@ -30,8 +29,8 @@ export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view:
     null
 
   useEffect(() => {
-    fetchUnfinished().then(setUploads, () => commands.say(texts.problems.network))
-  }, [commands, texts])
+    fetchUnfinished().then(setUploads, commands.failed)
+  }, [commands])
 
   async function end(upload: ListedUpload): Promise<void> {
     // The server would not find what a second click is for.
@@ -40,8 +39,8 @@ export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view:
     try {
       await cancelUnfinishedUpload(upload)
       setUploads((before) => before?.filter(({ slug }) => slug !== upload.slug) ?? null)
-    } catch {
-      commands.say(notReached(texts))
+    } catch (error) {
+      commands.failed(error)
     }
     ending.current.delete(upload.slug)
   }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { problemOf } from '../../files/problem.ts'
 import { refusedRequest } from '../ask.ts'
 import { Drawing } from '../drawings/drawing.tsx'
+import { signInAddress } from '../sign-in-link.tsx'
 import { useApp } from './app-context.ts'
 import type { Answered } from './use-answer.ts'
 
@@ -37,10 +38,7 @@ function Failed({ again, error }: { again: () => Promise<void>; error: unknown }
       <p>{isSignedOut ? texts.signedOut : texts.network}</p>
       <p className="quiet">{isSignedOut ? texts.signedOutWhy : texts.networkWhy}</p>
       {isSignedOut ? (
-        <Button
-          component="a"
-          href={`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`}
-        >
+        <Button component="a" href={signInAddress()}>
           {texts.signIn}
         </Button>
       ) : (

@@ -1,9 +1,23 @@
-/** An error message; renders nothing without one. */
+import { use } from 'react'
+import { signInAddress, useSessionOver } from '../sign-in-link.tsx'
+import { AppContext } from './app-context.ts'
+
+/** An error message, with the way to sign in where that is what helps; renders nothing without one. */
 export function ProblemMessage({ text, isSmall = false }: { text: string | null; isSmall?: boolean }) {
+  const app = use(AppContext)
+  const isSessionOver = useSessionOver()
   if (text === null) return null
   return (
     <p className={isSmall ? 'failure small' : 'failure'} role="alert">
       {text}
+      {app === null || !isSessionOver ? null : (
+        <>
+          {' '}
+          <a href={signInAddress()} target="_blank" rel="noopener">
+            {app.texts.signIn}
+          </a>
+        </>
+      )}
     </p>
   )
 }

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { DrawingName } from '../../shared/drawings/drawings.ts'
+import { signInAddress } from '../../shared/sign-in-link.tsx'
 import type { UploadEngine } from '../engine.ts'
 import type { StartAppTexts } from '../texts.ts'
 import { isActive, type UploadItem } from '../upload-item.ts'
@@ -140,14 +141,21 @@ function ProblemLink({ problem, texts }: { problem: UploadProblem; texts: StartA
   const help = helpWith(problem, texts)
   if (help === null) return null
   return (
-    <Button component="a" href={help.href} variant="light">
+    <Button component="a" href={help.href} target={help.target} variant="light">
       {help.label}
     </Button>
   )
 }
 
-function helpWith({ kind }: UploadProblem, texts: StartAppTexts): { label: string; href: string } | null {
+interface Help {
+  readonly label: string
+  readonly href: string
+  /** A window of its own leaves the uploads of this one as they are. */
+  readonly target?: '_blank'
+}
+
+function helpWith({ kind }: UploadProblem, texts: StartAppTexts): Help | null {
   if (kind === 'account-full') return { label: texts.seeStorage, href: '/settings' }
-  if (kind !== 'signed-out' && kind !== 'guests-off') return null
-  return { label: texts.signIn, href: `/sign-in?next=${encodeURIComponent(location.pathname)}` }
+  if (kind === 'signed-out') return { label: texts.signIn, href: signInAddress(), target: '_blank' }
+  return kind === 'guests-off' ? { label: texts.signIn, href: signInAddress() } : null
 }

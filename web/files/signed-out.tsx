@@ -1,0 +1,35 @@
+import { Drawing } from '../shared/drawings/drawing.tsx'
+import { SignInLink, useSessionOver } from '../shared/sign-in-link.tsx'
+import { useFiles } from './files-context.ts'
+
+/** Says in a dialog that its requests are refused, for as long as they are. */
+export function SignedOutNote() {
+  const { problems } = useFiles().texts
+  if (!useSessionOver()) return null
+  return (
+    <div className="signed-out" role="alert">
+      <Drawing of="lock" />
+      <div className="signed-out-words">
+        <p>{problems.signedOut}</p>
+        <p className="small quiet">{problems.signedOutStays}</p>
+      </div>
+      <SignInLink label={problems.signIn} />
+    </div>
+  )
+}
+
+/** The same over the list. */
+export function SignedOutNotice() {
+  const { problems } = useFiles().texts
+  return (
+    <div className="notice" data-state="waiting">
+      <div role="status">
+        <p>{problems.signedOut}</p>
+        <p className="small quiet">{problems.signedOutStays}</p>
+      </div>
+      <div className="notice-actions">
+        <SignInLink label={problems.signIn} />
+      </div>
+    </div>
+  )
+}
