@@ -221,19 +221,23 @@ describeInBrowser('the file manager', (browser) => {
 
     await files.row('one.txt').locator('.more').tap()
     await page.getByRole('menuitem', { name: 'Select' }).tap()
-    await page.getByText('1 selected').waitFor()
+    expect((await page.getByText('1 selected').boundingBox())?.width).toBeGreaterThan(60)
     for (const name of ['Copy link', 'Delete', 'More actions']) {
       const box = await page.locator('.selection-bar').getByRole('button', { name }).boundingBox()
       expect({ name, right: Math.ceil((box?.x ?? 999) + (box?.width ?? 0)) <= 360 }).toEqual({
         name,
         right: true,
       })
+      expect(box?.y).toBeGreaterThan(PHONE.viewport.height - 80)
     }
     await page.locator('.selection-bar').getByRole('button', { name: 'More actions' }).tap()
     await page.getByRole('menuitem', { name: /Move to/ }).waitFor()
     await files.press('Escape')
     await page.locator('.selection-bar').getByRole('button', { name: 'Copy link' }).tap()
     await files.says('It opens for nobody but you')
+    await page.goBack()
+    await page.getByText('1 selected').waitFor({ state: 'detached' })
+    await files.lists('one.txt', 'three.png', 'two.txt')
     await page.goBack()
     await files.lists('Secret')
     expect(files.trouble()).toEqual([])

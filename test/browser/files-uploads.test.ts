@@ -56,6 +56,7 @@ describeInBrowser('uploads in the file manager', (browser) => {
       await mkdir(dirname(at), { recursive: true })
       await Bun.write(at, path)
     }
+    await mkdir(join(temporary.path, 'album/empty/below'), { recursive: true })
     await files.lists('Alpha', 'Beta')
     const box = await files.row('Beta').boundingBox()
     await dropAt(
@@ -66,12 +67,25 @@ describeInBrowser('uploads in the file manager', (browser) => {
     await files.row('Beta').dblclick()
     await files.lists('album', 'letter.txt')
     await files.row('album').dblclick()
-    await files.lists('inner', 'one.txt')
+    await files.lists('empty', 'inner', 'one.txt')
+    await files.row('inner').locator('.cell-size').getByText('2 files').waitFor()
     await files.row('inner').dblclick()
     await files.lists('deep', 'two.txt')
     await files.row('deep').dblclick()
     await files.lists('three.txt')
+    await page.getByRole('navigation').getByRole('link', { name: 'album' }).click()
+    await files.row('empty').dblclick()
+    await files.lists('below')
     expect(await owner.api.files()).toHaveLength(4)
+
+    // The same by keys, for who cannot drop.
+    const choosing = page.waitForEvent('filechooser')
+    await files.button('Files or a folder').focus()
+    await files.press('Enter', 'ArrowDown', 'Enter')
+    await (await choosing).setFiles(join(temporary.path, 'album/inner'))
+    await files.lists('below', 'inner')
+    await files.uploads().getByText('6 files uploaded').waitFor()
+    expect((await owner.api.files()).filter(({ name }) => name === 'three.txt')).toHaveLength(2)
     expect(files.trouble()).toEqual([])
   })
 

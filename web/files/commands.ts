@@ -1,3 +1,4 @@
+import { refusedRequest } from '../shared/ask.ts'
 import { toClipboard } from '../shared/clipboard.ts'
 import { fill, type Words } from '../shared/words.ts'
 import type { Target } from '../uploads/upload-item.ts'
@@ -5,8 +6,9 @@ import { archiveOf, BATCH_SIZE, folderArchive } from './client.ts'
 import type { FilesPageData } from './data.ts'
 import { type Entry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
 import type { FolderTree } from './folders/folder-tree.ts'
+import { makeFolders } from './folders/make-folders.ts'
 import type { Manager } from './manager.ts'
-import { failureText } from './network-text.ts'
+import { failureText, reasonOf } from './network-text.ts'
 import { selectedCount } from './selection/selection.ts'
 
 /** What stands over the page. */
@@ -28,6 +30,8 @@ export interface Commands {
   copyLinks(entries: readonly Entry[]): Promise<void>
   remove(entries: readonly Entry[]): void
   move(entries: readonly Entry[], to: Place): void
+  /** Makes folders by their paths below a place. */
+  makeFolders(place: Place, paths: readonly string[]): void
   /** Takes an operation back. */
   undo(operation: number): void
   undoLast(): void
@@ -69,7 +73,8 @@ export function createCommands(parts: {
   }
 
   function failed(error: unknown): void {
-    const text = failureText(error, texts)
+    const code = refusedRequest(error)
+    const text = code === null ? failureText(error, texts) : reasonOf(code, texts)
     if (text !== null) say(text)
   }
 
@@ -100,6 +105,12 @@ export function createCommands(parts: {
     },
     move(entries, to) {
       void manager.move(entries, to)
+    },
+    makeFolders(place, paths) {
+      if (paths.length === 0) return
+      makeFolders(place, paths)
+        .catch(failed)
+        .finally(() => void manager.refresh())
     },
     undo: (operation) => void manager.undo(operation),
     undoLast: () => void manager.undoLast(),

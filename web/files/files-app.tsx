@@ -16,6 +16,7 @@ import { isTouchDevice } from './list/use-entry-events.ts'
 import type { Manager } from './manager.ts'
 import { NoticeList, type Saying } from './notices.tsx'
 import type { Preferences } from './preferences.ts'
+import { selectedCount } from './selection/selection.ts'
 import { StorageLine } from './storage-line.tsx'
 import { UploadsButton } from './uploads/uploads-button.tsx'
 import { useLayers } from './use-layers.ts'
@@ -72,10 +73,14 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
   const isOver = hasDetails && isNarrow()
   // A dialog takes the place of the menu that it was chosen in. A mouse leaves a menu by any click.
   const hasLayer = dialog !== null || (hasMenu && isTouchDevice())
-  useLayers((hasLayer ? 1 : 0) + (isOver ? 1 : 0), () => {
+  // A finger selects by a state of its own, which Back ends.
+  const isSelecting =
+    !hasDetails && isTouchDevice() && selectedCount(shown.selection, manager.listing.total() ?? 0) > 0
+  useLayers([hasLayer, isOver, isSelecting].filter(Boolean).length, () => {
     if (dialog !== null) setDialog(null)
     else if (leaveMenu.current !== null) leaveMenu.current()
-    else closeDetails()
+    else if (isOver) closeDetails()
+    else manager.selectNone()
   })
   useRefresh(manager, engine)
   useTitle(shown.tree?.find(shown.query.place)?.name ?? null)

@@ -1,4 +1,5 @@
 import { isSignedOut } from '../shared/session.ts'
+import { fill } from '../shared/words.ts'
 import type { FilesTexts } from './texts.ts'
 
 /** Why nobody answers, as far as the browser knows. */
@@ -14,4 +15,9 @@ function notReached({ dialogs }: FilesTexts): string {
 /** What is said of a request that nobody refused; null after signing out, which stands on the page already. */
 export function failureText(error: unknown, texts: FilesTexts): string | null {
   return isSignedOut(error) ? null : notReached(texts)
+}
+
+/** Why the server refused something. */
+export function reasonOf(code: string, { operations }: FilesTexts): string {
+  return operations.reasons[code] ?? fill(operations.otherReason, { code })
 }

@@ -30,6 +30,8 @@ export interface FilesTexts {
   readonly moreOf: string
   readonly empty: string
   readonly emptyWhy: string
+  /** Where nothing can be dropped. */
+  readonly emptyWhyByTouch: string
   readonly nothingFound: string
   readonly nothingFoundWhy: string
   readonly problems: {
@@ -59,6 +61,9 @@ export interface FilesTexts {
     readonly remove: string
     readonly newFolder: string
     readonly upload: string
+    readonly uploadMore: string
+    readonly uploadFiles: string
+    readonly uploadFolder: string
     readonly select: string
     readonly selectNone: string
     readonly more: string

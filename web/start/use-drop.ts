@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { droppedFiles } from '../uploads/dropped.ts'
+import { readDrop } from '../uploads/dropped.ts'
 import type { Picked } from '../uploads/picked.ts'
 
 interface Drop {
@@ -46,10 +46,11 @@ export function useDrop(add: (picked: readonly Picked[]) => void, count: number)
         event.preventDefault()
         setIsOver(false)
         setIsEmpty(false)
-        droppedFiles(event.dataTransfer).then(
-          (picked) => {
-            setIsEmpty(picked.length === 0)
-            add(picked)
+        // Guests have no folders, and a link takes none that are empty.
+        readDrop(event.dataTransfer).then(
+          ({ files }) => {
+            setIsEmpty(files.length === 0)
+            add(files)
           },
           () => {},
         )

@@ -369,6 +369,7 @@ export const de: Texts = {
       moreOf: 'Aktionen für {name}',
       empty: 'Hier ist noch nichts',
       emptyWhy: 'Lege Dateien hier ab oder wähle Hochladen. Auch ganze Ordner lassen sich ablegen.',
+      emptyWhyByTouch: 'Wähle Hochladen, um Fotos und andere Dateien hierher zu legen.',
       nothingFound: 'Nichts gefunden',
       nothingFoundWhy: 'Kein Name enthält das. Versuche es mit einem kürzeren Suchwort.',
       problems: {
@@ -397,6 +398,9 @@ export const de: Texts = {
         remove: 'Löschen',
         newFolder: 'Neuer Ordner',
         upload: 'Hochladen',
+        uploadMore: 'Dateien oder ein Ordner',
+        uploadFiles: 'Dateien hochladen',
+        uploadFolder: 'Ordner hochladen',
         select: 'Auswählen',
         selectNone: 'Auswahl aufheben',
         more: 'Aktionen',

@@ -357,6 +357,7 @@ export const en: Texts = {
       moreOf: 'Actions for {name}',
       empty: 'Nothing here yet',
       emptyWhy: 'Drop files here, or choose Upload. Folders can be dropped too.',
+      emptyWhyByTouch: 'Choose Upload to put photos and other files here.',
       nothingFound: 'Nothing found',
       nothingFoundWhy: 'No name contains this. Try a shorter search.',
       problems: {
@@ -385,6 +386,9 @@ export const en: Texts = {
         remove: 'Delete',
         newFolder: 'New folder',
         upload: 'Upload',
+        uploadMore: 'Files or a folder',
+        uploadFiles: 'Upload files',
+        uploadFolder: 'Upload folder',
         select: 'Select',
         selectNone: 'Clear selection',
         more: 'Actions',

@@ -2,10 +2,11 @@ import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { FileDetail } from '../../../src/contract/files.ts'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
-import { fetchDetail } from '../client.ts'
+import { fetchDetail, folderArchive } from '../client.ts'
 import { isOwnersAlone } from '../commands.ts'
 import type { Entry, FileEntry, FolderEntry } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
+import { amountOf } from '../list/amount.ts'
 import { theOnly } from '../selection/the-only.ts'
 import { useTimes } from '../use-times.ts'
 import { EntryPreview } from './preview.tsx'
@@ -61,6 +62,15 @@ function DetailsActions({ entry }: { entry: Entry }) {
         </p>
       ) : null}
       <Button
+        component="a"
+        download=""
+        href={entry.kind === 'file' ? `${pathOf(entry)}?download=1` : folderArchive(entry.id)}
+        leftSection={<Drawing of="download" />}
+        variant="default"
+      >
+        {entry.kind === 'file' ? actions.download : actions.downloadZip}
+      </Button>
+      <Button
         leftSection={<Drawing of="copy" />}
         onClick={() => void commands.copyLinks([entry])}
         variant="light"
@@ -76,7 +86,7 @@ function DetailsActions({ entry }: { entry: Entry }) {
       </Button>
       <Button
         component="a"
-        href={entry.kind === 'file' ? new URL(entry.url).pathname : `/f/${entry.id}`}
+        href={pathOf(entry)}
         leftSection={<Drawing of="link" />}
         target="_blank"
         variant="default"
@@ -85,6 +95,11 @@ function DetailsActions({ entry }: { entry: Entry }) {
       </Button>
     </div>
   )
+}
+
+/** The path of its page. */
+function pathOf(entry: Entry): string {
+  return entry.kind === 'file' ? new URL(entry.url).pathname : `/f/${entry.id}`
 }
 
 function FileDetails({ file }: { file: FileEntry }) {
@@ -130,7 +145,8 @@ function FileDetails({ file }: { file: FileEntry }) {
 }
 
 function FolderDetails({ folder }: { folder: FolderEntry }) {
-  const { texts, words } = useFiles()
+  const files = useFiles()
+  const { texts } = files
   const times = useTimes()
   const { details } = texts
   return (
@@ -138,7 +154,7 @@ function FolderDetails({ folder }: { folder: FolderEntry }) {
       <DetailsActions entry={folder} />
       <Facts
         facts={[
-          [details.content, words.count(folder.fileCount, texts.filesIn)],
+          [details.content, amountOf(folder, files)],
           [details.created, times.long(folder.createdAt)],
           [details.access, folder.isPublic ? texts.dialogs.public : texts.private],
           [texts.dialogs.password, folder.hasPassword ? texts.locked : texts.dialogs.protections.none],

@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import { refusedRequest } from '../../shared/ask.ts'
-import { fill } from '../../shared/words.ts'
 import { useFiles } from '../files-context.ts'
-import { failureText } from '../network-text.ts'
+import { failureText, reasonOf } from '../network-text.ts'
 import type { FilesTexts } from '../texts.ts'
 
 /**
@@ -36,9 +35,4 @@ function problemText(
 ): string | null {
   const code = refusedRequest(error)
   return code === null ? failureText(error, texts) : (reasons[code] ?? reasonOf(code, texts))
-}
-
-/** Why the server refused something. */
-export function reasonOf(code: string, { operations }: FilesTexts): string {
-  return operations.reasons[code] ?? fill(operations.otherReason, { code })
 }

@@ -10,6 +10,8 @@ export interface FolderTree {
   path(id: Place): readonly FolderEntry[]
   /** Whether `id` is `above`, or anywhere in it. */
   isWithin(id: Place, above: Place): boolean
+  /** Files in it and in all folders below it. */
+  fileCount(folder: FolderEntry): number
   /** By name. */
   search(part: string): readonly FolderEntry[]
 }
@@ -26,10 +28,22 @@ export function createFolderTree(folders: readonly FolderEntry[]): FolderTree {
     return found
   }
 
+  const counts = new Map<Place, number>()
+  function fileCount({ id, fileCount: own }: FolderEntry): number {
+    const known = counts.get(id)
+    if (known !== undefined) return known
+    // Ends a circle, which moves that cross each other may show for a moment.
+    counts.set(id, 0)
+    const count = (byPlace.get(id) ?? []).reduce((sum, inner) => sum + fileCount(inner), own)
+    counts.set(id, count)
+    return count
+  }
+
   return {
     find: (id) => byId.get(id) ?? null,
     children: (id) => byPlace.get(id) ?? [],
     path,
+    fileCount,
     isWithin: (id, above) => above === TOP || path(id).some((folder) => folder.id === above),
     search(part) {
       const wanted = folded(part)

@@ -14,7 +14,9 @@ export function PathBar() {
 
   // The last step matters most, where there is no room for all.
   useEffect(() => {
-    if (path.current !== null) path.current.scrollLeft = path.current.scrollWidth
+    if (path.current === null) return
+    path.current.scrollLeft = path.current.scrollWidth
+    markCut(path.current)
   })
 
   function follow(event: MouseEvent, to: Place): void {
@@ -33,7 +35,7 @@ export function PathBar() {
       >
         <Drawing of="folders" />
       </button>
-      <nav aria-label={texts.path} ref={path}>
+      <nav aria-label={texts.path} onScroll={({ currentTarget }) => markCut(currentTarget)} ref={path}>
         <ol className="path">
           {steps.map(({ id, name }) => (
             <li key={id}>
@@ -51,4 +53,9 @@ export function PathBar() {
       </nav>
     </div>
   )
+}
+
+/** Shows that there are steps further up. */
+function markCut(path: HTMLElement): void {
+  path.toggleAttribute('data-cut', path.scrollLeft > 0)
 }

@@ -8,6 +8,7 @@ import { useFiles } from '../files-context.ts'
 import { networkText } from '../network-text.ts'
 import type { ListProblem } from '../problem.ts'
 import { commandOfKey } from './key-command.ts'
+import { isTouchDevice } from './use-entry-events.ts'
 import { type FocusDue, useMessageFocus } from './use-row-focus.ts'
 
 interface EmptyProps {
@@ -39,7 +40,13 @@ function Message({ kind }: Pick<EmptyProps, 'kind'>) {
   const { problems } = texts
   switch (kind) {
     case 'empty':
-      return <Words drawing="upload" title={texts.empty} why={texts.emptyWhy} />
+      return (
+        <Words
+          drawing="upload"
+          title={texts.empty}
+          why={isTouchDevice() ? texts.emptyWhyByTouch : texts.emptyWhy}
+        />
+      )
     case 'nothing found':
       return <Words drawing="search" title={texts.nothingFound} why={texts.nothingFoundWhy} />
     case 'network':

@@ -35,6 +35,7 @@ function SortFields() {
   const { texts, shown, manager } = useFiles()
   const { sort, order } = shown.query
   const other = order === 'asc' ? 'desc' : 'asc'
+  const label = `${texts.sortBy} ${texts.sorts[sort]}, ${texts.order[other]}`
   return (
     <div className="sort-fields">
       <select
@@ -52,10 +53,10 @@ function SortFields() {
         ))}
       </select>
       <button
-        aria-label={texts.order[other]}
+        aria-label={label}
         className="icon-button"
         onClick={() => manager.sortBy(sort, other)}
-        title={texts.order[other]}
+        title={label}
         type="button"
       >
         <Drawing of={order === 'asc' ? 'up' : 'down'} />

@@ -4,6 +4,7 @@ import type { Entry } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { isSelected } from '../selection/selection.ts'
 import { useTimes } from '../use-times.ts'
+import { amountOf } from './amount.ts'
 import { EntryPicture } from './entry-picture.tsx'
 import type { LineProps } from './line-props.ts'
 import { MoreButton } from './more-button.tsx'
@@ -31,7 +32,8 @@ interface EntryLineProps {
 }
 
 function EntryLine({ entry, row, place, openMenu }: EntryLineProps) {
-  const { texts, words, shown } = useFiles()
+  const files = useFiles()
+  const { texts, words, shown } = files
   const times = useTimes()
   const { selection, busy, query, tree } = shown
   const isFolder = entry.kind === 'folder'
@@ -57,16 +59,14 @@ function EntryLine({ entry, row, place, openMenu }: EntryLineProps) {
         <span className="cell-words">
           <FileName name={entry.name} />
           {folder === null ? null : <bdi className="small quiet place">{folder}</bdi>}
-          <span className="small quiet cell-facts">
-            {isFolder ? words.count(entry.fileCount, texts.filesIn) : words.size(entry.size)}
-          </span>
+          <span className="small quiet cell-facts">{amountOf(entry, files)}</span>
         </span>
         {!isFolder && entry.isDamaged ? <Mark drawing="alert" label={texts.damaged} /> : null}
         {isFolder && !entry.isPublic ? <Mark drawing="hidden" label={texts.private} /> : null}
         {isFolder && entry.hasPassword ? <Mark drawing="lock" label={texts.locked} /> : null}
       </div>
       <div className="cell-size quiet small" role="gridcell">
-        {isFolder ? words.count(entry.fileCount, texts.filesIn) : words.size(entry.size)}
+        {amountOf(entry, files)}
       </div>
       <div className="cell-date quiet small" role="gridcell">
         <time dateTime={entry.createdAt}>{times.short(entry.createdAt)}</time>

@@ -2,6 +2,7 @@ import { FileName } from '../../shared/file-name.tsx'
 import type { Entry } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { isSelected } from '../selection/selection.ts'
+import { amountOf } from './amount.ts'
 import { EntryPicture } from './entry-picture.tsx'
 import type { LineProps } from './line-props.ts'
 import { MoreButton } from './more-button.tsx'
@@ -35,7 +36,8 @@ export function TileLine({ line, columns, total, place, openMenu }: LineProps) {
 }
 
 function Tile({ entry, row, openMenu }: { entry: Entry; row: number; openMenu: LineProps['openMenu'] }) {
-  const { texts, words, shown } = useFiles()
+  const files = useFiles()
+  const { texts, shown } = files
   const { selection, busy } = shown
   const isFolder = entry.kind === 'folder'
   const events = useEntryEvents(row, entry)
@@ -54,7 +56,7 @@ function Tile({ entry, row, openMenu }: { entry: Entry; row: number; openMenu: L
       <EntryPicture entry={entry} />
       <FileName name={entry.name} />
       <span className="small quiet">
-        {isFolder ? words.count(entry.fileCount, texts.filesIn) : words.size(entry.size)}
+        {amountOf(entry, files)}
         {!isFolder && entry.isDamaged ? ` · ${texts.damaged}` : null}
       </span>
       <MoreButton name={entry.name} openMenu={openMenu} row={row} />

@@ -1,13 +1,11 @@
 import { Button, TextInput } from '@mantine/core'
-import { type ChangeEvent, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { UploadEngine } from '../../uploads/engine.ts'
-import { hasPicker, pickFiles } from '../../uploads/file-picker.ts'
-import { byItself, type Picked } from '../../uploads/picked.ts'
-import { uploadFolder } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { SelectionBar } from '../selection/selection-bar.tsx'
 import type { ListFieldsProps } from './list-fields.tsx'
+import { UploadButton } from './upload-button.tsx'
 
 interface ToolbarProps extends ListFieldsProps {
   readonly engine: UploadEngine
@@ -65,39 +63,5 @@ function SearchField() {
       type="search"
       value={text}
     />
-  )
-}
-
-function UploadButton({ engine }: { engine: UploadEngine }) {
-  const { texts, shown } = useFiles()
-  const field = useRef<HTMLInputElement>(null)
-  const add = (picked: readonly Picked[]) => engine.add(picked, uploadFolder(shown.query.place))
-
-  function choose(): void {
-    if (hasPicker()) void pickFiles().then(add)
-    else field.current?.click()
-  }
-
-  function chosen({ currentTarget }: ChangeEvent<HTMLInputElement>): void {
-    add([...(currentTarget.files ?? [])].map(byItself))
-    currentTarget.value = ''
-  }
-
-  return (
-    <>
-      <Button className="tool" leftSection={<Drawing of="upload" />} onClick={choose}>
-        {texts.actions.upload}
-      </Button>
-      <input
-        aria-hidden="true"
-        className="upload-field"
-        hidden
-        multiple
-        onChange={chosen}
-        ref={field}
-        tabIndex={-1}
-        type="file"
-      />
-    </>
   )
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { droppedFiles } from '../../uploads/dropped.ts'
+import { readDrop } from '../../uploads/dropped.ts'
 import type { UploadEngine } from '../../uploads/engine.ts'
 import { mayGo } from '../commands.ts'
 import { type Entry, uploadFolder } from '../entry.ts'
@@ -74,9 +74,12 @@ export function useDrops(files: FilesContextValue, engine: UploadEngine): boolea
         const { commands, shown } = latest.current
         if (transfer.types.includes('Files')) {
           event.preventDefault()
-          const folder = uploadFolder(target?.dataset.drop ?? shown.query.place)
-          droppedFiles(transfer).then(
-            (picked) => engine.add(picked, folder),
+          const place = target?.dataset.drop ?? shown.query.place
+          readDrop(transfer).then(
+            ({ files, emptyFolders }) => {
+              engine.add(files, uploadFolder(place))
+              commands.makeFolders(place, emptyFolders)
+            },
             () => {},
           )
         } else if (transfer.types.includes(ENTRIES) && target?.dataset.drop !== undefined) {
