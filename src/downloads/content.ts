@@ -22,7 +22,7 @@ export interface Content {
    * Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has not all of its bytes any more.
    */
   read(file: FileDetailRow, start: number, end: number): Promise<OpenBlob | BlobChunks>
-  /** Has the content looked at where the error says that the disk cannot read it. Never throws. */
+  /** Has the content looked at where the error says that its bytes cannot be read, or are not all there. Never throws. */
   failed(file: FileDetailRow, error: unknown): void
   /**
    * The chunks of the whole content, verified on their way where that is switched on: in place of the last one of other bytes
@@ -72,7 +72,14 @@ export function createContent(parts: ContentParts): Content {
   }
 
   function failed(file: FileDetailRow, error: unknown): void {
-    if (isUnreadable(error)) suspects.add(file.blob_id)
+    if (isUnreadable(error) || isLost(error)) suspects.add(file.blob_id)
+  }
+
+  async function lost(file: FileDetailRow, cause: unknown): Promise<FileDamaged> {
+    const failure = await damaged(file, cause)
+    // Whoever brings it back has marked it.
+    if (failure.retryAfter === undefined) suspects.add(file.blob_id)
+    return failure
   }
 
   return {
@@ -101,8 +108,10 @@ export function createContent(parts: ContentParts): Content {
       try {
         return await opened(file.blob_key, file.size, start, end)
       } catch (error) {
-        failed(file, error)
-        if (!isLost(error)) throw error
+        if (!isLost(error)) {
+          failed(file, error)
+          throw error
+        }
       }
       // The same content was uploaded again and its newer copy has taken this one's place: ask for the row anew.
       const present = await findFile(db, { kind: 'uuid', uuid: file.uuid satisfies Uuid })
@@ -110,7 +119,7 @@ export function createContent(parts: ContentParts): Content {
       try {
         return await opened(present.blob_key, file.size, start, end)
       } catch (error) {
-        throw isLost(error) ? await damaged(present, error) : error
+        throw isLost(error) ? await lost(present, error) : error
       }
     },
   }

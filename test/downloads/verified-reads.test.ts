@@ -1,4 +1,4 @@
-/** HOLDFAST_VERIFY_READS: a whole download never ends with other bytes than were stored. */
+/** HOLDFAST_VERIFY_READS: a whole download never ends with other bytes than were stored. What a download finds is marked. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Config } from '../../src/config.ts'
 import type { Sha256 } from '../../src/domain/ids.ts'
@@ -16,7 +16,7 @@ import {
 import { eventually } from '../support/eventually.ts'
 import { keptLog } from '../support/kept-log.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
-import { contentOf, flipByte } from '../support/storage/stored-contents.ts'
+import { contentOf, flipByte, storeOf } from '../support/storage/stored-contents.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -81,6 +81,22 @@ test.each(CHUNKS)('a content %s with another byte is not, and is marked', async 
   expect((await visit(host, address)).status).toBe(500)
   await host.settle()
   expect(await detail(host, key, file)).toMatchObject({ downloads: 0, views: 0 })
+})
+
+test('a content that is gone, or has lost its end, is marked by its download', async () => {
+  const blobs = await storeOf(host)
+  for (const left of [null, 10]) {
+    const file = await upload(host, { key, bytes: randomBytes(5000) })
+    const { key: blob } = await contentOf(host, file.slug)
+    await blobs.remove(blob)
+    if (left !== null) {
+      const writer = await blobs.create(blob)
+      await writer.write(randomBytes(left))
+      await writer.complete()
+    }
+    expect((await visit(host, await signedAddress(host, file, 'download'))).status).toBe(500)
+    await eventually('it is marked', async () => (await markOf(file)) === blob)
+  }
 })
 
 test('receivers that leave in the middle disturb nobody', async () => {

@@ -53,7 +53,7 @@ export class ArchiveContents {
 
   /** An archive that is requested again later has the content, where there is a second copy. */
   async #fail({ id, blobId }: PlannedFile, error: unknown): Promise<never> {
-    if (isLost(error)) await this.#copies.bringBack(blobId)
+    if (isLost(error) && !(await this.#copies.bringBack(blobId))) this.#suspects.add(blobId)
     const file = await findFile(this.#db, { kind: 'id', id })
     throw file === undefined ? error : readingFailure(file, error)
   }
