@@ -15,6 +15,8 @@ const ROOT = join(import.meta.dir, '..')
 const isForced = Bun.argv.includes('--force')
 const needsSite = isForced || !(await isBuiltFrom(ROOT, join(ROOT, 'web/dist/manifest.json')))
 const needsProgram = isForced || bundledEntry(ROOT, ENTRIES[0]) === null
+// Nothing in it is secret, and a server that root starts, which builds it first, lets nobody read what it makes.
+process.umask(0o022)
 process.exitCode = (await build()) ? 0 : 1
 
 async function build(): Promise<boolean> {

@@ -1,23 +1,26 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { followSystem } from '../../web/build/mantine-styles.ts'
 import { outcome, REPOSITORY, serving } from '../cli/command.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
 
-/** A clone of this repository with its packages, and with the site as it is built there. */
+/** A clone of this repository with its packages, and with the site as it is built there, not here. */
 const clone = temporaryFolder()
 afterAll(() => clone[Symbol.dispose]())
 beforeAll(async () => {
   for (const path of ['src', 'web', 'docs/guide', 'package.json', 'package-lock.json', 'tsconfig.json']) {
     cpSync(join(REPOSITORY, path), join(clone.path, path), { recursive: true })
   }
+  rmSync(join(clone.path, 'web/dist'), { recursive: true, force: true })
   symlinkSync(join(REPOSITORY, 'node_modules'), join(clone.path, 'node_modules'))
   expect(await build('--force')).toMatchObject({ code: 0 })
 })
 
+/** As by a server, which lets nobody read what it makes. */
 function build(...options: readonly string[]) {
-  return outcome([process.execPath, 'web/build.ts', ...options], clone.path, {})
+  const closed = ['sh', '-c', 'umask 077 && exec "$@"', 'sh']
+  return outcome([...closed, process.execPath, 'web/build.ts', ...options], clone.path, {})
 }
 
 function assets(): string[] {
@@ -31,6 +34,13 @@ function changed(path: string, change: (text: string) => string): Disposable {
   writeFileSync(file, change(text))
   return { [Symbol.dispose]: () => writeFileSync(file, text) }
 }
+
+test('what is built is for every user of the machine', () => {
+  const modes = ['dist', 'web/dist', 'web/dist/assets', 'web/dist/manifest.json'].map(
+    (path) => statSync(join(clone.path, path)).mode & 0o777,
+  )
+  expect(modes).toEqual([0o755, 0o755, 0o755, 0o644])
+})
 
 test('a build from the same sources is left alone', async () => {
   expect(await build()).toEqual({ code: 0, output: '', errors: '' })
