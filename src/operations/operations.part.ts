@@ -5,6 +5,7 @@ import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Removing } from '../core/store/generations.ts'
+import { assertOwnStore } from '../core/store/pairing.ts'
 import { MINUTE, SECOND } from '../domain/clock.ts'
 import type { EndableMails } from '../mail/outbox.ts'
 import { dataDiskSize } from '../storage.ts'
@@ -83,6 +84,10 @@ export async function createOperationsPart(
   const diskLoad = createDiskLoad(isOnDisk ? diskPressure : async () => null, clock.timers)
   const integrity = createIntegrity({ ...core, jobs: backgroundJobs })
   const probes = createProbes(core.signing, clock)
+  const probeStore = async () => {
+    await assertOwnStore(db, blobs)
+    await blobs.probe()
+  }
   return {
     allFiles: createAllFiles(db),
     auditLog: core.auditLog,
@@ -91,7 +96,7 @@ export async function createOperationsPart(
     diskWatch,
     doctor: createDoctor(
       { ...core, tryMail },
-      { db, jobs: backgroundJobs, integrity, probeStore: () => blobs.probe(), token: () => probes.token() },
+      { db, jobs: backgroundJobs, integrity, probeStore, token: () => probes.token() },
     ),
     figures: createFigures(core),
     integrity,

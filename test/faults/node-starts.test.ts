@@ -61,7 +61,7 @@ onSharedServers('nodes', () => {
     using elsewhere = temporaryFolder()
     const settings = { ...installation.settings, ...WITHOUT_BUCKET }
     expect(await refusal(elsewhere.path, settings)).toContain(
-      'the store that is configured is not the one in which this database keeps its files; configure that one, or move the files with "holdfast relocate"',
+      'the store that is configured is not the one in which this database keeps its files; is its folder mounted? Configure that one, or move the files with "holdfast relocate"',
     )
     // A bucket is another store too.
     expect(await refusal(elsewhere.path, installation.settings)).toContain('configure that one')

@@ -67,7 +67,7 @@ export async function assertPaired(db: Database, blobs: Marked, random: Random):
     }
     if ((await metaOf(trx, pairMeta.marked)) !== null) {
       throw new WrongStore(
-        'the store that is configured is not the one in which this database keeps its files; configure that one, or move the files with "holdfast relocate"',
+        'the store that is configured is not the one in which this database keeps its files; is its folder mounted? Configure that one, or move the files with "holdfast relocate"',
       )
     }
     await writeStoreMark(blobs, { mark: wanted, generation: 0 })

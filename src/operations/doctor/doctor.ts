@@ -1,6 +1,7 @@
 import type { MailConfig } from '../../config/setting-groups.ts'
 import type { Config } from '../../config.ts'
 import { createSigning } from '../../core/hmac.ts'
+import { assertOwnStore } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { MIGRATIONS, missingMigrations } from '../../database/migrate.ts'
 import type { Clock } from '../../domain/clock.ts'
@@ -167,7 +168,11 @@ async function checkInside(look: Look): Promise<Inside> {
           })),
         ]
       : [unknown('jobs', 'not looked at')]
-    const probeStore = async () => (await openBlobs({ ...look, report() {} }, false)).probe()
+    const probeStore = async () => {
+      const blobs = await openBlobs({ ...look, report() {} }, false)
+      await assertOwnStore(db, blobs)
+      await blobs.probe()
+    }
     const services = [await checkStore(config, probeStore), await checkDigests(look), ...ofServer]
     const { links } = await openSecrets(db, await readSecret(config.secret), random)
     return { database, services, token: createProbes(createSigning(links), clock).token() }

@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { openSqlite } from '../../../src/database/sqlite.ts'
@@ -217,6 +217,8 @@ describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doct
       .values({ name: 'remove garbage', ...failed })
       .execute()
     await db.destroy()
+    // As where a folder is not mounted.
+    renameSync(join(data, 'blobs/mark'), join(memory.path, 'mark'))
     const own = {
       HOLDFAST_DATA_DIR: data,
       HOLDFAST_SMTP_URL: `smtp://127.0.0.1:${await freePort()}`,
@@ -224,7 +226,7 @@ describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doct
       HOLDFAST_PUBLIC_URL: `http://127.0.0.1:${port}`,
     }
     const findings = await examined(memory.path, own)
-    expect(problemsOf(findings)).toEqual(['file-system', 'sync', 'jobs', 'mail', 'public-address'])
+    expect(problemsOf(findings)).toEqual(['file-system', 'sync', 'store', 'jobs', 'mail', 'public-address'])
     expect(finding(findings, 'jobs')?.changes[0]?.line).toBe('holdfast admin jobs retry "remove garbage"')
     const older = new Database(join(data, 'holdfast.sqlite'))
     older.run("update meta set value = '5' where key = 'version'")
