@@ -10,7 +10,7 @@ export function explain(error: unknown, environment: Environment): string {
       ({ variable, value, reason }) => `  ${variable} is "${value}": ${reason}`,
     )
     return [
-      'Holdfast cannot start with these settings; correct them in the environment or in .env:',
+      'Holdfast cannot start with these settings; correct them in the environment or in the file with settings (.env, or that of --env-file):',
       ...lines,
     ].join('\n')
   }

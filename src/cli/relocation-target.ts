@@ -66,6 +66,6 @@ export function readS3Address(text: string): S3Address | 'none' {
   const address = readBucketAddress(text)
   if (address !== undefined) return address
   throw new InvalidArgumentError(
-    `Allowed is the address of a service with a bucket, such as https://s3.example.org/holdfast, or none. The key comes from ${settings.s3AccessKeyId.variable} and ${settings.s3SecretAccessKey.variable}.`,
+    `Allowed is the address of a service with a bucket, such as https://s3.example.org/holdfast, or none. A bucket's name has 3 characters at least. The key comes from ${settings.s3AccessKeyId.variable} and ${settings.s3SecretAccessKey.variable}.`,
   )
 }

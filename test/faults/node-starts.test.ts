@@ -64,7 +64,7 @@ onSharedServers('nodes', () => {
       'the store that is configured is not the one in which this database keeps its files; is its folder mounted? Configure that one, or move the files with "holdfast relocate"',
     )
     // A bucket is another store too.
-    expect(await refusal(elsewhere.path, installation.settings)).toContain('configure that one')
+    expect(await refusal(elsewhere.path, installation.settings)).toContain('Configure that one')
   })
 
   test('with a database of their own on the bucket of others are told what to do', async () => {
