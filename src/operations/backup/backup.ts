@@ -19,6 +19,7 @@ import type { Carrier } from '../relocation/blob-carrying.ts'
 import { copySnapshot, countRows } from '../relocation/copying.rows.ts'
 import {
   blobsAmong,
+  forgetRelocated,
   makeRelocatedBlobs,
   rememberAllBlobs,
   sumOfBlobs,
@@ -27,7 +28,7 @@ import { carryBytes, type Damage } from '../relocation/relocation-bytes.ts'
 import { liesWithServer, placeName } from '../store-places.ts'
 import { addCopied, listedAmong, liveFiles, makeListed, writeRows } from './backup.rows.ts'
 import { startCarryingThreads } from './carrying-threads.ts'
-import type { Point } from './catalog.ts'
+import { doubtedWith, type Point } from './catalog.ts'
 import { type Durability, durabilityOf } from './durability.ts'
 import { type Keeping, keptPoints } from './keeping.ts'
 import { runsOf } from './own-runs.ts'
@@ -160,7 +161,12 @@ async function addPoint(run: Run): Promise<BackedUp> {
     const point = { ...taken, key, damaged: damaged.length, ...(await packRows(file, target.store, key)) }
     await durability.settle()
     const points = [...target.catalog.present.points, point]
-    await target.catalog.change({ points, installation: mark })
+    // What is damaged still is looked at again by the next run.
+    const doubted = doubtedWith(
+      [],
+      damaged.map((each) => each.key),
+    )
+    await target.catalog.change({ points, installation: mark, doubted })
     const kept = keptPoints(points, keeping)
     const dropped = points.length - kept.length
     if (dropped > 0 || (keeping !== null && target.catalog.present.unswept)) {
@@ -192,7 +198,11 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
     ))
   const memory = openRows(path)
   await inTransaction(memory, makeRelocatedBlobs)
-  if (isKnown) await rememberAllBlobs(memory)
+  const { doubted = [] } = target.catalog.present
+  if (isKnown && doubted !== 'all') {
+    await rememberAllBlobs(memory)
+    await forgetRelocated(memory, doubted)
+  }
   await makeListed(memory, target.store.list())
   return memory
 }

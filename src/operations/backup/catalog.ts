@@ -14,11 +14,13 @@ import { isGone, ownProcess } from './own-process.ts'
 
 const FORMAT = 1
 
+const blobKey = z.custom<BlobKey>((text) => typeof text === 'string' && isBlobKey(text))
+
 const point = z.object({
   /** When its rows were read, in milliseconds. */
   takenAt: z.int(),
   /** Where its rows are in the backup's store, packed: their size there, and their SHA-256. */
-  key: z.custom<BlobKey>((text) => typeof text === 'string' && isBlobKey(text)),
+  key: blobKey,
   size: z.int(),
   sha256: z.string(),
   files: z.int(),
@@ -41,6 +43,11 @@ const catalog = z.object({
   unswept: z.boolean(),
   /** Mark of the installation that the newest point is of; missing in backups of an earlier version. */
   installation: z.optional(z.string()),
+  /**
+   * Contents of which a restore found that they are missing or damaged here, to be compared and copied anew; `all` where they
+   * are very many. Missing in backups of an earlier version.
+   */
+  doubted: z.optional(z.union([z.literal('all'), z.readonly(z.array(blobKey))])),
   /** Who works on the backup, and until when unless it is renewed. */
   lease: z.nullable(z.object({ holder: z.string(), process: z.nullable(z.string()), until: z.int() })),
 })
@@ -53,6 +60,16 @@ const LEASE = 20 * SECOND
 const RENEWED_EVERY = 5 * SECOND
 /** Two that begin at once see each other after this. */
 const SETTLES_WITHIN = SECOND / 2
+
+/** The catalog is read and written as a whole. */
+const MOST_DOUBTED = 10_000
+
+/** What `doubted` is when these are added. */
+export function doubtedWith(present: Catalog['doubted'] = [], keys: readonly BlobKey[]): Catalog['doubted'] {
+  if (present === 'all') return present
+  const both = [...new Set([...present, ...keys])]
+  return both.length > MOST_DOUBTED ? 'all' : both
+}
 
 /** Null for an empty store. Throws Refusal PRECONDITION_FAILED for one that is no backup. */
 export async function readCatalog(store: BackupStore): Promise<Catalog | null> {
@@ -78,7 +95,9 @@ function parsed(text: string): unknown {
 export interface HeldCatalog {
   readonly present: Catalog
   /** Replaces the catalog. Throws Refusal PRECONDITION_FAILED when the lease was lost. */
-  change(change: Partial<Pick<Catalog, 'points' | 'lockedKey' | 'unswept' | 'installation'>>): Promise<void>
+  change(
+    change: Partial<Pick<Catalog, 'points' | 'lockedKey' | 'unswept' | 'installation' | 'doubted'>>,
+  ): Promise<void>
   /** Throws Refusal PRECONDITION_FAILED when the lease was lost. */
   assertHeld(): Promise<void>
   /** Lets others work on it. */

@@ -14,7 +14,7 @@ import { relocateBlobs as copyInstallation, type RelocationWatch } from '../relo
 import type { Damage } from '../relocation/relocation-bytes.ts'
 import { contentKeys } from './backup.rows.ts'
 import type { BackupStore } from './backup-store.ts'
-import type { Point } from './catalog.ts'
+import { doubtedWith, type Point } from './catalog.ts'
 import { unpackRows } from './packing.ts'
 import { makeScratch } from './scratch.ts'
 import { openToRead, type TargetOptions } from './target.ts'
@@ -77,6 +77,10 @@ export async function restore(restoring: Restoring): Promise<Restored> {
       skipDamaged: true,
       pause: (milliseconds) => pause(milliseconds),
     })
+    if (damaged.length > 0) {
+      const keys = damaged.map(({ key }) => key)
+      await catalog.change({ doubted: doubtedWith(catalog.present.doubted, keys) })
+    }
     return { point, damaged }
   } finally {
     await open.disposeAsync()

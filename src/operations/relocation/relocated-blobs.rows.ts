@@ -41,6 +41,12 @@ export async function rememberRelocated(db: Database, keys: readonly BlobKey[]):
     .execute()
 }
 
+export async function forgetRelocated(db: Database, keys: readonly BlobKey[]): Promise<void> {
+  for (const key of keys) {
+    await db.withTables<WithRelocated>().deleteFrom('relocated_blobs').where('key', '=', key).execute()
+  }
+}
+
 /** The subset of the keys that is remembered. */
 export async function relocatedAmong(db: Database, keys: readonly BlobKey[]): Promise<Set<BlobKey>> {
   if (keys.length === 0) return new Set()

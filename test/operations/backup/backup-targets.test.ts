@@ -112,7 +112,9 @@ describe('a backup', () => {
     const drill = await run(['drill', target, '--scratch', folder.path, '--json'])
     expect(drill.code).toBe(3)
     expect(drill.json(drilled)).toMatchObject({ good: false, damaged: [{ slug }] })
-    // What is lost from a backup is copied again, where the installation still has it.
+    // What a rehearsal found damaged is copied again, and what is lost, where the installation still has it.
+    expect(await backUp(target)).toMatchObject({ copied_contents: 1, damaged: [] })
+    expect(await backUp(target)).toMatchObject({ copied_contents: 0 })
     rmSync(copy?.path ?? '')
     expect(await backUp(target)).toMatchObject({ copied_contents: 1 })
     await restoredFrom(target)
