@@ -34,7 +34,7 @@ export async function ownFilesCalled(
   return own.filter((file) => isReached(reach, chains.get(file.folder_id)))
 }
 
-/** The live folders within reach, each with its chain. */
+/** The live folders within reach, each with its chain, in the order named. */
 export async function ownFoldersCalled(
   db: Queryable,
   reach: Reach,
@@ -45,7 +45,9 @@ export async function ownFoldersCalled(
     db,
     own.map((folder) => folder.id),
   )
-  return own
+  const found = new Map(own.map((folder) => [folder.identifier, folder]))
+  return identifiers
+    .flatMap((identifier) => found.get(identifier) ?? [])
     .map((folder) => ({ ...folder, chain: chains.get(folder.id) ?? [] }))
     .filter(({ chain }) => isReached(reach, chain))
 }

@@ -46,7 +46,8 @@ export function createRemovals(db: Database, clock: Clock): Removals {
       const files = await ownFilesCalled(trx, reach, identifiers)
       if (files.length === 0) return 0
       await markRemoved(trx, files, 'deleted', clock.now())
-      for (const file of files) {
+      // Told in the order named.
+      for (const file of files.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))) {
         const change = { kind: 'file.removed', file: file.id, place: file.folder_id } as const
         await noteChange(trx, reach.account, change)
       }

@@ -240,13 +240,6 @@ describe.each(['/file/delete', '/api/v1/file/delete', '/folder/delete', '/api/v1
       expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
       expect(answer.body).toMatchObject({ message: expect.stringContaining('identifiers') })
     })
-
-    test('more than 10,000 identifiers are refused', async () => {
-      const caller = await newcomer(holdfast)
-      const answer = await caller.post(path, { identifiers: Array.from({ length: 10_001 }, () => 'x') })
-      expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
-      expect(answer.body).toMatchObject({ message: expect.stringContaining('10,000') })
-    })
   },
 )
 

@@ -61,18 +61,9 @@ export function batch<S extends z.ZodType>(item: S, of: 'identifier' | 'receipt'
     .max(MOST_OF_BATCH, `may hold ${MOST_OF_BATCH} ${of}s at most`)
 }
 
-/** Maximum identifiers in one delete: more than lists of programs hold, and few enough for one request. */
-const MOST_DELETED = 10_000
-
-/** What a delete takes. */
+/** Any number of identifiers, at least one. */
 export function identifiersOf<S extends z.ZodType>(item: S) {
-  return z
-    .array(item, 'must be a list of identifiers')
-    .min(1, 'must hold at least one identifier')
-    .max(
-      MOST_DELETED,
-      `may hold ${MOST_DELETED.toLocaleString('en')} identifiers at most; send several requests`,
-    )
+  return z.array(item, 'must be a list of identifiers').min(1, 'must hold at least one identifier')
 }
 
 /** Files and folders, together between one and the maximum of a batch. */
