@@ -1,7 +1,13 @@
 import { join, resolve } from 'node:path'
 import { type Environment, written } from '../config/environment.ts'
 import { type Setting, settings } from '../settings.ts'
-import { another, folderOf, named, notWritable, readOnly } from './unwritable-folder.ts'
+import {
+  folderSettingOf,
+  notWritableMessage,
+  otherFolderAdvice,
+  readOnlyMessage,
+  withFolderSetting,
+} from './unwritable-folder.ts'
 
 /** Message for a failed start: the setting, what is wrong, and what to do. Null for other errors. */
 export function explainStart(error: unknown, environment: Environment): string | null {
@@ -38,7 +44,7 @@ function ofSqlite(code: string, facts: Facts): string | null {
     return `the database ${database} is damaged, or is no SQLite database (${facts.detail}). Keep a copy of it and of ${database}-wal, then restore the last backup: docs/operations/disaster.md. HOLDFAST_DATA_DIR says where it is looked for.`
   }
   if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code))
-    return notWritable(dataDir(facts), facts.environment)
+    return notWritableMessage(dataDir(facts), facts.environment)
   if (/^SQLITE_FULL/.test(code)) return full(dataDir(facts), facts)
   return null
 }
@@ -63,21 +69,21 @@ function ofListening(code: string, { environment }: Facts): string | null {
 
 function ofFiles(code: string, facts: Facts): string | null {
   const path = facts.path ?? dataDir(facts)
-  const folder = folderOf(path, facts.environment)
+  const folder = folderSettingOf(path, facts.environment)
   switch (code) {
     case 'EACCES':
     case 'EPERM':
-      return notWritable(path, facts.environment)
+      return notWritableMessage(path, facts.environment)
     case 'EROFS':
-      return readOnly(path, folder)
+      return readOnlyMessage(path, folder)
     case 'ENOSPC':
     case 'EDQUOT':
       return full(path, facts)
     case 'ENOTDIR':
     case 'EEXIST':
-      return `${named(path, folder)} is not a folder, or lies in what is none. ${sentence(another(folder))}.`
+      return `${withFolderSetting(path, folder)} is not a folder, or lies in what is none. ${sentence(otherFolderAdvice(folder))}.`
     case 'ENOENT':
-      return `${named(path, folder)} cannot be made (${facts.detail}). ${sentence(another(folder))} that is there, or that can be made.`
+      return `${withFolderSetting(path, folder)} cannot be made (${facts.detail}). ${sentence(otherFolderAdvice(folder))} that is there, or that can be made.`
     default:
       return null
   }
@@ -86,7 +92,7 @@ function ofFiles(code: string, facts: Facts): string | null {
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 function full(path: string, { environment }: Facts): string {
-  const other = another(folderOf(path, environment))
+  const other = otherFolderAdvice(folderSettingOf(path, environment))
   return `the disk under ${path} is full. Free some room and start again, or ${other} on another disk.`
 }
 

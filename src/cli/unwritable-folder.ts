@@ -16,7 +16,7 @@ interface NamedFolder {
 const isWithin = (inner: string, outer: string) => `${inner}/`.startsWith(outer === '/' ? '/' : `${outer}/`)
 
 /** The setting whose folder the path is, lies in, or leads to; undefined for one that a command line names. */
-export function folderOf(path: string, environment: Environment): NamedFolder | undefined {
+export function folderSettingOf(path: string, environment: Environment): NamedFolder | undefined {
   const here = resolve(path)
   const named = FOLDERS.flatMap((setting) => {
     const text = written(setting, environment) ?? setting.default
@@ -27,30 +27,30 @@ export function folderOf(path: string, environment: Environment): NamedFolder | 
 }
 
 /** The path behind the setting that it belongs to; the folder of the setting where the path only leads there. */
-export function named(path: string, folder: NamedFolder | undefined): string {
+export function withFolderSetting(path: string, folder: NamedFolder | undefined): string {
   if (folder === undefined) return path
   return `${folder.variable}: ${isWithin(folder.path, resolve(path)) ? folder.path : path}`
 }
 
-export function another(folder: NamedFolder | undefined): string {
+export function otherFolderAdvice(folder: NamedFolder | undefined): string {
   return folder === undefined ? 'name another one' : `set ${folder.variable} to a folder of its own`
 }
 
-export function readOnly(path: string, folder: NamedFolder | undefined): string {
-  return `${named(path, folder)} is on a disk that is mounted read-only. Mount it for writing, or ${another(folder)}.`
+export function readOnlyMessage(path: string, folder: NamedFolder | undefined): string {
+  return `${withFolderSetting(path, folder)} is on a disk that is mounted read-only. Mount it for writing, or ${otherFolderAdvice(folder)}.`
 }
 
 /** Names the owner of the nearest folder that can be looked at, whose permissions are in the way. */
-export function notWritable(path: string, environment: Environment): string {
-  const folder = folderOf(path, environment)
+export function notWritableMessage(path: string, environment: Environment): string {
+  const folder = folderSettingOf(path, environment)
   const user = process.getuid?.() ?? 'unknown'
   const { present, stats, isClosed } = nearest(path)
-  if (isReadOnly(present)) return readOnly(path, folder)
+  if (isReadOnly(present)) return readOnlyMessage(path, folder)
   const owner = stats === null ? '' : ` ${present} belongs to user ${stats.uid} with mode ${mode(stats)}.`
   const what = isClosed ? 'cannot be reached: a folder above it may not be entered' : 'cannot be written'
   const remedy = isClosed ? null : remedyOf(folder?.path ?? resolve(path), user)
   const give = remedy === null ? '' : `${remedy}, or `
-  return `${named(path, folder)} ${what}.${owner} Holdfast runs as user ${user}. Run it as the owner, ${give}${another(folder)}.`
+  return `${withFolderSetting(path, folder)} ${what}.${owner} Holdfast runs as user ${user}. Run it as the owner, ${give}${otherFolderAdvice(folder)}.`
 }
 
 const mode = ({ mode }: Stats) => (mode & 0o777).toString(8)

@@ -10,8 +10,8 @@ import { markFound } from './scrub.ts'
 const MOST_WAITING = 100
 
 /**
- * Contents of which a download found other bytes than were stored, or not all of them. Each is read again, one at a time and at HOLDFAST_SCRUB_RATE,
- * and marked when it is damaged then too.
+ * Contents of which a download found other bytes than were stored, or not all of them. Each is read again, one at a time and
+ * at HOLDFAST_SCRUB_RATE, and marked when it is damaged then too.
  */
 export function createSuspects(core: Core): { add(content: BlobId): void } {
   const { db, blobs, clock, closing, config, failed } = core
