@@ -10,7 +10,8 @@ import {
   sampleOf,
   withUsage,
 } from './measure.ts'
-import type { MeasuredEndpoint, MeasuredHoldfast, Nginx } from './servers.ts'
+import type { MeasuredBytes, MeasuredEndpoint, MeasuredHoldfast, Nginx } from './servers.ts'
+import { BARE_BYTES } from './uploads.ts'
 
 export const BIG_DOWNLOAD = 'Download of one big file'
 
@@ -21,7 +22,8 @@ export interface MeasuredDownloadParts {
   /** Another Holdfast, with HOLDFAST_VERIFY_READS, and its file of the same size. */
   readonly verifying: { readonly holdfast: MeasuredHoldfast; readonly slug: string }
   readonly nginx: Nginx | null
-  /** Name of a file of the same size in nginx's folder. */
+  readonly bare: MeasuredBytes
+  /** Name of a file of the same size in the folders of both. */
   readonly name: string
   readonly size: number
   readonly rangeCount: number
@@ -30,11 +32,12 @@ export interface MeasuredDownloadParts {
 export function downloadScenarios(parts: MeasuredDownloadParts): Scenario[] {
   const { size, verifying } = parts
   const ranges = { count: parts.rangeCount, length: MIB, size }
+  const peer = (name: string, { url, ...server }: MeasuredBytes, wanted: DownloadJob['ranges']) =>
+    downloader(name, server, () => Promise.resolve(`${url}/files/${parts.name}`), wanted)
   const contenders = (wanted: DownloadJob['ranges']): Contender[] => [
     downloader(OURS, parts.holdfast, () => measuredContentAddress(parts.holdfast, parts.slug), wanted),
-    ...(parts.nginx === null
-      ? []
-      : [downloader('nginx GET', parts.nginx, fixed(`${parts.nginx.url}/files/${parts.name}`), wanted)]),
+    ...(parts.nginx === null ? [] : [peer('nginx GET', parts.nginx, wanted)]),
+    peer(BARE_BYTES, parts.bare, wanted),
   ]
   const verifyingAddress = () => measuredContentAddress(verifying.holdfast, verifying.slug)
   const verified = downloader(`${OURS}, verifying`, verifying.holdfast, verifyingAddress, null)
@@ -68,10 +71,6 @@ export async function measuredContentAddress(
   if (!answer.ok) throw new Error(`no content address: ${answer.status} ${await answer.text()}`)
   const { file, token }: { file: string; token: string } = JSON.parse(await answer.text())
   return `${url}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
-}
-
-function fixed(address: string): () => Promise<string> {
-  return () => Promise.resolve(address)
 }
 
 export function downloader(

@@ -21,6 +21,7 @@ import {
   type MeasuredServer,
   type Nginx,
   startBare,
+  startBareBytes,
   startMeasuredHoldfast,
   startNginx,
   startTusPeer,
@@ -75,7 +76,7 @@ try {
 async function bench(): Promise<void> {
   // Uploads to Holdfast are kept until the end, so that their deletion does not affect other measurements.
   const needed =
-    (9 * rounds + 8) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
+    (9 * rounds + 9) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
   if (freeDiskSpace(folder) < needed) {
     throw new Error(`${Math.ceil(needed / GIB)} GiB must be free on the disk under ${relative('.', folder)}`)
   }
@@ -86,14 +87,19 @@ async function bench(): Promise<void> {
   const missing: string[] = []
   if (nginx === null) missing.push('nginx with its dav module is not installed: `apt-get install nginx`')
 
+  const files = nginx?.folder ?? join(folder, 'files')
+  mkdirSync(files, { recursive: true })
+  const bare = await startBareBytes(files)
+  servers.push(bare)
+
   const key = await holdfast.addAccount('bench')
-  const source = join(folder, nginx === null ? 'source.bin' : 'nginx/files/source.bin')
+  const source = join(files, 'source.bin')
   await writeSource(source)
   const slug = await uploadSource(holdfast, key, bigSize)
 
   const scenarios: Scenario[] = []
   if (only.includes('uploads')) {
-    const parts = { holdfast, key, nginx, source, scratch: folder, bigSize, smallCount: counts.small }
+    const parts = { holdfast, key, nginx, bare, source, scratch: folder, bigSize, smallCount: counts.small }
     scenarios.push(...uploadScenarios(parts))
   }
   const node = findNode()
@@ -107,7 +113,7 @@ async function bench(): Promise<void> {
   if (only.includes('downloads')) {
     const verifying = await startVerifying()
     const big = { slug, verifying, name: 'source.bin', size: bigSize }
-    scenarios.push(...downloadScenarios({ holdfast, nginx, ...big, rangeCount: counts.ranges }))
+    scenarios.push(...downloadScenarios({ holdfast, nginx, bare, ...big, rangeCount: counts.ranges }))
   }
   if (only.includes('archive')) {
     scenarios.push(await archiveScenario({ holdfast, key, count: counts.archived, scratch: folder }))

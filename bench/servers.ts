@@ -20,10 +20,14 @@ export interface MeasuredHoldfast extends MeasuredServer {
   addAccount(username: string): Promise<string>
 }
 
-export interface Nginx extends MeasuredServer {
-  readonly version: string
-  /** Folder with the files put to `<url>/put/` and `<url>/put-1m/`, and served at `<url>/files/`. */
+/** A peer that keeps files put to `<url>/put/` in a folder, and serves that at `<url>/files/`. */
+export interface MeasuredBytes extends MeasuredServer {
   readonly folder: string
+}
+
+/** `<url>/put-1m/` takes files with a buffer of 1 MiB. */
+export interface Nginx extends MeasuredBytes {
+  readonly version: string
 }
 
 export interface TusPeer extends MeasuredServer {
@@ -198,6 +202,17 @@ export async function startBare(detail: unknown, listing: unknown): Promise<Meas
   })
   const url = await firstLine('the bare server', output)
   return { url, pids: [server.pid], stop: () => stopped(server) }
+}
+
+/** A minimal Bun server that keeps bytes put to `<url>/put/` in the folder, and serves it at `<url>/files/`. */
+export async function startBareBytes(folder: string): Promise<MeasuredBytes> {
+  const output = outputFile()
+  const server = Bun.spawn([process.execPath, join(import.meta.dir, 'bare-bytes.ts'), folder], {
+    stdout: output.descriptor,
+    stderr: 'inherit',
+  })
+  const url = await firstLine('the bare server of bytes', output)
+  return { url, folder, pids: [server.pid], stop: () => stopped(server) }
 }
 
 /** What a server says once it listens. */

@@ -12,9 +12,11 @@ import {
   sampleOf,
   withUsage,
 } from './measure.ts'
-import type { MeasuredEndpoint, MeasuredHoldfast, Nginx } from './servers.ts'
+import type { MeasuredBytes, MeasuredEndpoint, MeasuredHoldfast, Nginx } from './servers.ts'
 
 export const BIG_UPLOAD = 'Upload of one big file'
+
+export const BARE_BYTES = 'bare Bun server'
 
 /** Bytes of a small file. */
 export const SMALL_FILE = 100 * 1024
@@ -24,6 +26,7 @@ export interface MeasuredUploadParts {
   readonly holdfast: MeasuredHoldfast
   readonly key: string
   readonly nginx: Nginx | null
+  readonly bare: MeasuredBytes
   /** A file of `bigSize` bytes, for dd. */
   readonly source: string
   /** Folder that dd writes to. */
@@ -33,41 +36,19 @@ export interface MeasuredUploadParts {
 }
 
 export function uploadScenarios(parts: MeasuredUploadParts): Scenario[] {
-  const { bigSize, smallCount } = parts
-  const big: Contender[] = [
-    uploader(OURS, parts.holdfast, ours(parts), bigSize, 1, 1, MIB),
-    ...(parts.nginx === null
-      ? []
-      : [
-          uploader('nginx PUT + sync', parts.nginx, theirs(parts.nginx, 'put'), bigSize, 1, 1, MIB),
-          uploader(
-            'nginx PUT + sync, 1 MiB buffer',
-            parts.nginx,
-            theirs(parts.nginx, 'put-1m'),
-            bigSize,
-            1,
-            1,
-            MIB,
-          ),
-        ]),
-    copier(parts),
-  ]
-  const small = (connections: number): Contender[] => [
-    uploader(OURS, parts.holdfast, ours(parts), SMALL_FILE, smallCount, connections, SMALL_FILE),
-    ...(parts.nginx === null
-      ? []
-      : [
-          uploader(
-            'nginx PUT + sync',
-            parts.nginx,
-            theirs(parts.nginx, 'put'),
-            SMALL_FILE,
-            smallCount,
-            connections,
-            SMALL_FILE,
-          ),
-        ]),
-  ]
+  const { bigSize, smallCount, nginx, bare } = parts
+  const contenders = (size: number, count: number, connections: number, unit: number): Contender[] => {
+    const peer = (name: string, server: MeasuredBytes, location = 'put') =>
+      uploader(name, server, theirs(server, location), size, count, connections, unit)
+    return [
+      uploader(OURS, parts.holdfast, ours(parts), size, count, connections, unit),
+      ...(nginx === null ? [] : [peer('nginx PUT + sync', nginx)]),
+      ...(nginx === null || count > 1 ? [] : [peer('nginx PUT + sync, 1 MiB buffer', nginx, 'put-1m')]),
+      peer(BARE_BYTES, bare),
+    ]
+  }
+  const small = (connections: number) => contenders(SMALL_FILE, smallCount, connections, SMALL_FILE)
+  const big = [...contenders(bigSize, 1, 1, MIB), copier(parts)]
   return [
     { title: BIG_UPLOAD, unit: 'MiB/s', per: 'GiB', writes: bigSize, contenders: big },
     {
@@ -98,8 +79,8 @@ export function uploadTo({ url }: MeasuredEndpoint, key: string): MeasuredUpload
   return { how: 'multipart', url: `${url}/api/v1/upload`, key }
 }
 
-function theirs(nginx: Nginx, location: string): MeasuredUploadJob['to'] {
-  return { how: 'put', url: `${nginx.url}/${location}/`, folder: nginx.folder }
+function theirs({ url, folder }: MeasuredBytes, location: string): MeasuredUploadJob['to'] {
+  return { how: 'put', url: `${url}/${location}/`, folder }
 }
 
 /** Number of the next content; unique within a run. */
