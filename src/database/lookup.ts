@@ -1,6 +1,6 @@
 import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { Batcher } from './batcher.ts'
 import type { Queryable, Reader } from './database.ts'
-import { Gathering } from './gathering.ts'
 import { prepared } from './prepared.ts'
 
 /**
@@ -22,12 +22,12 @@ export function lookup<Value extends string | number, Row>(parts: {
     build(db, sql<SqlBool>`${column} = any((select ${values})::${sql.raw(listOf(values))})`),
   )
   /** Those that are under way, which end with their reader. */
-  const gatherings = new WeakMap<Reader, Gathering<Value, Found<Row>>>()
+  const batchers = new WeakMap<Reader, Batcher<Value, Found<Row>>>()
 
-  function gathered(db: Queryable): Gathering<Value, Found<Row>> {
-    const present = gatherings.get(db.read)
+  function batcherOf(db: Queryable): Batcher<Value, Found<Row>> {
+    const present = batchers.get(db.read)
     if (present !== undefined) return present
-    const made = new Gathering<Value, Found<Row>>(async (values) => {
+    const made = new Batcher<Value, Found<Row>>(async (values) => {
       const wanted = [...new Set(values)]
       const [first] = wanted
       const rows =
@@ -35,12 +35,12 @@ export function lookup<Value extends string | number, Row>(parts: {
       const found = new Map(rows.map((row) => [valueIn(row), row]))
       return values.map((value) => ({ row: found.get(value) }))
     })
-    gatherings.set(db.read, made)
+    batchers.set(db.read, made)
     return made
   }
 
   return async (db, value) =>
-    db.read.gathersLookups ? (await gathered(db).ask(value)).row : (await one(db, value))[0]
+    db.read.gathersLookups ? (await batcherOf(db).ask(value)).row : (await one(db, value))[0]
 }
 
 /**

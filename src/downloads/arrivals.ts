@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Slug, UploadId } from '../domain/ids.ts'
 import { fileNotFound } from '../files/own-file.ts'
-import { createAtOnce } from '../server/answers/at-once.ts'
+import { createConcurrencyLimit } from '../server/answers/concurrency-limit.ts'
 import { storedResponse } from '../server/answers/known-body.ts'
 import { parseRange } from '../server/answers/ranges.ts'
 import type { Call } from '../server/call.ts'
@@ -46,7 +46,7 @@ interface ArrivalParts {
 }
 
 export function createArrivals({ blobs, clock, arrivalOf, showing }: ArrivalParts): Arrivals {
-  const readers = createAtOnce(MOST_READERS, MOST_READERS_OF_ADDRESS)
+  const readers = createConcurrencyLimit(MOST_READERS, MOST_READERS_OF_ADDRESS)
 
   async function begin(
     call: Call,

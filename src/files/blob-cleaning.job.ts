@@ -8,7 +8,7 @@ import {
   postponeGarbage,
   releaseBlob,
 } from '../core/blobs.rows.ts'
-import { drawnKeys, recordDrawnKeys } from '../core/drawn-keys.rows.ts'
+import { pooledKeys, recordPooledKeys } from '../core/pooled-keys.rows.ts'
 import { type DeadReservation, deadReservations, endReservation } from '../core/reservations.rows.ts'
 import type { Removing } from '../core/store/generations.ts'
 import type { Database } from '../database/database.ts'
@@ -147,7 +147,7 @@ export function createCleaning(
 
 /** Of the keys under which the process before this one was writing small files, those that have become garbage. */
 async function endDrawn(db: Database, blobs: Pick<BlobStore, 'size'>, now: number): Promise<BlobKey[]> {
-  const keys = await drawnKeys(db)
+  const keys = await pooledKeys(db)
   if (keys.length === 0) return []
   const sizes = await Promise.all(keys.map((key) => blobs.size(key)))
   const stored = keys.filter((_, at) => sizes[at] !== null)
@@ -155,7 +155,7 @@ async function endDrawn(db: Database, blobs: Pick<BlobStore, 'size'>, now: numbe
     const left: BlobKey[] = []
     for (const key of stored) if (!(await blobExists(trx, key))) left.push(key)
     for (const key of left) await discardBlob(trx, key, now)
-    await recordDrawnKeys(trx, [])
+    await recordPooledKeys(trx, [])
     return left
   })
 }

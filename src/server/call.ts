@@ -4,7 +4,7 @@ import type { Verdict } from '../core/rate-limits/rate-limits.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Scope } from '../domain/scopes.ts'
-import type { AtOnce } from './answers/at-once.ts'
+import type { ConcurrencyLimit } from './answers/concurrency-limit.ts'
 import type { JsonAnswer } from './answers/json.ts'
 import type { Hosts } from './requests/hosts.ts'
 import type { SmallBodies } from './requests/small-bodies.ts'
@@ -24,7 +24,7 @@ export interface Site {
   readonly uploadsUnderWay: UploadsUnderWay
   readonly smallBodies: SmallBodies
   /** Limits concurrent unpaged folder listings. */
-  readonly wholeListings: AtOnce
+  readonly wholeListings: ConcurrencyLimit
   /** Logs an unexpected failure, with the id of its request. */
   readonly report: (error: unknown, request?: string) => void
   /** The OpenAPI document. */

@@ -7,9 +7,9 @@ import { type Clock, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
-import { createAtOnce } from './answers/at-once.ts'
 import { complete } from './answers/complete.ts'
 import { compressed, isCompressible } from './answers/compress.ts'
+import { createConcurrencyLimit } from './answers/concurrency-limit.ts'
 import { JsonAnswer } from './answers/json.ts'
 import type { WholeAnswer } from './answers/known-body.ts'
 import { Arrival } from './arrival.ts'
@@ -105,7 +105,7 @@ export async function startServer(
     hosts: createHosts(publicUrl, config.contentUrl ?? publicUrl),
     uploadsUnderWay: underWay,
     smallBodies: createSmallBodies(clock),
-    wholeListings: createAtOnce(MOST_LISTINGS, MOST_LISTINGS_OF_ACCOUNT),
+    wholeListings: createConcurrencyLimit(MOST_LISTINGS, MOST_LISTINGS_OF_ACCOUNT),
     report: (error, request) => log.error({ ...(request && { id: request }), ...about(error) }, 'failure'),
     openApi: () => {
       document ??= openApiDocument(routes, publicUrl, parts.authentication.sessionCookie(publicUrl))

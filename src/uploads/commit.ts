@@ -17,12 +17,12 @@ import { findFile, insertFile } from '../files/files.rows.ts'
 import { changeFiles } from '../files/folders/folders.rows.ts'
 import { assertPlaceLives, folderNotFound } from '../files/folders/places.ts'
 import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
+import { CommitBatcher } from './commit-batcher.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
 import { type KeyNote, setKeyResult } from './idempotency-keys.rows.ts'
 import { interrupted } from './interrupted.ts'
 import { assertNotRefused, contentRefused } from './refused-content.ts'
 import { limitOf, type StorageLimits, storageFull } from './storage-limits.ts'
-import { StoringAtOnce } from './stored-at-once.ts'
 import { type NewRows, type StoringResult, storingStatement } from './stored-files.rows.ts'
 
 /** A file whose bytes and row are safe. */
@@ -72,7 +72,7 @@ export class FileCommit {
   readonly #limits: StorageLimits
   readonly #uploaded: () => void
   /** Null where statements are no round trips. */
-  readonly #atOnce: StoringAtOnce | null
+  readonly #batcher: CommitBatcher | null
 
   /** `uploaded` is told of every file that is stored. */
   constructor(parts: {
@@ -91,7 +91,7 @@ export class FileCommit {
     this.#random = parts.random
     this.#limits = parts.limits
     this.#uploaded = parts.uploaded
-    this.#atOnce = parts.db.pipeline === null ? null : new StoringAtOnce(parts.db, parts.db.pipeline)
+    this.#batcher = parts.db.pipeline === null ? null : new CommitBatcher(parts.db, parts.db.pipeline)
   }
 
   /**
@@ -130,8 +130,8 @@ export class FileCommit {
     const { uuid, slug } = link
     const storedAs = (id: FileId): StoredFile => ({ id, uuid, slug, size, sha256: digest.sha256 })
     const rows = this.#rows(upload, link)
-    if (upload.isOnlyReservation && this.#atOnce !== null) {
-      const result = await this.#atOnce.store(rows)
+    if (upload.isOnlyReservation && this.#batcher !== null) {
+      const result = await this.#batcher.store(rows)
       if (result.isFull) throw await storageFull(this.#db, upload.account, this.#limits)
       return storedAs(storedId(result))
     }

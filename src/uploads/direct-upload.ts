@@ -6,7 +6,7 @@ import type { FileCommit, FileLink, Settle, StoredFile } from './commit.ts'
 import type { IncomingContent } from './content/incoming-content.ts'
 import { FileHead } from './file-head.ts'
 import type { KeyNote } from './idempotency-keys.rows.ts'
-import type { NodeReservation } from './node-reservation.ts'
+import type { RequestReservation } from './request-reservation.ts'
 import { assertFileSize } from './size-limit.ts'
 
 interface Parts {
@@ -31,7 +31,7 @@ interface Target {
 export class DirectUpload {
   readonly #parts: Parts
   readonly #target: Target
-  readonly #reservation: NodeReservation
+  readonly #reservation: RequestReservation
   /** Begun with the upload, so that the disk works while the bytes come. */
   readonly #recorded: Promise<void>
   readonly #content: IncomingContent
@@ -42,7 +42,7 @@ export class DirectUpload {
   /** Whether the row is in the database. */
   #isStored = false
 
-  constructor(parts: Parts, target: Target, reservation: NodeReservation, content: IncomingContent) {
+  constructor(parts: Parts, target: Target, reservation: RequestReservation, content: IncomingContent) {
     this.#parts = parts
     this.#target = target
     this.#reservation = reservation

@@ -6,11 +6,11 @@ import type { BlobKey, FolderId, FolderPlace } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { placeOf } from '../files/folders/places.ts'
 import type { FileCommit } from './commit.ts'
-import { GatheredContent, LONGEST } from './content/gathered-content.ts'
+import { BufferedContent, LONGEST } from './content/buffered-content.ts'
 import { StreamedContent } from './content/streamed-content.ts'
 import { DirectUpload } from './direct-upload.ts'
 import type { ContentHashing } from './hashing/content-hash.ts'
-import type { NodeReservation } from './node-reservation.ts'
+import type { RequestReservation } from './request-reservation.ts'
 import type { Reservations } from './reservations.ts'
 import { assertFileSize } from './size-limit.ts'
 
@@ -34,7 +34,7 @@ export interface AdmittedPlace {
 
 interface ReservedUpload {
   readonly key: BlobKey
-  readonly reservation: NodeReservation
+  readonly reservation: RequestReservation
 }
 
 /** Bodies of so many bytes are reserved before they come: their senders keep nothing from others by being slow. */
@@ -108,7 +108,7 @@ export class DirectUploads {
     try {
       const parts = { blobs, hashing, wrote: (bytes: number) => reservation.wrote(bytes) }
       const content =
-        GatheredContent.open(key, parts, size.most) ??
+        BufferedContent.open(key, parts, size.most) ??
         new StreamedContent(key, await blobs.create(key), hashing, parts.wrote)
       return new DirectUpload(this.#parts, { account, folder, key }, reservation, content)
     } catch (error) {

@@ -8,11 +8,11 @@ import { isPostgres } from '../database/dialect.ts'
 import type { Clock } from '../domain/clock.ts'
 import { type AccountId, type BlobKey, type FolderId, type FolderPlace, GUESTS } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import { DrawnKeys } from './content/drawn-keys.ts'
+import { BlobKeyPool } from './content/blob-key-pool.ts'
 import { FailedReservations } from './failed-reservations.ts'
 import { FreeSpace } from './free-space.ts'
 import { guestBudget } from './guest-budget.ts'
-import { NodeReservation, type NodeReservationParts } from './node-reservation.ts'
+import { RequestReservation, type RequestReservationParts } from './request-reservation.ts'
 import { GUEST_STEP } from './reservation.ts'
 import { limitOf, type StorageLimits, storageFull } from './storage-limits.ts'
 
@@ -23,9 +23,9 @@ export interface ReservationLimits extends StorageLimits {
 
 /** Reserves storage before bytes come: of the account, of the disk, and of what a guest may send in an hour. */
 export class Reservations {
-  readonly #parts: NodeReservationParts
+  readonly #parts: RequestReservationParts
   readonly #limits: ReservationLimits
-  readonly #keys: DrawnKeys | null
+  readonly #keys: BlobKeyPool | null
 
   /** `databaseSpace`: see `FreeSpace`. */
   constructor(parts: {
@@ -44,7 +44,7 @@ export class Reservations {
     const recordingIn = blobs.dropsUnfinished ? db.hasty : db
     this.#parts = { ...parts, recordingIn, space, failed: new FailedReservations(db, clock) }
     this.#limits = limits
-    this.#keys = !isPostgres(db) && blobs.dropsUnfinished ? new DrawnKeys(parts) : null
+    this.#keys = !isPostgres(db) && blobs.dropsUnfinished ? new BlobKeyPool(parts) : null
   }
 
   /** Ends the reservations of failed uploads that the database could not end then. */
@@ -93,17 +93,17 @@ export class Reservations {
    * Reserves at least `least` bytes, `wanted` if there are that many; for a guest no more than a step, however much that
    * is. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED.
    */
-  reserve(caller: Sender, key: BlobKey, least: number, wanted: number): Promise<NodeReservation> {
-    return NodeReservation.open(this.#parts, caller, key, { least, wanted })
+  reserve(caller: Sender, key: BlobKey, least: number, wanted: number): Promise<RequestReservation> {
+    return RequestReservation.open(this.#parts, caller, key, { least, wanted })
   }
 
   /**
    * The same for a small upload, under a key that it draws. Null where each upload needs a row: where other processes share the
    * database, where the store keeps what was not completed, and for a contributor, whose place is held by that row.
    */
-  async reserveSmall(caller: Sender, least: number, wanted: number): Promise<NodeReservation | null> {
+  async reserveSmall(caller: Sender, least: number, wanted: number): Promise<RequestReservation | null> {
     if (this.#keys === null || caller.kind === 'contributor') return null
-    return NodeReservation.openDrawn(this.#parts, caller, this.#keys, { least, wanted })
+    return RequestReservation.openPooled(this.#parts, caller, this.#keys, { least, wanted })
   }
 
   /**
@@ -115,10 +115,10 @@ export class Reservations {
     key: BlobKey,
     bytes: number,
     place: FolderPlace,
-  ): Promise<{ readonly reservation: NodeReservation; readonly folder: FolderId } | null> {
+  ): Promise<{ readonly reservation: RequestReservation; readonly folder: FolderId } | null> {
     // A folder that the caller is kept to is looked up with all that lie above the place.
     const isKept = reachOf(caller).within !== null
     if (this.#parts.db.pipeline === null || isKept) return null
-    return NodeReservation.openInPlace(this.#parts, caller, key, bytes, place)
+    return RequestReservation.openInPlace(this.#parts, caller, key, bytes, place)
   }
 }

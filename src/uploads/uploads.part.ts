@@ -14,9 +14,9 @@ import { type ContentHashing, startContentHashing } from './hashing/content-hash
 import { createIdempotency } from './idempotency.ts'
 import { createReceipts, type Receipts } from './receipts/receipts.ts'
 import { Reservations } from './reservations.ts'
+import type { PartialReads } from './resumable/partial-reads.ts'
 import { createResumable } from './resumable/resumable.ts'
 import type { ResumableUploads } from './resumable/resumable-uploads.ts'
-import type { Showing } from './resumable/showing.ts'
 import { UploadRequests } from './upload-requests.ts'
 
 /** Bytes in: form, raw and resumable. */
@@ -25,7 +25,7 @@ export interface UploadsPart {
   readonly resumable: ResumableUploads
   readonly receipts: Receipts
   readonly arrivalOf: (upload: UploadId) => Promise<Arrival>
-  readonly showing: Showing
+  readonly showing: PartialReads
   readonly jobs: readonly Job[]
 }
 

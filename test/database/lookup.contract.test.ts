@@ -1,7 +1,7 @@
 /** Look-ups that come at once. */
 import { describe, expect, test } from 'bun:test'
+import { Batcher } from '../../src/database/batcher.ts'
 import type { Database } from '../../src/database/database.ts'
-import { Gathering } from '../../src/database/gathering.ts'
 import { lookup } from '../../src/database/lookup.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { databases } from '../support/databases/databases.ts'
@@ -50,23 +50,23 @@ describe.each(databases('look-ups'))('on %s', (_, open) => {
   })
 })
 
-describe('questions that are gathered', () => {
+describe('questions that are batched', () => {
   /** Answers by hand. */
   function slow() {
     const asked: { readonly questions: readonly number[]; readonly end: (error?: Error) => void }[] = []
-    const gathering = new Gathering((questions: readonly number[]) => {
+    const batcher = new Batcher((questions: readonly number[]) => {
       const { promise, resolve, reject } = Promise.withResolvers<readonly number[]>()
       const end = (error?: Error) =>
         error === undefined ? resolve(questions.map((n) => 2 * n)) : reject(error)
       asked.push({ questions, end })
       return promise
     })
-    return { asked, gathering }
+    return { asked, batcher }
   }
 
   test('wait for the one that is under way, and go together then', async () => {
-    const { asked, gathering } = slow()
-    const answers = Promise.all([1, 2, 3, 4].map((question) => gathering.ask(question)))
+    const { asked, batcher } = slow()
+    const answers = Promise.all([1, 2, 3, 4].map((question) => batcher.ask(question)))
     expect(asked.map(({ questions }) => questions)).toEqual([[1]])
     asked[0]?.end()
     await Bun.sleep(0)
@@ -76,13 +76,13 @@ describe('questions that are gathered', () => {
   })
 
   test('fail together, and those after them do not', async () => {
-    const { asked, gathering } = slow()
-    const first = gathering.ask(1)
-    const others = Promise.allSettled([gathering.ask(2), gathering.ask(3)])
+    const { asked, batcher } = slow()
+    const first = batcher.ask(1)
+    const others = Promise.allSettled([batcher.ask(2), batcher.ask(3)])
     asked[0]?.end()
     await first
     await Bun.sleep(0)
-    const last = gathering.ask(4)
+    const last = batcher.ask(4)
     asked[1]?.end(new Error('away'))
     expect((await others).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     await Bun.sleep(0)
@@ -91,11 +91,11 @@ describe('questions that are gathered', () => {
   })
 
   test('do not wait for one that takes long', async () => {
-    const { asked, gathering } = slow()
-    const stuck = gathering.ask(1)
-    const behind = gathering.ask(2)
+    const { asked, batcher } = slow()
+    const stuck = batcher.ask(1)
+    const behind = batcher.ask(2)
     await Bun.sleep(50)
-    const later = gathering.ask(3)
+    const later = batcher.ask(3)
     expect(asked.map(({ questions }) => questions)).toEqual([[1], [2, 3]])
     asked[1]?.end()
     expect(await Promise.all([behind, later])).toEqual([4, 6])
@@ -104,8 +104,8 @@ describe('questions that are gathered', () => {
   })
 
   test('go in parts when they are many', async () => {
-    const { asked, gathering } = slow()
-    const answers = Promise.all(Array.from({ length: 600 }, (_, index) => gathering.ask(index)))
+    const { asked, batcher } = slow()
+    const answers = Promise.all(Array.from({ length: 600 }, (_, index) => batcher.ask(index)))
     for (let at = 0; at < 4; at++) {
       asked[at]?.end()
       await Bun.sleep(0)

@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/blobs/disk-reading.ts': 'how long a descriptor stays open',
   'src/blobs/retries.ts': 'what is used where no pacing is handed in',
   'src/blobs/watchdog.ts': 'limits of real connections to the store',
-  'src/database/gathering.ts': 'round trips of a real connection to PostgreSQL',
+  'src/database/batcher.ts': 'round trips of a real connection to PostgreSQL',
   'src/database/outcomes.ts': 'identifies a transaction of PostgreSQL',
   'src/database/transactions.ts': 'waits for a PostgreSQL that restarts',
   'src/downloads/zip/archive-turns.ts': 'waits for other archives of this process',

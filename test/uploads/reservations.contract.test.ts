@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { findAccount } from '../../src/core/accounts.rows.ts'
-import { drawnKeys } from '../../src/core/drawn-keys.rows.ts'
 import { joinNodes } from '../../src/core/nodes/nodes.ts'
+import { pooledKeys } from '../../src/core/pooled-keys.rows.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { Refusal } from '../../src/domain/errors.ts'
 import { type AccountId, type FolderPlace, GUESTS, type Sha256 } from '../../src/domain/ids.ts'
@@ -10,7 +10,7 @@ import { createCleaning } from '../../src/files/blob-cleaning.job.ts'
 import { createFolders } from '../../src/files/folders/folders.ts'
 import { placeOf } from '../../src/files/folders/places.ts'
 import { createLog } from '../../src/log.ts'
-import { DrawnKeys } from '../../src/uploads/content/drawn-keys.ts'
+import { BlobKeyPool } from '../../src/uploads/content/blob-key-pool.ts'
 import { FreeSpace } from '../../src/uploads/free-space.ts'
 import { Reservations } from '../../src/uploads/reservations.ts'
 import { buildParts } from '../support/servers/parts.ts'
@@ -133,13 +133,13 @@ test('an upload that writes more than was reserved for it is stopped', async () 
   await reservation.release()
 })
 
-test('keys are drawn many at once, and what a process that was killed has written under them is gone after the next start', async () => {
+test('keys are recorded many at once, and what a process that was killed has written under them is gone after the next start', async () => {
   await using parts = await buildParts()
   const { db, blobs } = parts
-  const drawn = new DrawnKeys({ db, random: systemRandom })
-  const keys = await Promise.all(Array.from({ length: 100 }, () => drawn.take()))
+  const pool = new BlobKeyPool({ db, random: systemRandom })
+  const keys = await Promise.all(Array.from({ length: 100 }, () => pool.take()))
   expect(new Set(keys).size).toBe(100)
-  expect(await drawnKeys(db)).toEqual(expect.arrayContaining(keys))
+  expect(await pooledKeys(db)).toEqual(expect.arrayContaining(keys))
   const [cut, stored] = keys
   if (cut === undefined || stored === undefined) throw new Error('no keys')
   const sha256 = Bun.SHA256.hash('stored', 'hex') as Sha256
@@ -155,6 +155,6 @@ test('keys are drawn many at once, and what a process that was killed has writte
   await createCleaning(db, blobs, systemClock, report, { isAllowed }).afterStart()
   // What may not be removed now is known.
   expect(await garbage.execute()).toEqual([{ key: cut }])
-  expect(await drawnKeys(db)).toEqual([])
+  expect(await pooledKeys(db)).toEqual([])
   expect(await blobs.size(stored)).toBe(6)
 })

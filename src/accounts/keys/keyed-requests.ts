@@ -8,8 +8,8 @@ import {
 } from '../../core/rate-limits/key-rates.ts'
 import { type RateLimits, verdictOf } from '../../core/rate-limits/rate-limits.ts'
 import { CLOCKS_DIFFER } from '../../core/rate-limits/shared-rate-limits.ts'
+import { Batcher } from '../../database/batcher.ts'
 import type { Database } from '../../database/database.ts'
-import { Gathering } from '../../database/gathering.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import type { Sha256 } from '../../domain/ids.ts'
 import { holderOf, unknownKey, usableCaller } from './key-holders.ts'
@@ -76,10 +76,10 @@ export function createKeyedRequests(parts: {
     })
   }
 
-  const gathering = new Gathering(admitAll)
+  const batcher = new Batcher(admitAll)
   return {
     async admit(secret) {
-      const { row, verdict } = await gathering.ask(hashKey(secret))
+      const { row, verdict } = await batcher.ask(hashKey(secret))
       if (row === undefined) throw unknownKey()
       const caller = usableCaller(holderOf(row), clock.now())
       // One by one, which decides exactly which of them still fit.

@@ -1,5 +1,5 @@
+import { Batcher } from '../../database/batcher.ts'
 import type { Database } from '../../database/database.ts'
-import { Gathering } from '../../database/gathering.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
 import { type RateLimits, type RateWindow, type Verdict, verdictOf } from './rate-limits.ts'
 import type { WindowRow } from './rate-windows.rows.ts'
@@ -34,7 +34,7 @@ interface GivenBack {
  */
 export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
   /** By limit and length, of which the settings name a few. */
-  const gatherings = new Map<string, Gathering<WindowAmount, Verdict>>()
+  const batchers = new Map<string, Batcher<WindowAmount, Verdict>>()
   /** Returns that failed and will be retried. */
   const owed: GivenBack[] = []
 
@@ -47,12 +47,12 @@ export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
     }
   }
 
-  function takesOn(limit: number, length: number): Gathering<WindowAmount, Verdict> {
+  function takesOn(limit: number, length: number): Batcher<WindowAmount, Verdict> {
     const terms = `${limit}/${length}`
-    const present = gatherings.get(terms)
+    const present = batchers.get(terms)
     if (present !== undefined) return present
-    const made = new Gathering((takes: readonly WindowAmount[]) => takeAll(db, clock, takes, limit, length))
-    gatherings.set(terms, made)
+    const made = new Batcher((takes: readonly WindowAmount[]) => takeAll(db, clock, takes, limit, length))
+    batchers.set(terms, made)
     return made
   }
 

@@ -1,6 +1,6 @@
 /** Compares the bytes of blobs with their hashes, while they are passed on. */
 import { startContentHashing } from '../../uploads/hashing/content-hash.ts'
-import { Intake } from '../../uploads/intake.ts'
+import { HashingWriter } from '../../uploads/hashing-writer.ts'
 import type { BlobToMove } from './relocated-blobs.rows.ts'
 
 interface Passing {
@@ -53,18 +53,18 @@ export function compareOnThreads(): Comparing & { close(): void } {
 function comparedOn(hashing: ReturnType<typeof startContentHashing>): Compare {
   return async (blob, body, { signal, onChunk, store }) => {
     const hash = hashing.start()
-    const intake = new Intake({ hashing, hash, store: store ?? (async () => {}), from: 0 })
+    const writer = new HashingWriter({ hashing, hash, store: store ?? (async () => {}), from: 0 })
     let size = 0
     try {
       for await (const chunk of body) {
         signal.throwIfAborted()
-        await intake.write(chunk)
+        await writer.write(chunk)
         onChunk(chunk.byteLength)
         size += chunk.byteLength
       }
-      return size === blob.size && (await intake.end()).sha256 === blob.sha256
+      return size === blob.size && (await writer.end()).sha256 === blob.sha256
     } finally {
-      await intake.rest()
+      await writer.rest()
       hash.drop()
     }
   }

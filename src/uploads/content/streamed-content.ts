@@ -2,7 +2,7 @@ import { assertStored, type BlobWriter } from '../../blobs/blob-store.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { ContentHash, ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
-import { Intake } from '../intake.ts'
+import { HashingWriter } from '../hashing-writer.ts'
 import type { IncomingContent, TellWritten } from './incoming-content.ts'
 
 /** A content that is stored as it comes. */
@@ -10,7 +10,7 @@ export class StreamedContent implements IncomingContent {
   readonly #key: BlobKey
   readonly #writer: BlobWriter
   readonly #hash: ContentHash
-  readonly #intake: Intake<Digest>
+  readonly #hashingWriter: HashingWriter<Digest>
   #received = 0
 
   constructor(key: BlobKey, writer: BlobWriter, hashing: ContentHashing, wrote: TellWritten) {
@@ -21,22 +21,22 @@ export class StreamedContent implements IncomingContent {
       await writer.write(bytes)
       wrote(bytes.byteLength)
     }
-    this.#intake = new Intake({ hashing, hash: this.#hash, store, from: 0 })
+    this.#hashingWriter = new HashingWriter({ hashing, hash: this.#hash, store, from: 0 })
   }
 
   write(chunk: Uint8Array): Promise<void> {
     this.#received += chunk.byteLength
-    return this.#intake.write(chunk)
+    return this.#hashingWriter.write(chunk)
   }
 
   async complete(recorded: Promise<void>): Promise<Digest> {
-    const digest = await this.#intake.end()
+    const digest = await this.#hashingWriter.end()
     assertStored(this.#key, await this.#writer.complete(recorded), this.#received)
     return digest
   }
 
   async abort(): Promise<void> {
-    await this.#intake.rest()
+    await this.#hashingWriter.rest()
     this.#hash.drop()
     await this.#writer.abort()
   }

@@ -1,4 +1,4 @@
-/** What is gathered of a content before it is hashed and stored. */
+/** Memory for bytes of a content before they are hashed and stored. */
 export const BLOCK = 1024 * 1024
 
 /** Blocks of one content: some are on their way while the next is filled. */

@@ -10,7 +10,7 @@ import { GARBAGE_GRACE } from '../../files/blob-cleaning.job.ts'
 import { blobBytes } from '../blob-bytes.ts'
 import type { ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
-import { Intake } from '../intake.ts'
+import { HashingWriter } from '../hashing-writer.ts'
 import { interrupted } from '../interrupted.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import type { AppendLease } from './append-leases.ts'
@@ -53,19 +53,19 @@ export class Concatenation {
       await writer.write(bytes)
       wrote(bytes.byteLength)
     }
-    const intake = new Intake({ hashing, hash, store, from: 0 })
+    const hashingWriter = new HashingWriter({ hashing, hash, store, from: 0 })
     try {
       for (const part of pieces) {
         for await (const chunk of blobBytes(blobs, part.key, part.received)) {
           lease.assertHeld()
-          await intake.write(chunk)
+          await hashingWriter.write(chunk)
         }
       }
-      const digest = await intake.end()
+      const digest = await hashingWriter.end()
       assertSize(key, await writer.complete(), final.size)
       return { key, digest }
     } catch (error) {
-      await intake.rest()
+      await hashingWriter.rest()
       hash.drop()
       await writer.abort()
       throw error

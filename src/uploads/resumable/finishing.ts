@@ -12,7 +12,7 @@ import type { Contributions } from '../contributions.ts'
 import { HEAD_LENGTH } from '../file-head.ts'
 import type { ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
-import { Intake } from '../intake.ts'
+import { HashingWriter } from '../hashing-writer.ts'
 import { interrupted } from '../interrupted.ts'
 import type { Reservations } from '../reservations.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
@@ -217,15 +217,15 @@ export class Finishing {
   async #readBack(upload: WholeUpload, lease: AppendLease): Promise<Digest> {
     const { blobs, hashing } = this.#parts
     const hash = hashing.start()
-    const intake = new Intake({ hashing, hash, store: async () => {}, from: 0 })
+    const writer = new HashingWriter({ hashing, hash, store: async () => {}, from: 0 })
     try {
       for await (const chunk of blobBytes(blobs, upload.key, upload.size)) {
         lease.assertHeld()
-        await intake.write(chunk)
+        await writer.write(chunk)
       }
-      return await intake.end()
+      return await writer.end()
     } finally {
-      await intake.rest()
+      await writer.rest()
       hash.drop()
     }
   }

@@ -1,8 +1,8 @@
 import { Refusal } from '../../domain/errors.ts'
 import { assertFileSize } from '../size-limit.ts'
 import type { UploadRow } from '../uploads.rows.ts'
+import type { ByteSource } from './append-request.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
-import type { ByteSource } from './received-append.ts'
 
 /** What a request is to add to an upload. */
 export interface NextBytes {

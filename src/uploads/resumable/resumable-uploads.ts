@@ -19,14 +19,14 @@ import { type Contributions, withoutOwnersAffairs } from '../contributions.ts'
 import type { AdmitContributor, AdmitGuest } from '../guest-admission.ts'
 import { checkedKey } from '../idempotency-key.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
+import type { AppendHandler } from './append-handler.ts'
 import { type AppendLeases, locked } from './append-leases.ts'
+import { QUIET_AFTER } from './append-stream.ts'
 import { awaitsParts, partsLeft } from './awaited-parts.ts'
 import type { Finishing } from './finishing.ts'
 import { type NewUpload, sizeOf, startedBy } from './new-upload.ts'
 import { assertFollows, conflict, type NextBytes, tooLong } from './next-bytes.ts'
 import { joinedByLast, joinedIfWhole } from './part-claims.ts'
-import type { Receiving } from './receiving.ts'
-import { QUIET_AFTER } from './reception.ts'
 import type { UploadCreation } from './upload-creation.ts'
 import { forget } from './upload-endings.ts'
 import type { UploadLookup } from './upload-lookup.ts'
@@ -57,7 +57,7 @@ export interface ResumableUploadParts {
   readonly lookup: UploadLookup
   readonly creation: UploadCreation
   readonly leases: AppendLeases
-  readonly receiving: Receiving
+  readonly appendHandler: AppendHandler
   readonly finishing: Finishing
   readonly reservations: UploadReservations
   readonly contributions: Contributions
@@ -242,7 +242,7 @@ export class ResumableUploads {
 
   /** Receives the bytes under the upload's lease; the first that declare its size have it reserved. */
   async #receive(caller: Caller, upload: UploadRow, bytes: NextBytes): Promise<void> {
-    const { leases, receiving, reservations } = this.#parts
+    const { leases, appendHandler, reservations } = this.#parts
     const { source, size, checksum } = bytes
     const holder = {
       isIdle: () => source.quietFor() >= QUIET_AFTER,
@@ -253,7 +253,7 @@ export class ResumableUploads {
       const sized = declares
         ? { ...upload, size, reserved: await reservations.declareSize(caller, upload, size) }
         : upload
-      await receiving.receive(sized, lease, { caller, source, checksum })
+      await appendHandler.receive(sized, lease, { caller, source, checksum })
     })
   }
 

@@ -14,13 +14,13 @@ import type { ContentHashing } from '../hashing/content-hash.ts'
 import { createRunningHashes } from '../hashing/running-hashes.ts'
 import type { ReservationLimits, Reservations } from '../reservations.ts'
 import type { UploadRow } from '../uploads.rows.ts'
+import { AppendHandler } from './append-handler.ts'
 import { AppendLeases } from './append-leases.ts'
 import { Concatenation } from './concatenation.ts'
 import { Finishing } from './finishing.ts'
 import { createOwnUploadNames } from './own-upload-names.ts'
-import { Receiving } from './receiving.ts'
+import { PartialReads } from './partial-reads.ts'
 import { ResumableUploads } from './resumable-uploads.ts'
-import { Showing } from './showing.ts'
 import { UploadCreation } from './upload-creation.ts'
 import { UploadExpiry } from './upload-expiry.job.ts'
 import { UploadLookup } from './upload-lookup.ts'
@@ -32,7 +32,7 @@ export interface Resumable {
   readonly leases: AppendLeases
   readonly finishing: Finishing
   readonly expiry: UploadExpiry
-  readonly showing: Showing
+  readonly showing: PartialReads
 }
 
 /** Puts the parts together. `isShared` says that other nodes may have the database open. */
@@ -73,11 +73,11 @@ export function createResumable(parts: {
     lookup: new UploadLookup({ ...parts, ownNames: createOwnUploadNames(parts.signing), aging }),
     creation: new UploadCreation({ ...parts, reservations, maxFileSize, maxFolderDepth }),
     leases,
-    receiving: new Receiving({ ...parts, hashes, finishing, reservations, maxFileSize }),
+    appendHandler: new AppendHandler({ ...parts, hashes, finishing, reservations, maxFileSize }),
     finishing,
     reservations,
     maxFileSize,
   })
   const expiry = new UploadExpiry({ db: parts.db, clock, outages, aging, report: parts.report })
-  return { uploads, leases, finishing, expiry, showing: new Showing({ ...parts, leases }) }
+  return { uploads, leases, finishing, expiry, showing: new PartialReads({ ...parts, leases }) }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createAtOnce } from '../../../src/server/answers/at-once.ts'
+import { createConcurrencyLimit } from '../../../src/server/answers/concurrency-limit.ts'
 import { MOST_LISTINGS_OF_ACCOUNT } from '../../../src/server/server.ts'
 import { newcomer, withHoldfast } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -8,18 +8,18 @@ import { openRaw } from '../../support/network/raw-connection.ts'
 const LISTING = '/api/v1/folder/root/files'
 
 test('what runs at once ends for one subject, and for all together, and is free again after', () => {
-  const atOnce = createAtOnce(3, 2)
-  const first = atOnce.begin('a')
-  const second = atOnce.begin('a')
-  expect(() => atOnce.begin('a')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED', retryAfter: 5 }))
-  atOnce.begin('b')
-  expect(() => atOnce.begin('c')).toThrow(expect.objectContaining({ code: 'SERVER_BUSY', retryAfter: 5 }))
+  const limit = createConcurrencyLimit(3, 2)
+  const first = limit.begin('a')
+  const second = limit.begin('a')
+  expect(() => limit.begin('a')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED', retryAfter: 5 }))
+  limit.begin('b')
+  expect(() => limit.begin('c')).toThrow(expect.objectContaining({ code: 'SERVER_BUSY', retryAfter: 5 }))
   first()
   first()
-  atOnce.begin('c')
-  expect(() => atOnce.begin('d')).toThrow(expect.objectContaining({ code: 'SERVER_BUSY' }))
+  limit.begin('c')
+  expect(() => limit.begin('d')).toThrow(expect.objectContaining({ code: 'SERVER_BUSY' }))
   second()
-  atOnce.begin('a')
+  limit.begin('a')
 })
 
 test('folders listed whole leave nothing behind, read to the end, broken off or asked for by HEAD', () =>

@@ -6,7 +6,7 @@ const partHeaders = {
   tests: ['test/uploads/part-headers.unit.test.ts', 'test/uploads/multipart.unit.test.ts'],
 }
 
-const storedAtOnce = { tests: ['test/uploads/stored-at-once.contract.test.ts'] }
+const commitBatcher = { tests: ['test/uploads/commit-batcher.contract.test.ts'] }
 const claims = { tests: ['test/uploads/claims.test.ts'] }
 const reservations = { tests: ['test/uploads/reservations.contract.test.ts'] }
 
@@ -18,7 +18,7 @@ export const uploads: readonly Change[] = [
     ['coalesce(quota, ', 'coalesce(quota + 100, '],
     ['await takeReserved(trx, row.bytes, row.account_id)', ''],
   ]),
-  ...changesIn('src/core/opened-reservations.rows.ts', storedAtOnce, [
+  ...changesIn('src/core/opened-reservations.rows.ts', commitBatcher, [
     [
       'accounts.storage_used + accounts.storage_reserved + given.bytes',
       'accounts.storage_reserved + given.bytes',
@@ -27,7 +27,7 @@ export const uploads: readonly Change[] = [
     ['having count(deleted_at) = 0', 'having count(deleted_at) < 9'],
     ['              and folders.parent_id is not null\n', ''],
   ]),
-  ...changesIn('src/uploads/stored-files.rows.ts', storedAtOnce, [
+  ...changesIn('src/uploads/stored-files.rows.ts', commitBatcher, [
     ['and not verdict.is_full', ''],
     ['- reservations.bytes + given.size', '+ given.size - given.size'],
     ['sql`and exists (select from held)`', 'sql``'],
@@ -82,25 +82,25 @@ export const uploads: readonly Change[] = [
     ],
   ]),
   ...changesIn(
-    'src/uploads/content/gathered-content.ts',
-    { tests: ['test/uploads/gathered-content.unit.test.ts'] },
+    'src/uploads/content/buffered-content.ts',
+    { tests: ['test/uploads/buffered-content.unit.test.ts'] },
     [
       ['    await recorded\n', ''],
-      ['    await this.#streamed.write(this.#gathered())\n', ''],
+      ['    await this.#streamed.write(this.#buffered())\n', ''],
       ['if (this.#mayBeStored) await', 'if (false) await'],
       ['    inUse -= 1\n', ''],
     ],
   ),
-  ...changesIn('src/uploads/content/drawn-keys.ts', reservations, [['...this.#taken, ', '']]),
+  ...changesIn('src/uploads/content/blob-key-pool.ts', reservations, [['...this.#taken, ', '']]),
   ...changesIn('src/files/blob-cleaning.job.ts', reservations, [
     ['sizes[at] !== null', 'true'],
     ['for (const key of stored) if (!(await blobExists(trx, key))) left', 'for (const key of stored) left'],
-    ['    await recordDrawnKeys(trx, [])\n', ''],
+    ['    await recordPooledKeys(trx, [])\n', ''],
   ]),
   ...changesIn(
-    'src/uploads/node-reservation.ts',
+    'src/uploads/request-reservation.ts',
     { tests: ['test/uploads/guests.test.ts'], named: 'last byte' },
-    [['if (this.#drawn !== null) await assertFits(trx, this.#account, 0, limits)', '']],
+    [['if (this.#pool !== null) await assertFits(trx, this.#account, 0, limits)', '']],
   ),
   ...changesIn('src/uploads/multipart.ts', multipart, [
     ['passed - this.#taken <= MOST_BESIDE', 'passed - this.#taken < MOST_BESIDE'],

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { startContentHashing } from '../../../src/uploads/hashing/content-hash.ts'
-import { Intake } from '../../../src/uploads/intake.ts'
+import { HashingWriter } from '../../../src/uploads/hashing-writer.ts'
 import { runsOf } from '../../support/cases.ts'
 
 const hashing = startContentHashing()
@@ -35,27 +35,27 @@ async function takeIn({ from, slowness, pieces, isDropped }: Content): Promise<v
     if (slowness > 0) await Bun.sleep(slowness)
     stored.push(bytes.slice())
   }
-  const intake = new Intake({ hashing, hash, store, from })
+  const writer = new HashingWriter({ hashing, hash, store, from })
   for (const { start, length, after } of pieces) {
     const part = noise.subarray(start, start + length)
     parts.push(part)
     const chunk = new Uint8Array(part)
-    await intake.write(chunk)
+    await writer.write(chunk)
     // It is ours again at once.
     chunk.fill(0)
     if (after !== 'nothing') {
-      await intake.flush()
+      await writer.flush()
       expect(Buffer.concat(stored).equals(Buffer.concat(parts))).toBe(true)
     }
-    if (after === 'rest') await intake.rest()
+    if (after === 'rest') await writer.rest()
   }
   if (isDropped) {
-    await intake.rest()
+    await writer.rest()
     return hash.drop()
   }
   const whole = Buffer.concat(parts)
   const sha256 = new Bun.CryptoHasher('sha256').update(whole).digest('hex')
-  expect(await intake.end()).toMatchObject({ sha256, crc32: crc32(whole) })
+  expect(await writer.end()).toMatchObject({ sha256, crc32: crc32(whole) })
   expect(Buffer.concat(stored).equals(whole)).toBe(true)
 }
 
@@ -74,15 +74,15 @@ test('what cannot be stored is said at the next call and no more is stored, and 
       if (++stored === 2) throw new Error('no room')
     }
     const hash = hashing.start()
-    const intake = new Intake({ hashing, hash, store, from: 0 })
+    const writer = new HashingWriter({ hashing, hash, store, from: 0 })
     const writing = async () => {
-      for (let piece = 0; piece < 20; piece++) await intake.write(noise.subarray(0, MIB))
+      for (let piece = 0; piece < 20; piece++) await writer.write(noise.subarray(0, MIB))
     }
     await expect(writing()).rejects.toThrow('no room')
-    await expect(intake.flush()).rejects.toThrow('no room')
-    await expect(intake.end()).rejects.toThrow('no room')
+    await expect(writer.flush()).rejects.toThrow('no room')
+    await expect(writer.end()).rejects.toThrow('no room')
     expect(stored).toBe(2)
-    await intake.rest()
+    await writer.rest()
     hash.drop()
   }
   const lane = hashing.lend()

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openDiskBlobs } from '../../src/blobs/disk.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
-import { GatheredContent } from '../../src/uploads/content/gathered-content.ts'
+import { BufferedContent } from '../../src/uploads/content/buffered-content.ts'
 import { startContentHashing } from '../../src/uploads/hashing/content-hash.ts'
 import { chance } from '../support/chance.ts'
 import { sha256 } from '../support/clients/caller.ts'
@@ -22,7 +22,7 @@ async function withContents(work: (open: (most: number) => ReturnType<typeof ope
 function opened(blobs: Awaited<ReturnType<typeof openDiskBlobs>>, most: number) {
   const key = makeBlobKey(systemRandom)
   const told: number[] = []
-  const content = GatheredContent.open(key, { blobs, hashing, wrote: (bytes) => told.push(bytes) }, most)
+  const content = BufferedContent.open(key, { blobs, hashing, wrote: (bytes) => told.push(bytes) }, most)
   const stored = async () => {
     const size = await blobs.size(key)
     if (size === null) return null
@@ -61,7 +61,7 @@ test('a content that is longer than it may be is stored as it comes', () =>
     expect(told.reduce((sum, part) => sum + part, 0)).toBe(bytes.length)
   }))
 
-test('an aborted content leaves nothing, gathered or stored as it comes or completed', () =>
+test('an aborted content leaves nothing, buffered or stored as it comes or completed', () =>
   withContents(async (open) => {
     for (const [size, isCompleted] of [
       [1000, false],
@@ -76,7 +76,7 @@ test('an aborted content leaves nothing, gathered or stored as it comes or compl
     }
   }))
 
-test('only so many are gathered at a time, and none of a length that is unknown or long', () =>
+test('only so many are buffered at a time, and none of a length that is unknown or long', () =>
   withContents(async (open) => {
     expect(open(0).content).toBeNull()
     expect(open(LONGEST + 1).content).toBeNull()

@@ -12,7 +12,7 @@ export interface ByteSource {
 }
 
 /** What one request brings. */
-export interface ReceivedAppend {
+export interface AppendRequest {
   readonly caller: Caller
   readonly source: ByteSource
   readonly checksum: ExpectedChecksum | null

@@ -14,8 +14,8 @@ import {
   makeUuid,
   systemRandom,
 } from '../../src/domain/random.ts'
+import { CommitBatcher } from '../../src/uploads/commit-batcher.ts'
 import { findKeyUse, insertKeyUse } from '../../src/uploads/idempotency-keys.rows.ts'
-import { StoringAtOnce } from '../../src/uploads/stored-at-once.ts'
 import type { NewRows } from '../../src/uploads/stored-files.rows.ts'
 import { sha256 } from '../support/clients/caller.ts'
 import { createMigratedDatabase } from '../support/databases/migrated-database.ts'
@@ -42,7 +42,7 @@ async function opened() {
   )
   const folder = await topFolder(db, account)
   let transactions = 0
-  const storing = new StoringAtOnce(db, (...statements) => {
+  const storing = new CommitBatcher(db, (...statements) => {
     transactions++
     return pipeline(...statements)
   })

@@ -16,7 +16,7 @@ import {
   type NodeId,
 } from '../domain/ids.ts'
 import { folderNotFound } from '../files/folders/places.ts'
-import type { DrawnKeys } from './content/drawn-keys.ts'
+import type { BlobKeyPool } from './content/blob-key-pool.ts'
 import type { FailedReservations } from './failed-reservations.ts'
 import type { FreeSpace, SpacePromise } from './free-space.ts'
 import { type GuestBudget, guestBudget } from './guest-budget.ts'
@@ -24,7 +24,7 @@ import { interrupted } from './interrupted.ts'
 import { GUEST_STEP, Reservation } from './reservation.ts'
 import { assertFits, limitOf, openInAccount, reserveInAccount, type StorageLimits } from './storage-limits.ts'
 
-export interface NodeReservationParts {
+export interface RequestReservationParts {
   readonly db: Database
   /** Takes the rows of reservations; see `recorded`. */
   readonly recordingIn: Database
@@ -38,8 +38,8 @@ export interface NodeReservationParts {
 }
 
 /** The reservation of an upload that one request brings: it is this node's, and ends with the request. */
-export class NodeReservation {
-  readonly #parts: NodeReservationParts
+export class RequestReservation {
+  readonly #parts: RequestReservationParts
   readonly key: BlobKey
   readonly #account: AccountId
   readonly #node: NodeId
@@ -48,14 +48,14 @@ export class NodeReservation {
   readonly #reservation: Reservation
   /** Where the row of the reservation is to be inserted with a look at the folder, and what that has found. */
   #place: { readonly at: FolderPlace; folder: FolderId | null } | null = null
-  /** Where the key was drawn from, which then needs no row to be found after a kill. */
-  #drawn: DrawnKeys | null = null
+  /** The pool of the key, which then needs no row to be found after a kill. */
+  #pool: BlobKeyPool | null = null
   /** Whether something was reserved, by a row or without one. */
   #isOpen = false
   /** Whether the row of the reservation is in the database. */
   #hasRow = false
 
-  private constructor(parts: NodeReservationParts, caller: Sender, key: BlobKey, wanted: number) {
+  private constructor(parts: RequestReservationParts, caller: Sender, key: BlobKey, wanted: number) {
     this.#parts = parts
     this.key = key
     this.#account = ownerOf(caller)
@@ -73,12 +73,12 @@ export class NodeReservation {
 
   /** Reserves as `Reservations.reserve` says. */
   static async open(
-    parts: NodeReservationParts,
+    parts: RequestReservationParts,
     caller: Sender,
     key: BlobKey,
     { least, wanted }: { readonly least: number; readonly wanted: number },
-  ): Promise<NodeReservation> {
-    const reservation = new NodeReservation(parts, caller, key, wanted)
+  ): Promise<RequestReservation> {
+    const reservation = new RequestReservation(parts, caller, key, wanted)
     const most = Math.max(least, wanted)
     const isGuests = ownerOf(caller) === GUESTS
     const first = isGuests ? Math.min(most, GUEST_STEP) : most
@@ -95,15 +95,15 @@ export class NodeReservation {
    * Reserves in this process alone, under a key that is recorded already: the disk's space and the guest's budget. The
    * account is looked at now, and decides when the file is stored.
    */
-  static async openDrawn(
-    parts: NodeReservationParts,
+  static async openPooled(
+    parts: RequestReservationParts,
     caller: Sender,
-    keys: DrawnKeys,
+    keys: BlobKeyPool,
     { least, wanted }: { readonly least: number; readonly wanted: number },
-  ): Promise<NodeReservation> {
+  ): Promise<RequestReservation> {
     const key = await keys.take()
-    const reservation = new NodeReservation(parts, caller, key, wanted)
-    reservation.#drawn = keys
+    const reservation = new RequestReservation(parts, caller, key, wanted)
+    reservation.#pool = keys
     try {
       await reservation.#reservation.add(least, wanted)
       return reservation
@@ -119,13 +119,13 @@ export class NodeReservation {
    * refused; then nothing is reserved.
    */
   static async openInPlace(
-    parts: NodeReservationParts,
+    parts: RequestReservationParts,
     caller: Sender,
     key: BlobKey,
     bytes: number,
     at: FolderPlace,
-  ): Promise<{ readonly reservation: NodeReservation; readonly folder: FolderId } | null> {
-    const reservation = new NodeReservation(parts, caller, key, bytes)
+  ): Promise<{ readonly reservation: RequestReservation; readonly folder: FolderId } | null> {
+    const reservation = new RequestReservation(parts, caller, key, bytes)
     const place = { at, folder: null }
     reservation.#place = place
     try {
@@ -155,7 +155,7 @@ export class NodeReservation {
    * that knows of the bytes.
    */
   async recorded(): Promise<void> {
-    if (this.#drawn === null) await this.#parts.db.durable()
+    if (this.#pool === null) await this.#parts.db.durable()
   }
 
   /** The store has so many bytes more. */
@@ -172,7 +172,7 @@ export class NodeReservation {
     const { limits } = this.#parts
     if (this.#hasRow && !(await endReservation(trx, this.key))) throw interrupted()
     // The file is counted in its account by now.
-    if (this.#drawn !== null) await assertFits(trx, this.#account, 0, limits)
+    if (this.#pool !== null) await assertFits(trx, this.#account, 0, limits)
   }
 
   /** Gives back what was counted of a guest and not sent, once all bytes are here. Never throws. */
@@ -183,7 +183,7 @@ export class NodeReservation {
   /** To be called when that transaction has gone through. */
   used(): void {
     this.#close()
-    this.#drawn?.end(this.key)
+    this.#pool?.end(this.key)
   }
 
   /**
@@ -198,7 +198,7 @@ export class NodeReservation {
     await this.#budget.settle(0)
     try {
       await failed.end(this.key, this.#account)
-      this.#drawn?.end(this.key)
+      this.#pool?.end(this.key)
     } catch (error) {
       report(error)
     }
@@ -240,7 +240,7 @@ export class NodeReservation {
       created_at: clock.now(),
       node: this.#node,
     }
-    if (this.#drawn !== null && !this.#isOpen) return assertFits(this.#parts.db, this.#account, bytes, limits)
+    if (this.#pool !== null && !this.#isOpen) return assertFits(this.#parts.db, this.#account, bytes, limits)
     try {
       if (!this.#hasRow) return await this.#insert(reservation)
       await inTransaction(recordingIn, async (trx) => {

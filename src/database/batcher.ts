@@ -18,7 +18,7 @@ interface Waiting<Question, Answer> {
  * the next. So an answer is never older than its question, a lone question waits for nobody, and the busier the
  * process is, the less each question costs.
  */
-export class Gathering<Question, Answer> {
+export class Batcher<Question, Answer> {
   readonly #answer: (questions: readonly Question[]) => Promise<readonly Answer[]>
   #waiting: Waiting<Question, Answer>[] = []
   #underWay = 0

@@ -12,7 +12,7 @@ import type { AppendLeases } from './append-leases.ts'
 /** Nothing is being received, so there is nothing to stop. */
 const uninterrupted = { isIdle: () => false, stop() {} }
 
-interface ShowingParts {
+interface PartialReadsParts {
   readonly db: Database
   readonly blobs: BlobStore
   readonly health: StoreHealth
@@ -20,10 +20,10 @@ interface ShowingParts {
 }
 
 /** Makes readable what has come of uploads, where the store does so only when it is asked to. */
-export class Showing {
-  readonly #parts: ShowingParts
+export class PartialReads {
+  readonly #parts: PartialReadsParts
 
-  constructor(parts: ShowingParts) {
+  constructor(parts: PartialReadsParts) {
     this.#parts = parts
   }
 

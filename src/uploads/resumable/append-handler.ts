@@ -3,12 +3,12 @@ import { repeat } from '../../domain/clock.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { leaseState } from './append-leases.rows.ts'
 import { type AppendLease, locked } from './append-leases.ts'
+import type { AppendRequest, ByteSource } from './append-request.ts'
+import { AppendStream, type AppendStreamParts, QUIET_AFTER } from './append-stream.ts'
 import { bytesLost } from './finishing.ts'
-import type { ByteSource, ReceivedAppend } from './received-append.ts'
-import { QUIET_AFTER, Reception, type ReceptionParts } from './reception.ts'
 import { giveUp } from './upload-endings.ts'
 
-export interface ReceivingParts extends ReceptionParts {
+export interface AppendHandlerParts extends AppendStreamParts {
   readonly blobs: BlobStore
   /** Whether somebody on another node may ask for the lease. */
   readonly isShared: boolean
@@ -16,21 +16,21 @@ export interface ReceivingParts extends ReceptionParts {
 }
 
 /** Takes bytes in, a request at a time. */
-export class Receiving {
-  readonly #parts: ReceivingParts
+export class AppendHandler {
+  readonly #parts: AppendHandlerParts
 
-  constructor(parts: ReceivingParts) {
+  constructor(parts: AppendHandlerParts) {
     this.#parts = parts
   }
 
-  /** Appends what comes to the upload: see `Reception`. Throws Refusal UPLOAD_GONE when what was kept is lost. */
-  async receive(upload: UploadRow, lease: AppendLease, arrival: ReceivedAppend): Promise<void> {
+  /** Appends what comes to the upload: see `AppendStream`. Throws Refusal UPLOAD_GONE when what was kept is lost. */
+  async receive(upload: UploadRow, lease: AppendLease, request: AppendRequest): Promise<void> {
     this.#parts.health.assertUsable()
     const writer = await this.#open(upload)
-    const reception = new Reception(this.#parts, upload, lease, writer, arrival)
-    const stopWatching = this.#watch(lease, arrival.source, reception)
+    const stream = new AppendStream(this.#parts, upload, lease, writer, request)
+    const stopWatching = this.#watch(lease, request.source, stream)
     try {
-      await reception.run()
+      await stream.run()
     } finally {
       stopWatching()
       await writer.close()
@@ -56,14 +56,14 @@ export class Receiving {
    * Ends a quiet source when somebody on another node waits for the lease, or has acquired it, and tells when somebody waits
    * for what it has sent.
    */
-  #watch({ upload, number }: AppendLease, source: ByteSource, reception: Reception): () => void {
+  #watch({ upload, number }: AppendLease, source: ByteSource, stream: AppendStream): () => void {
     const { db, blobs, isShared, clock, report } = this.#parts
     if (!isShared && blobs.readsGrowing) return () => {}
     const look = async () => {
       if (source.quietFor() < QUIET_AFTER) return
       const { isPresent, isRequested, isFollowed } = await leaseState(db, upload, number)
       if (!isPresent || isRequested) source.end(locked())
-      else if (isFollowed) reception.follow()
+      else if (isFollowed) stream.follow()
     }
     return repeat(clock.timers, QUIET_AFTER / 2, () => look().catch(report))
   }

@@ -1,7 +1,7 @@
 import { endReservation } from '../core/reservations.rows.ts'
+import { Batcher } from '../database/batcher.ts'
 import type { Database, StatementPipeline } from '../database/database.ts'
 import { isDatabaseFailure, lockAccount, lockingForUploads } from '../database/differences.ts'
-import { Gathering } from '../database/gathering.ts'
 import { askUntilAnswered, inTransaction } from '../database/transactions.ts'
 import type { AccountId, FileId } from '../domain/ids.ts'
 import { findFile } from '../files/files.rows.ts'
@@ -14,7 +14,7 @@ type Ending =
   | { readonly error: unknown; readonly isUnsure: boolean }
 
 interface Lane {
-  readonly gathering: Gathering<NewRows, Ending>
+  readonly batcher: Batcher<NewRows, Ending>
   /** Files that wait for it. */
   waiting: number
 }
@@ -26,7 +26,7 @@ interface Lane {
  * The reservation tells a commit whose answer was lost: whoever ends it decides, and only storing it removes it with
  * the file's row in its place.
  */
-export class StoringAtOnce {
+export class CommitBatcher {
   readonly #db: Database
   readonly #pipeline: StatementPipeline
   /** Of accounts that have a file under way. */
@@ -49,13 +49,13 @@ export class StoringAtOnce {
   async #ending(rows: NewRows): Promise<Ending> {
     const { account_id: account } = rows.file
     const lane = this.#lanes.get(account) ?? {
-      gathering: new Gathering((all: readonly NewRows[]) => this.#storeAll(account, all)),
+      batcher: new Batcher((all: readonly NewRows[]) => this.#storeAll(account, all)),
       waiting: 0,
     }
     this.#lanes.set(account, lane)
     lane.waiting++
     try {
-      return await lane.gathering.ask(rows)
+      return await lane.batcher.ask(rows)
     } finally {
       if (--lane.waiting === 0) this.#lanes.delete(account)
     }

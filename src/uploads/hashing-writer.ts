@@ -4,7 +4,7 @@ import { BLOCK, type Lane } from './hashing/shared-memory.ts'
 /** Full blocks end where a page of the file does, wherever the first one began: so a disk takes them as they are. */
 const PAGE = 4096
 
-export interface IntakeParts<D> {
+export interface HashingWriterParts<D> {
   readonly hashing: ContentHashing
   readonly hash: ContentHash<D>
   /** Called with one piece after another, several of which may be under way. */
@@ -18,8 +18,8 @@ export interface IntakeParts<D> {
  * filled. Without memory for that, all is hashed and stored as it comes. One call at a time. After a failure, which is
  * thrown as soon as anything is asked for, only `rest` makes sense.
  */
-export class Intake<D> {
-  readonly #parts: IntakeParts<D>
+export class HashingWriter<D> {
+  readonly #parts: HashingWriterParts<D>
   #position: number
   #lane: Lane | null = null
   /** The block that is being filled, up to where it is, and up to where it will be. */
@@ -32,7 +32,7 @@ export class Intake<D> {
   #storing: Promise<void>[] = []
   #failure: { readonly error: unknown } | null = null
 
-  constructor(parts: IntakeParts<D>) {
+  constructor(parts: HashingWriterParts<D>) {
     this.#parts = parts
     this.#position = parts.from
   }

@@ -8,18 +8,18 @@ import { FileHead } from '../file-head.ts'
 import { type ContentHash, type ContentHashing, unhashed } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
 import type { RunningHashes } from '../hashing/running-hashes.ts'
-import { Intake } from '../intake.ts'
+import { HashingWriter } from '../hashing-writer.ts'
 import type { Reservation } from '../reservation.ts'
 import { assertFileSize } from '../size-limit.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { recordProgress } from './append-leases.rows.ts'
 import { type AppendLease, locked } from './append-leases.ts'
+import type { AppendRequest } from './append-request.ts'
 import { type ChunkChecksum, startChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
-import type { ReceivedAppend } from './received-append.ts'
 import type { UploadReservations } from './upload-reservations.ts'
 
-export interface ReceptionParts {
+export interface AppendStreamParts {
   readonly db: Database
   readonly health: StoreHealth
   readonly hashing: ContentHashing
@@ -46,18 +46,18 @@ interface BrokenOff {
 }
 
 /** One append: what a request brings is added to the upload, under its lease. */
-export class Reception {
-  readonly #parts: ReceptionParts
+export class AppendStream {
+  readonly #parts: AppendStreamParts
   readonly #upload: UploadRow
   readonly #lease: AppendLease
   readonly #writer: ResumableWriter
-  readonly #arrival: ReceivedAppend
+  readonly #request: AppendRequest
   readonly #sum: ChunkChecksum | null
   /** Of all bytes from the first one on, while this process has seen them all. */
   #hash: ContentHash | null
   /** The first bytes, while this request brings them. */
   readonly #head: FileHead | null
-  readonly #intake: Intake<Digest | null>
+  readonly #hashingWriter: HashingWriter<Digest | null>
   readonly #reservation: Reservation
   /** Whether somebody waits for what comes, and whether it can be read. */
   #isFollowed: boolean
@@ -70,28 +70,28 @@ export class Reception {
   #keeping: Promise<void> | null = null
 
   constructor(
-    parts: ReceptionParts,
+    parts: AppendStreamParts,
     upload: UploadRow,
     lease: AppendLease,
     writer: ResumableWriter,
-    arrival: ReceivedAppend,
+    request: AppendRequest,
   ) {
     this.#parts = parts
     this.#upload = upload
     this.#lease = lease
     this.#writer = writer
-    this.#arrival = arrival
-    this.#sum = arrival.checksum === null ? null : startChecksum(arrival.checksum)
+    this.#request = request
+    this.#sum = request.checksum === null ? null : startChecksum(request.checksum)
     // Of a part nobody asks what it hashes to: the whole is hashed when it is joined.
     this.#hash = upload.kind === 'partial' ? null : parts.hashes.take(upload.id, upload.received)
     this.#head = upload.received === 0 ? new FileHead() : null
-    this.#intake = new Intake<Digest | null>({
+    this.#hashingWriter = new HashingWriter<Digest | null>({
       hashing: parts.hashing,
       hash: this.#hash ?? unhashed,
       store: (bytes) => this.#store(bytes),
       from: upload.received,
     })
-    this.#reservation = parts.reservations.of(arrival.caller, upload)
+    this.#reservation = parts.reservations.of(request.caller, upload)
     this.#isFollowed = upload.is_followed === 1
     this.#received = upload.received
     this.#recorded = upload.received
@@ -113,9 +113,9 @@ export class Reception {
       await this.#conclude(broken)
     } finally {
       stopLooking()
-      await this.#intake.stored()
+      await this.#hashingWriter.stored()
       // What is still being hashed is for the next append, or for nobody: the answer does not wait for it.
-      void this.#intake.rest()
+      void this.#hashingWriter.rest()
       this.#hash?.drop()
     }
   }
@@ -123,7 +123,7 @@ export class Reception {
   /** Told that somebody waits for what has come. */
   follow(): void {
     this.#isFollowed = true
-    const isQuiet = this.#arrival.source.quietFor() >= QUIET_AFTER
+    const isQuiet = this.#request.source.quietFor() >= QUIET_AFTER
     const mayShow = this.#sum === null && this.#received !== this.#upload.size
     if (isQuiet && mayShow && this.#keeping === null) this.#whileQuiet(this.#show())
   }
@@ -132,7 +132,7 @@ export class Reception {
     for (;;) {
       let chunk: Uint8Array
       try {
-        const { done, value } = await this.#arrival.source.read()
+        const { done, value } = await this.#request.source.read()
         if (done || value === undefined) return null
         chunk = value
         this.#assertFits(chunk)
@@ -161,7 +161,7 @@ export class Reception {
   async #write(chunk: Uint8Array): Promise<void> {
     this.#sum?.update(chunk)
     this.#head?.take(chunk)
-    await this.#intake.write(chunk)
+    await this.#hashingWriter.write(chunk)
     this.#received += chunk.byteLength
   }
 
@@ -172,7 +172,7 @@ export class Reception {
 
   /** All that came, safe in the store. */
   async #kept(): Promise<KeptBlob> {
-    await this.#intake.flush()
+    await this.#hashingWriter.flush()
     const kept = await this.#storing(() => this.#writer.keep())
     const received = this.#received
     assertInvariant('offset-is-sum-of-appends', kept.offset === received, () => `${kept.offset}, ${received}`)
@@ -193,7 +193,7 @@ export class Reception {
   }
 
   #keepWhileQuiet(): void {
-    const isQuiet = this.#arrival.source.quietFor() >= QUIET_AFTER
+    const isQuiet = this.#request.source.quietFor() >= QUIET_AFTER
     if (!isQuiet || this.#keeping !== null || !this.#mayRecord()) return
     this.#whileQuiet(this.#keepAtRest())
   }
@@ -209,7 +209,7 @@ export class Reception {
 
   async #keepAtRest(): Promise<void> {
     const kept = await this.#kept()
-    await this.#intake.rest()
+    await this.#hashingWriter.rest()
     await this.#record(kept)
     await this.#show()
   }
@@ -230,7 +230,7 @@ export class Reception {
     if (now - this.#lookedAt < RECORD_EVERY) return
     this.#lookedAt = now
     const isOverdue = now - this.#recordedAt >= KEEP_EVERY
-    await this.#intake.flush()
+    await this.#hashingWriter.flush()
     const safe = this.#writer.safe() ?? (isOverdue ? await this.#kept() : null)
     if (safe !== null) await this.#record(safe)
     await this.#show()
@@ -280,7 +280,7 @@ export class Reception {
   }
 
   async #finish(): Promise<void> {
-    const digest = await this.#intake.end()
+    const digest = await this.#hashingWriter.end()
     const isInOnePiece = this.#upload.progress === null && this.#recorded === 0
     if (!isInOnePiece || this.#received > AT_ONCE) {
       await this.#record(await this.#kept(), { state: 'processing' })

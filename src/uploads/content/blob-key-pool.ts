@@ -1,24 +1,24 @@
-import { recordDrawnKeys } from '../../core/drawn-keys.rows.ts'
+import { recordPooledKeys } from '../../core/pooled-keys.rows.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { makeBlobKey, type Random } from '../../domain/random.ts'
 
 /** Keys that are recorded by one transaction. */
-const DRAWN_AT_ONCE = 64
-/** Free keys below which more are drawn. */
-const FEW = DRAWN_AT_ONCE / 2
+const BATCH = 64
+/** Free keys below which more are made. */
+const FEW = BATCH / 2
 
 /**
  * Keys of blobs that were recorded before they are used, many at once: so an upload needs no reservation of its own to be found
  * after a kill, by `Cleaning.afterStart`. For a database and a store that no other process uses.
  */
-export class DrawnKeys {
+export class BlobKeyPool {
   readonly #db: Database
   readonly #random: Random
   readonly #free: BlobKey[] = []
   readonly #taken = new Set<BlobKey>()
-  #drawing: Promise<void> | null = null
+  #filling: Promise<void> | null = null
 
   constructor({ db, random }: { readonly db: Database; readonly random: Random }) {
     this.#db = db
@@ -30,12 +30,12 @@ export class DrawnKeys {
     for (;;) {
       const key = this.#free.pop()
       if (key === undefined) {
-        await this.#draw()
+        await this.#fill()
         continue
       }
       this.#taken.add(key)
       // Who finds none left is told what has failed.
-      if (this.#free.length < FEW) this.#draw().catch(() => {})
+      if (this.#free.length < FEW) this.#fill().catch(() => {})
       return key
     }
   }
@@ -45,16 +45,16 @@ export class DrawnKeys {
     this.#taken.delete(key)
   }
 
-  #draw(): Promise<void> {
-    this.#drawing ??= this.#record().finally(() => {
-      this.#drawing = null
+  #fill(): Promise<void> {
+    this.#filling ??= this.#record().finally(() => {
+      this.#filling = null
     })
-    return this.#drawing
+    return this.#filling
   }
 
   async #record(): Promise<void> {
-    const drawn = Array.from({ length: DRAWN_AT_ONCE }, () => makeBlobKey(this.#random))
-    await inTransaction(this.#db, (trx) => recordDrawnKeys(trx, [...this.#taken, ...this.#free, ...drawn]))
-    this.#free.push(...drawn)
+    const made = Array.from({ length: BATCH }, () => makeBlobKey(this.#random))
+    await inTransaction(this.#db, (trx) => recordPooledKeys(trx, [...this.#taken, ...this.#free, ...made]))
+    this.#free.push(...made)
   }
 }

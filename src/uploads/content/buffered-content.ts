@@ -6,17 +6,17 @@ import { RunningDigest } from '../hashing/running-digest.ts'
 import type { IncomingContent, TellWritten } from './incoming-content.ts'
 import { StreamedContent } from './streamed-content.ts'
 
-/** Bytes of the longest content that is gathered. */
+/** Bytes of the longest content that is buffered. */
 export const LONGEST = 256 * 1024
 
-/** Contents that are gathered at a time: thousands of slow senders must not fill the memory. */
+/** Contents that are buffered at a time: thousands of slow senders must not fill the memory. */
 const MOST = 64
 
 /** Buffers that nobody uses. They are used again: fresh memory costs half as much as hashing what is written there. */
 const idle: Uint8Array<ArrayBuffer>[] = []
 let inUse = 0
 
-export interface GatheredContentParts {
+export interface BufferedContentParts {
   readonly blobs: BlobStore
   readonly hashing: ContentHashing
   readonly wrote: TellWritten
@@ -26,26 +26,26 @@ export interface GatheredContentParts {
  * A small content, which is stored in one piece when all of it is here. One that turns out longer than was declared is stored
  * as it comes from there on.
  */
-export class GatheredContent implements IncomingContent {
+export class BufferedContent implements IncomingContent {
   readonly #key: BlobKey
-  readonly #parts: GatheredContentParts
+  readonly #parts: BufferedContentParts
   #buffer: Uint8Array<ArrayBuffer> | null
   #length = 0
   /** What has more bytes than were declared. */
   #streamed: StreamedContent | null = null
   #mayBeStored = false
 
-  private constructor(key: BlobKey, parts: GatheredContentParts, buffer: Uint8Array<ArrayBuffer>) {
+  private constructor(key: BlobKey, parts: BufferedContentParts, buffer: Uint8Array<ArrayBuffer>) {
     this.#key = key
     this.#parts = parts
     this.#buffer = buffer
   }
 
-  /** Null for a content of unknown or too many bytes, and while very many are gathered. */
-  static open(key: BlobKey, parts: GatheredContentParts, most: number): GatheredContent | null {
+  /** Null for a content of unknown or too many bytes, and while very many are buffered. */
+  static open(key: BlobKey, parts: BufferedContentParts, most: number): BufferedContent | null {
     if (most === 0 || most > LONGEST || inUse === MOST) return null
     inUse += 1
-    return new GatheredContent(key, parts, idle.pop() ?? new Uint8Array(LONGEST))
+    return new BufferedContent(key, parts, idle.pop() ?? new Uint8Array(LONGEST))
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -61,7 +61,7 @@ export class GatheredContent implements IncomingContent {
 
   async complete(recorded: Promise<void>): Promise<Digest> {
     if (this.#streamed !== null) return this.#streamed.complete(recorded)
-    const bytes = this.#gathered()
+    const bytes = this.#buffered()
     const running = new RunningDigest()
     running.update(bytes)
     const digest = running.digest()
@@ -83,11 +83,11 @@ export class GatheredContent implements IncomingContent {
   async #stream(): Promise<void> {
     const { blobs, hashing, wrote } = this.#parts
     this.#streamed = new StreamedContent(this.#key, await blobs.create(this.#key), hashing, wrote)
-    await this.#streamed.write(this.#gathered())
+    await this.#streamed.write(this.#buffered())
     this.#drop()
   }
 
-  #gathered(): Uint8Array<ArrayBuffer> {
+  #buffered(): Uint8Array<ArrayBuffer> {
     return (this.#buffer ?? new Uint8Array()).subarray(0, this.#length)
   }
 

@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/errors.ts'
 
 /** Limits concurrent responses of one kind, each of which holds memory until its reader has taken it. */
-export interface AtOnce {
+export interface ConcurrencyLimit {
   /**
    * Returns a function that ends the response; it may be called repeatedly. Throws Refusal RATE_LIMITED when
    * the subject has too many under way, SERVER_BUSY when all together have.
@@ -12,7 +12,7 @@ export interface AtOnce {
 /** Seconds suggested for a retry. */
 const RETRY = 5
 
-export function createAtOnce(ofAll: number, ofEach: number): AtOnce {
+export function createConcurrencyLimit(ofAll: number, ofEach: number): ConcurrencyLimit {
   const perSubject = new Map<string, number>()
   let all = 0
   return {
