@@ -26,13 +26,13 @@ export interface UploadTerms {
 }
 
 /** What has its place. */
-export interface TakenByLink {
+export interface LinkUsage {
   readonly files: number
   readonly size: number
 }
 
 /** Whether nothing more can come. */
-export function isFull({ maxFiles, maxSize }: UploadTerms, { files, size }: TakenByLink): boolean {
+export function isFull({ maxFiles, maxSize }: UploadTerms, { files, size }: LinkUsage): boolean {
   return files >= (maxFiles ?? MOST_FILES) || (maxSize !== null && size >= maxSize)
 }
 

@@ -4,7 +4,7 @@ import type { Authentication } from '../server/authentication.ts'
 import { endpoint, fileField } from '../server/endpoint.ts'
 import { formUpload } from '../uploads/form-upload.ts'
 import { receiveFile } from '../uploads/receive.routes.ts'
-import { giveReceipt } from '../uploads/upload-answers.ts'
+import { addGuestReceipt } from '../uploads/upload-answers.ts'
 import type { UploadsPart } from '../uploads/uploads.part.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
@@ -38,9 +38,9 @@ export const postStartPage = endpoint({
     errors: [400, 403, 413, 429],
   },
   async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
-    const carrier = formUpload(call.request)
-    const file = await receiveFile(call, uploads, caller, { folder: null, carrier })
-    if (caller.kind === 'guest') giveReceipt(call, uploads, file.uuid)
+    const format = formUpload(call.request)
+    const file = await receiveFile(call, uploads, caller, { folder: null, format })
+    if (caller.kind === 'guest') addGuestReceipt(call, uploads, file.uuid)
     return new Response(null, { status: 303, headers: { Location: `/d/${file.slug}` } })
   },
 })

@@ -2,7 +2,7 @@ import { Refusal } from '../domain/errors.ts'
 import { extensionOf } from '../domain/file-name.ts'
 import { mediaTypeOfName } from '../domain/media-type.ts'
 import { formatSize } from '../domain/sizes.ts'
-import { MOST_FILES, type TakenByLink, type UploadTerms } from '../domain/upload-terms.ts'
+import { type LinkUsage, MOST_FILES, type UploadTerms } from '../domain/upload-terms.ts'
 
 export interface OfferedFile {
   /** Cleaned. */
@@ -24,7 +24,7 @@ function isAcceptedType(types: readonly string[], name: string): boolean {
  * Throws Refusal LINK_USED_UP, FILE_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE when the link does not take the file besides what
  * was taken.
  */
-export function assertTaken(terms: UploadTerms, taken: TakenByLink, { name, size }: OfferedFile): void {
+export function assertAccepted(terms: UploadTerms, taken: LinkUsage, { name, size }: OfferedFile): void {
   const { maxFileSize, types } = terms
   if (types !== null && !isAcceptedType(types, name)) {
     throw new Refusal(
@@ -42,7 +42,7 @@ export function assertTaken(terms: UploadTerms, taken: TakenByLink, { name, size
  * Throws Refusal LINK_USED_UP when nothing more has a place besides what was taken, or FILE_TOO_LARGE when something has, but not
  * that much.
  */
-export function assertRoom({ maxFiles, maxSize }: UploadTerms, taken: TakenByLink, more: TakenByLink): void {
+export function assertRoom({ maxFiles, maxSize }: UploadTerms, taken: LinkUsage, more: LinkUsage): void {
   const left = maxSize === null ? Number.POSITIVE_INFINITY : maxSize - taken.size
   if (taken.files + more.files > (maxFiles ?? MOST_FILES) || left <= 0) {
     throw new Refusal('LINK_USED_UP', 'This link takes no more files; ask the person who sent it')

@@ -20,7 +20,7 @@ import {
   type AskedField,
   type AskedFields,
   isFull,
-  type TakenByLink,
+  type LinkUsage,
   type UploadTerms,
 } from '../domain/upload-terms.ts'
 
@@ -119,34 +119,34 @@ export function contributions(db: Queryable) {
     )
 }
 
-export async function takenByLink(db: Queryable, link: LinkId): Promise<TakenByLink> {
-  return (await takenByLinks(db, [link])).get(link) ?? NOTHING
+export async function linkUsage(db: Queryable, link: LinkId): Promise<LinkUsage> {
+  return (await usageOfLinks(db, [link])).get(link) ?? NOTHING
 }
 
-export interface TakenAndCome extends TakenByLink {
+export interface LinkUsageAndReceived extends LinkUsage {
   /** What of that is there. */
-  readonly come: TakenByLink
+  readonly received: LinkUsage
 }
 
 /** Whether all that the link takes has come, and is still there. */
-export async function hasAllCome(db: Queryable, link: LinkId, terms: UploadTerms): Promise<boolean> {
+export async function isFullyReceived(db: Queryable, link: LinkId, terms: UploadTerms): Promise<boolean> {
   // The sum without a look at the files is never less, and takes a tenth of the time.
   const announced = await contributions(db)
     .select(({ fn }) => [fn.countAll<number>().as('files'), wholeSum(db, 'contributions.size').as('size')])
     .where('contributions.link_id', '=', link)
     .executeTakeFirstOrThrow()
   return (
-    isFull(terms, announced) && isFull(terms, (await takenByLinks(db, [link])).get(link)?.come ?? NOTHING)
+    isFull(terms, announced) && isFull(terms, (await usageOfLinks(db, [link])).get(link)?.received ?? NOTHING)
   )
 }
 
-const NOTHING: TakenByLink = { files: 0, size: 0 }
+const NOTHING: LinkUsage = { files: 0, size: 0 }
 
 /** Links by which nothing came are missing. */
-export async function takenByLinks(
+export async function usageOfLinks(
   db: Queryable,
   links: readonly LinkId[],
-): Promise<ReadonlyMap<LinkId, TakenAndCome>> {
+): Promise<ReadonlyMap<LinkId, LinkUsageAndReceived>> {
   if (links.length === 0) return new Map()
   const rows = await contributions(db)
     .select(({ fn }) => [
@@ -163,7 +163,7 @@ export async function takenByLinks(
   return new Map(
     rows.map(({ link_id, files, size, come_files, come_size }) => [
       link_id,
-      { files, size, come: { files: come_files, size: come_size } },
+      { files, size, received: { files: come_files, size: come_size } },
     ]),
   )
 }
@@ -290,7 +290,11 @@ export async function dropContribution(db: Database, id: ContributionId): Promis
 }
 
 /** Deletes up to `most` contributions from before `time` whose file is neither there nor coming; returns how many. */
-export async function dropPlaceless(db: Database, time: number, most: number): Promise<number> {
+export async function deleteAbandonedContributions(
+  db: Database,
+  time: number,
+  most: number,
+): Promise<number> {
   const some = contributions(db)
     .select('contributions.id')
     .where('contributions.created_at', '<', time)

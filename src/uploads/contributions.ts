@@ -9,15 +9,15 @@ import type { AccountId, BlobKey, FileId, FolderId, LinkId, Uuid } from '../doma
 import { END_SOON_TOLD, END_TOLD, END_UNTOLD, type EndTold } from '../domain/link-event.ts'
 import { type Answers, checkedAnswers, MOST_FILES } from '../domain/upload-terms.ts'
 import { countTree } from '../files/folders/trees.rows.ts'
-import { assertRoom, assertTaken, type OfferedFile } from './accepted-files.ts'
+import { assertAccepted, assertRoom, type OfferedFile } from './accepted-files.ts'
 import {
-  dropPlaceless,
-  hasAllCome,
+  deleteAbandonedContributions,
   insertContribution,
+  isFullyReceived,
   type LockedUploadLink,
+  linkUsage,
   lockUploadLink,
   setEndTold,
-  takenByLink,
   type UploadLinkRow,
   uploadLinkOf,
 } from './contributions.rows.ts'
@@ -30,12 +30,12 @@ export interface WantedContribution extends OfferedFile {
 }
 
 /** By which link something came, and for whom. */
-export interface Arrival {
+export interface ContributionLink {
   readonly link: LinkId
   readonly account: AccountId
 }
 
-export interface ArrivedFile {
+export interface ReceivedFile {
   readonly id: FileId
   readonly name: string
   readonly size: number
@@ -69,7 +69,7 @@ export class Contributions {
   async check({ link }: ContributorCaller, file: OfferedFile, answers: Answers): Promise<void> {
     const { terms } = await this.#linkOf(this.#db, link)
     checkedAnswers(terms.fields, answers)
-    assertTaken(terms, await takenByLink(this.#db, link), file)
+    assertAccepted(terms, await linkUsage(this.#db, link), file)
   }
 
   /**
@@ -82,7 +82,7 @@ export class Contributions {
     if (row.ends_at !== null && row.ends_at <= now) throw linkEnded()
     const { terms } = await this.#linkOf(trx, link)
     const answers = checkedAnswers(terms.fields, wanted.answers)
-    assertTaken(terms, await takenByLink(trx, link), wanted)
+    assertAccepted(terms, await linkUsage(trx, link), wanted)
     const { uuid, reservation, size, name } = wanted
     const receipt = contributionTag(this.#signing, uuid)
     const contribution = { link_id: link, file_uuid: uuid, receipt, reservation, size, name, created_at: now }
@@ -98,7 +98,7 @@ export class Contributions {
   async grow(trx: Trx, link: LinkId, bytes: number, isFirst: boolean): Promise<void> {
     const row = await this.#locked(trx, link)
     const { terms } = await this.#linkOf(trx, link)
-    assertRoom(terms, await takenByLink(trx, link), { files: isFirst ? 1 : 0, size: bytes })
+    assertRoom(terms, await linkUsage(trx, link), { files: isFirst ? 1 : 0, size: bytes })
     if (isFirst && row.end_told === END_TOLD) {
       await setEndTold(trx, link, endToldAnew(row.ends_at, this.#clock.now()))
     }
@@ -122,8 +122,8 @@ export class Contributions {
    */
   async arrived(
     trx: Trx,
-    { link, account }: Arrival,
-    file: ArrivedFile,
+    { link, account }: ContributionLink,
+    file: ReceivedFile,
     address: string | null,
   ): Promise<void> {
     await this.#locked(trx, link)
@@ -132,13 +132,13 @@ export class Contributions {
     const kept = this.#keepsAddresses ? address : null
     await noteEvent(trx, { account, link, kind: 'link.arrived', at, file, bytes, address: kept })
     const { terms } = await this.#linkOf(trx, link)
-    if (await hasAllCome(trx, link, terms)) await noteEnd(trx, { id: link, account }, 'full', at)
+    if (await isFullyReceived(trx, link, terms)) await noteEnd(trx, { id: link, account }, 'full', at)
   }
 
   /** Deletes what is kept of contributions that will never become files, or whose files are gone. */
-  async forgetPlaceless(mayGoOn: () => boolean = () => true): Promise<void> {
+  async deleteAbandoned(mayGoOn: () => boolean = () => true): Promise<void> {
     const before = this.#clock.now() - DAY
-    while (mayGoOn() && (await dropPlaceless(this.#db, before, STEP)) === STEP);
+    while (mayGoOn() && (await deleteAbandonedContributions(this.#db, before, STEP)) === STEP);
   }
 
   async #locked(trx: Trx, link: LinkId): Promise<LockedUploadLink> {
@@ -172,10 +172,10 @@ function linkGone(): Refusal {
 }
 
 /**
- * Runs what may tell of the owner's account, and keeps that from the contributor: how much room there is, and what has
- * become of the folder.
+ * Runs `work` and replaces refusals that would tell a contributor of the owner's account: how much room there is, and what
+ * has become of the folder.
  */
-export async function withoutOwnersAffairs<T>(work: () => Promise<T>): Promise<T> {
+export async function hideOwnerDetails<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -187,7 +187,7 @@ export async function withoutOwnersAffairs<T>(work: () => Promise<T>): Promise<T
   }
 }
 
-/** Of a request with an Idempotency-Key. */
-export function keyByLink(): Refusal {
+/** Refuses a request to an upload link that has an Idempotency-Key. */
+export function idempotencyKeyRefused(): Refusal {
   return new Refusal('INVALID_REQUEST', 'Upload links take no Idempotency-Key; leave it out')
 }

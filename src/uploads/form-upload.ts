@@ -1,8 +1,8 @@
 import { Refusal } from '../domain/errors.ts'
 import { parseBoundary } from './boundary.ts'
-import type { Carrier } from './carrier.ts'
 import { MOST_BESIDE, type PartSink, scanMultipart } from './multipart.ts'
 import { declaredLength } from './receive.routes.ts'
+import type { UploadFormat } from './upload-format.ts'
 
 /** Bytes of a field in front of the file. */
 const LONGEST_FIELD = 1024
@@ -16,7 +16,7 @@ export function formUpload(
   request: Request,
   wanted: readonly string[] = [],
   fields: Map<string, string> = new Map(),
-): Carrier {
+): UploadFormat {
   const boundary = parseBoundary(request.headers.get('content-type'))
   const declared = declaredLength(request)
   if (request.body === null) {

@@ -2,10 +2,10 @@ import type { Caller } from '../core/callers.ts'
 import { Refusal } from '../domain/errors.ts'
 import { cleanFileName } from '../domain/file-name.ts'
 import type { FolderPlace } from '../domain/ids.ts'
-import type { Carrier } from './carrier.ts'
 import type { StoredFile } from './commit.ts'
 import type { EarlierRequest } from './idempotency.ts'
 import type { BodyReader, PartSink } from './multipart.ts'
+import type { UploadFormat } from './upload-format.ts'
 
 /** The longest key that is taken, and the shortest of a guest, who may share an address with others. */
 const LONGEST_KEY = 255
@@ -26,14 +26,14 @@ export function checkedKey(key: string | null, caller: Caller): string | null {
 export async function repeatedFile(
   body: BodyReader,
   place: FolderPlace,
-  carrier: Carrier,
+  format: UploadFormat,
   { file, request }: EarlierRequest,
 ): Promise<StoredFile> {
   if (request === null) return file
   if (request.place !== place) throw mismatch('folder')
   let length = 0
   try {
-    await carrier.read(body, async (announced) => {
+    await format.read(body, async (announced) => {
       if (cleanFileName(announced.name) !== request.name) throw mismatch('name')
       if (announced.length === null || request.length === null)
         return counting(file.size, (bytes) => (length += bytes))

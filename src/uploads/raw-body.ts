@@ -1,9 +1,9 @@
 import { Refusal } from '../domain/errors.ts'
 import { nameByContent } from '../domain/name-by-content.ts'
-import type { Carrier } from './carrier.ts'
 import { HEAD_LENGTH } from './file-head.ts'
 import type { BodyReader } from './multipart.ts'
 import { declaredLength } from './receive.routes.ts'
+import type { UploadFormat } from './upload-format.ts'
 
 /** What programs declare when nobody has told them what they send. */
 const UNTOLD = ['application/x-www-form-urlencoded']
@@ -13,7 +13,7 @@ const UNTOLD = ['application/x-www-form-urlencoded']
  * before the file is announced. Throws Refusal INVALID_REQUEST for one that says it is a form, which would be stored
  * with its envelope, or only a part of the file (RFC 9110, section 14.5).
  */
-export function rawUpload(request: Request, name: string | null, route: string): Carrier {
+export function rawUpload(request: Request, name: string | null, route: string): UploadFormat {
   const type = mediaTypeOf(request)
   if (type === 'multipart/form-data') {
     throw new Refusal('INVALID_REQUEST', 'Send the bytes of the file alone; forms go to POST /api/v1/upload')

@@ -1,17 +1,17 @@
 import type { Sender } from '../core/callers.ts'
 import type { Answers } from '../domain/upload-terms.ts'
 import type { Call } from '../server/call.ts'
-import type { Carrier } from './carrier.ts'
 import type { StoredFile } from './commit.ts'
-import { type PacedBody, pacedBody } from './paced-body.ts'
+import { type MinimumRateBody, minimumRateBody } from './minimum-rate-body.ts'
+import type { UploadFormat } from './upload-format.ts'
 import type { UploadsPart } from './uploads.part.ts'
 
-/** What of a refused body is read to its end, so that the sender gets to see the answer. */
-const READ_OFF = 1024 * 1024
+/** Bytes left of a refused body that are read to its end, so that the sender gets to see the answer. */
+const MOST_DRAINED = 1024 * 1024
 
 /**
- * Hands the request's body to `UploadRequests.receive`, paced, and ended when the server stops; deals with what is left of
- * it. `folder`: as it was sent, or null. `answers`: what a contributor said, once the carrier is at the file.
+ * Hands the request's body to `UploadRequests.receive` with a minimum rate, ended when the server stops; deals with what is left of
+ * it. `folder`: as it was sent, or null. `answers`: what a contributor said, once the format is at the file.
  */
 export async function receiveFile(
   call: Call,
@@ -19,25 +19,25 @@ export async function receiveFile(
   caller: Sender,
   {
     folder,
-    carrier,
+    format,
     answers = () => ({}),
-  }: { readonly folder: string | null; readonly carrier: Carrier; readonly answers?: () => Answers },
+  }: { readonly folder: string | null; readonly format: UploadFormat; readonly answers?: () => Answers },
 ): Promise<StoredFile> {
   const { request, site } = call
   const declared = declaredLength(request)
   const key = request.headers.get('idempotency-key')
-  const body = pacedBody(request.body ?? emptyBody(), site.clock)
+  const body = minimumRateBody(request.body ?? emptyBody(), site.clock)
   const done = site.uploadsUnderWay.begin(body.end)
   try {
-    const file = await uploads.requests.receive(caller, { folder, key, carrier, body, declared, answers })
+    const file = await uploads.requests.receive(caller, { folder, key, format, body, declared, answers })
     if (!body.hasEnded()) {
       await body.cancel(null)
-      await dismiss(call, declared, body)
+      await drainBody(call, declared, body)
     }
     return file
   } catch (error) {
     await body.cancel(error)
-    await dismiss(call, declared, body)
+    await drainBody(call, declared, body)
     throw error
   } finally {
     done()
@@ -61,24 +61,24 @@ export function declaredLength(request: Request): number | null {
  * reset, where what is left is little: it is read off. With more to come the connection is closed after the answer, and
  * so it is when the sender still waits to be asked for its body: it is not asked for what nobody wants.
  */
-export async function dismiss(call: Call, declared: number | null, body: PacedBody): Promise<void> {
+export async function drainBody(call: Call, declared: number | null, body: MinimumRateBody): Promise<void> {
   const isUnasked = body.received() === 0 && awaitsContinue(call.request)
-  if (isUnasked || (declared !== null && declared - body.received() > READ_OFF)) {
+  if (isUnasked || (declared !== null && declared - body.received() > MOST_DRAINED)) {
     call.headers.set('Connection', 'close')
     return
   }
-  if (!(await body.readOff(READ_OFF))) call.headers.set('Connection', 'close')
+  if (!(await body.drain(MOST_DRAINED))) call.headers.set('Connection', 'close')
 }
 
 function awaitsContinue(request: Request): boolean {
   return request.headers.get('expect')?.toLowerCase() === '100-continue'
 }
 
-/** The same for an upload that was refused, where nobody has begun to read its body. */
-export async function leaveBody(call: Call): Promise<void> {
+/** `drainBody` for an upload that was refused before anybody began to read its body. */
+export async function drainUnread(call: Call): Promise<void> {
   const source = call.request.body
   if (source === null || source.locked) return
-  const body = pacedBody(source, call.site.clock)
+  const body = minimumRateBody(source, call.site.clock)
   await body.cancel(null)
-  await dismiss(call, declaredLength(call.request), body)
+  await drainBody(call, declaredLength(call.request), body)
 }

@@ -18,20 +18,20 @@ export function toUploadResult(
 ): UploadResult {
   return {
     ...toStoredUpload(call.site, file),
-    ...(caller.kind === 'guest' ? giveReceipt(call, uploads, file.uuid) : {}),
+    ...(caller.kind === 'guest' ? addGuestReceipt(call, uploads, file.uuid) : {}),
   }
 }
 
 /** The receipt of a guest's upload, in the answer's headers too. Nobody but the one who uploads may be given it. */
-export function giveReceipt(
+export function addGuestReceipt(
   call: Pick<Call, 'headers'>,
   { receipts }: Pick<UploadsPart, 'receipts'>,
   uuid: Uuid,
 ): { receipt: string } {
-  return tellReceipt(call, receipts.of(uuid))
+  return setReceiptHeader(call, receipts.of(uuid))
 }
 
-export function tellReceipt({ headers }: Pick<Call, 'headers'>, receipt: Receipt): { receipt: string } {
+export function setReceiptHeader({ headers }: Pick<Call, 'headers'>, receipt: Receipt): { receipt: string } {
   headers.set('Holdfast-Receipt', receipt)
   return { receipt }
 }
@@ -42,7 +42,7 @@ export function toContributionResult(
   { receipts }: Pick<UploadsPart, 'receipts'>,
   { uuid, size, sha256 }: StoredFile,
 ): ContributionResult {
-  const receipt = tellReceipt(call, receipts.ofContribution(uuid))
+  const receipt = setReceiptHeader(call, receipts.ofContribution(uuid))
   return { success: true, message: 'File received', size, sha256, ...receipt }
 }
 
@@ -67,7 +67,7 @@ export function toUnfinishedUpload(
   upload: ResumableUpload,
 ): UnfinishedUpload {
   return {
-    status: toldState(upload),
+    status: reportedState(upload),
     name: upload.name,
     received: upload.received,
     size: upload.size,
@@ -79,7 +79,7 @@ export function toUnfinishedUpload(
 }
 
 /** What all bytes of are here is processed next, though nobody may have begun to join its parts. */
-export function toldState({
+export function reportedState({
   state,
   received,
   size,

@@ -4,15 +4,15 @@ import { cleanFileName } from '../domain/file-name.ts'
 import { type FolderPlace, parseFolderPlace } from '../domain/ids.ts'
 import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import type { Answers } from '../domain/upload-terms.ts'
-import type { Announce, AnnouncedFile, Carrier } from './carrier.ts'
 import type { FileLink, Settle, StoredFile } from './commit.ts'
-import { type Contributions, keyByLink, withoutOwnersAffairs } from './contributions.ts'
+import { type Contributions, hideOwnerDetails, idempotencyKeyRefused } from './contributions.ts'
 import type { DirectUpload } from './direct-upload.ts'
 import type { DirectUploads } from './direct-uploads.ts'
 import type { AdmitContributor, AdmitGuest } from './guest-admission.ts'
 import type { FirstRequest, Idempotency } from './idempotency.ts'
 import { checkedKey, repeatedFile } from './idempotency-key.ts'
 import type { BodyReader } from './multipart.ts'
+import type { Announce, AnnouncedFile, UploadFormat } from './upload-format.ts'
 
 /** A request that brings one file. */
 export interface UploadRequest {
@@ -20,11 +20,11 @@ export interface UploadRequest {
   readonly folder: string | null
   /** The Idempotency-Key as it was sent, or null. */
   readonly key: string | null
-  readonly carrier: Carrier
+  readonly format: UploadFormat
   readonly body: BodyReader
   /** Declared length of the body, or null. */
   readonly declared: number | null
-  /** Of a contributor: what the link asks for, once the carrier is at the file. */
+  /** Of a contributor: what the link asks for, once the format is at the file. */
   readonly answers: () => Answers
 }
 
@@ -50,22 +50,22 @@ export class UploadRequests {
    * Stores the file, or finds the one that an earlier request with the same key led to; of a repeated request the body may
    * be left unread. Guests' permission, folder, declared length and storage are checked before the body is read. Returns
    * once the file would survive a power cut; after any failure nothing is left. Throws Refusal as `AdmitGuest`,
-   * `Idempotency.begin`, `DirectUploads.begin`, `Contributions.take` and the carrier do.
+   * `Idempotency.begin`, `DirectUploads.begin`, `Contributions.take` and the format do.
    */
   async receive(caller: Sender, request: UploadRequest): Promise<StoredFile> {
     const { idempotency, admitGuest, admitContributor } = this.#parts
-    const { folder, carrier, body } = request
+    const { folder, format, body } = request
     if (caller.kind === 'contributor') {
-      if (request.key !== null) throw keyByLink()
+      if (request.key !== null) throw idempotencyKeyRefused()
       await admitContributor(caller.bucket)
-      return withoutOwnersAffairs(() => this.#receiveNew(caller, 'root', request, null))
+      return hideOwnerDetails(() => this.#receiveNew(caller, 'root', request, null))
     }
     if (caller.kind === 'guest') await admitGuest(caller.bucket, folder !== null)
     const place = parseFolderPlace(folder)
     const key = checkedKey(request.key, caller)
     if (key === null) return this.#receiveNew(caller, place, request, null)
-    const begun = await idempotency.begin(caller, carrier.route, key)
-    if ('earlier' in begun) return repeatedFile(body, place, carrier, begun.earlier)
+    const begun = await idempotency.begin(caller, format.route, key)
+    if ('earlier' in begun) return repeatedFile(body, place, format, begun.earlier)
     let isStored = false
     try {
       const file = await this.#receiveNew(caller, place, request, begun.first)
@@ -79,11 +79,11 @@ export class UploadRequests {
   async #receiveNew(
     caller: Sender,
     place: FolderPlace,
-    { carrier, body, declared, answers }: UploadRequest,
+    { format, body, declared, answers }: UploadRequest,
     first: FirstRequest | null,
   ): Promise<StoredFile> {
     const { direct, contributions, random, report } = this.#parts
-    const least = declared === null ? 0 : carrier.least(declared)
+    const least = declared === null ? 0 : format.least(declared)
     const admitted = await direct.admit(caller, place, least, declared)
     const { folder, reserved } = admitted
     let received: Received = null
@@ -114,7 +114,7 @@ export class UploadRequests {
       }
     }
     try {
-      await carrier.read(body, announce)
+      await format.read(body, announce)
       return await finish(received, place, first)
     } catch (error) {
       // What goes wrong now is for the log; the caller is told what went wrong first.

@@ -13,8 +13,8 @@ import { bodyOfBytes, type Documentation, endpoint, fileField, keyedEndpoint } f
 import type { ThumbnailProgress, Thumbnails } from '../thumbnails/thumbnails.ts'
 import { formUpload } from './form-upload.ts'
 import { rawUpload } from './raw-body.ts'
-import { leaveBody, receiveFile } from './receive.routes.ts'
-import { toldState, toUploadResult } from './upload-answers.ts'
+import { drainUnread, receiveFile } from './receive.routes.ts'
+import { reportedState, toUploadResult } from './upload-answers.ts'
 import type { UploadsPart } from './uploads.part.ts'
 
 const headers = z.object({
@@ -44,11 +44,11 @@ export const uploadFile = endpoint({
     errors,
   },
   async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
-    const carrier = formUpload(call.request)
-    const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), carrier })
+    const format = formUpload(call.request)
+    const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), format })
     return jsonResponse(toUploadResult(call, uploads, caller, file))
   },
-  refused: leaveBody,
+  refused: drainUnread,
 })
 
 const named = {
@@ -85,12 +85,12 @@ function rawEndpoint(
       errors: [...errors, ...more],
     },
     async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
-      const carrier = rawUpload(call.request, call.params.name ?? null, route)
-      const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), carrier })
+      const format = rawUpload(call.request, call.params.name ?? null, route)
+      const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), format })
       const result = toUploadResult(call, uploads, caller, file)
       return asksForJson(call.request) ? jsonResponse(result) : textResponse(`${result.url}\n`)
     },
-    refused: leaveBody,
+    refused: drainUnread,
   })
 }
 
@@ -133,7 +133,7 @@ export const getUploadStatus = keyedEndpoint({
     const upload = await uploads.resumable.bySlug(caller, slug)
     if (upload !== null && upload.state !== 'completed') {
       const thumbnail = upload.state === 'failed' ? 'none' : 'pending'
-      return statusOf(slug, toldState(upload), upload, upload.created_at, thumbnail)
+      return statusOf(slug, reportedState(upload), upload, upload.created_at, thumbnail)
     }
     // By slug alone: a number here is a slug that does not exist, not an id.
     const file = await files.get(caller, { kind: 'slug', slug })

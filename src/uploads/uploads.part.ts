@@ -123,7 +123,7 @@ export function createUploadsPart(
         name: 'forget contributions that never arrived',
         on: 'one node',
         every: HOUR,
-        run: (mayGoOn) => contributions.forgetPlaceless(mayGoOn),
+        run: (mayGoOn) => contributions.deleteAbandoned(mayGoOn),
       },
     ],
   }

@@ -74,7 +74,7 @@ function send(
     declared: length,
     answers: () => ({}),
     body: new Sending(stage, content, 0, breakingAt(stage, content.length)),
-    carrier: {
+    format: {
       route: 'raw',
       least: (declared) => declared,
       async read(body, announce) {

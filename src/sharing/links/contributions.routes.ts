@@ -14,7 +14,7 @@ import { MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/field
 import type { ListedContribution } from '../../uploads/contributions.rows.ts'
 import { formUpload } from '../../uploads/form-upload.ts'
 import { rawUpload } from '../../uploads/raw-body.ts'
-import { leaveBody, receiveFile } from '../../uploads/receive.routes.ts'
+import { drainUnread, receiveFile } from '../../uploads/receive.routes.ts'
 import { startUpload } from '../../uploads/resumable/tus.routes.ts'
 import { createUpload } from '../../uploads/resumable/tus-create.ts'
 import { toContributionResult } from '../../uploads/upload-answers.ts'
@@ -99,9 +99,9 @@ function putEndpoint(documentation: Pick<Documentation, 'summary' | 'params'>) {
     },
     async handle(call, parts: Needs) {
       const caller = await contributor(call, parts)
-      const carrier = rawUpload(call.request, call.params.target ?? null, 'link')
+      const format = rawUpload(call.request, call.params.target ?? null, 'link')
       const answers = () => pick((field) => call.url.searchParams.get(field) ?? undefined)
-      const file = await receiveFile(call, parts.uploads, caller, { folder: null, carrier, answers })
+      const file = await receiveFile(call, parts.uploads, caller, { folder: null, format, answers })
       const result = toContributionResult(call, parts.uploads, file)
       if (asksForJson(call.request)) return jsonResponse(result)
       const { publicUrl } = call.site
@@ -111,7 +111,7 @@ function putEndpoint(documentation: Pick<Documentation, 'summary' | 'params'>) {
         `${named}Receipt: ${publicUrl}/r/${receipt}\nTo withdraw it: curl -X DELETE ${publicUrl}/api/v1/receipt/${receipt}\n`,
       )
     },
-    refused: leaveBody,
+    refused: drainUnread,
   })
 }
 
@@ -151,15 +151,15 @@ export const postContribution = endpoint({
   async handle(call, parts: Needs) {
     const caller = await contributor(call, parts)
     const fields = new Map<string, string>()
-    const carrier = formUpload(call.request, ASKED_FIELDS, fields)
+    const format = formUpload(call.request, ASKED_FIELDS, fields)
     const answers = () => pick((field) => fields.get(field))
-    const file = await receiveFile(call, parts.uploads, caller, { folder: null, carrier, answers })
+    const file = await receiveFile(call, parts.uploads, caller, { folder: null, format, answers })
     const result = toContributionResult(call, parts.uploads, file)
     return asksForPage(call.request)
       ? seeOther(`/r/${encodeURIComponent(result.receipt)}?done=received`)
       : jsonResponse(result)
   },
-  refused: leaveBody,
+  refused: drainUnread,
 })
 
 export const startContribution = endpoint({
@@ -187,7 +187,7 @@ export const startContribution = endpoint({
   },
   ...(startUpload.always === undefined ? {} : { always: startUpload.always }),
   handle: async (call, parts: Needs) => createUpload(call, parts.uploads, await contributor(call, parts)),
-  refused: leaveBody,
+  refused: drainUnread,
 })
 
 /** For the owner, who has the files in the folder: whose they are. */

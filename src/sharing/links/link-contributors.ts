@@ -6,7 +6,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
 import { isFull, type UploadTerms } from '../../domain/upload-terms.ts'
 import { findFolder } from '../../files/folders/folders.rows.ts'
-import { takenByLink, uploadLinkOf } from '../../uploads/contributions.rows.ts'
+import { linkUsage, uploadLinkOf } from '../../uploads/contributions.rows.ts'
 import { linkEnded } from '../../uploads/contributions.ts'
 import type { FolderPasswords } from '../folder-passwords.ts'
 import { linkPasswordTag, passwordRequired } from './link-access.ts'
@@ -75,7 +75,7 @@ export function createLinkContributors(
       const uploads = await uploadLinkOf(db, link.id)
       if (uploads === undefined) throw linkNotFound()
       const { terms } = uploads
-      return { owner, terms, isFull: isFull(terms, await takenByLink(db, link.id)) }
+      return { owner, terms, isFull: isFull(terms, await linkUsage(db, link.id)) }
     },
   }
 }

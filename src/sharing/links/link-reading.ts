@@ -10,18 +10,18 @@ import { type FolderListRow, findFolder } from '../../files/folders/folders.rows
 import { ownFolder } from '../../files/folders/places.ts'
 import { ownFile } from '../../files/own-file.ts'
 import {
+  type LinkUsageAndReceived,
   type ListedContribution,
   listContributions,
-  type TakenAndCome,
-  takenByLinks,
   uploadLinks,
+  usageOfLinks,
 } from '../../uploads/contributions.rows.ts'
 import { targetFiles, targetFolders } from './link-targets.rows.ts'
 import { countLinks, type LinkListRow, type LinkSelection, listLinks } from './links.rows.ts'
 
 /** A link, and for one that takes uploads what it takes and what has come or is coming. */
 export interface ListedLink extends LinkListRow {
-  readonly uploads: { readonly terms: UploadTerms; readonly taken: TakenAndCome } | null
+  readonly uploads: { readonly terms: UploadTerms; readonly taken: LinkUsageAndReceived } | null
 }
 
 /** A link with those of its targets that are still there, or the folder that it takes uploads into. */
@@ -67,7 +67,7 @@ export interface LinkReading {
   log(reach: Reach, slug: string, page: number, perPage: number): Promise<LinkLog>
 }
 
-const NOTHING_TAKEN: TakenAndCome = { files: 0, size: 0, come: { files: 0, size: 0 } }
+const NOTHING_TAKEN: LinkUsageAndReceived = { files: 0, size: 0, received: { files: 0, size: 0 } }
 
 export function createLinkReading(db: Database): LinkReading {
   async function selectionOf(reach: Reach): Promise<LinkSelection> {
@@ -78,7 +78,7 @@ export function createLinkReading(db: Database): LinkReading {
   async function listed(selection: LinkSelection, offset: number, limit: number): Promise<ListedLink[]> {
     const rows = await listLinks(db, selection, offset, limit)
     const ids = rows.flatMap(({ id, uploads_into }) => (uploads_into === null ? [] : [id]))
-    const [uploads, taken] = [await uploadLinks(db, ids), await takenByLinks(db, ids)]
+    const [uploads, taken] = [await uploadLinks(db, ids), await usageOfLinks(db, ids)]
     return rows.map((row) => {
       const terms = uploads.get(row.id)?.terms
       if (terms === undefined) return { ...row, uploads: null }

@@ -57,8 +57,8 @@ function toUploads({ uploads }: ListedLink): Link['uploads'] {
     max_file_size: terms.maxFileSize,
     types: terms.types === null ? null : [...terms.types],
     fields: terms.fields,
-    received_files: taken.come.files,
-    received_size: taken.come.size,
+    received_files: taken.received.files,
+    received_size: taken.received.size,
   }
 }
 

@@ -8,7 +8,7 @@ import type { EndReason } from '../../domain/link-event.ts'
 import type { Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { dropEmptyGuestLinks, giveLeftLinks } from '../../uploads/receipts/guest-links.rows.ts'
-import { giveUpOfLink } from '../../uploads/resumable/upload-endings.ts'
+import { abandonUploadsOfLink } from '../../uploads/resumable/upload-endings.ts'
 import { createLinkMaking, type LinkMaking } from './link-making.ts'
 import { createLinkReading, type LinkReading, type OwnLink } from './link-reading.ts'
 import { columnsOf, hashOf, type LinkTerms } from './link-terms.ts'
@@ -72,7 +72,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
       // One that has ended meanwhile, of which nobody was told yet, has ended by that.
       const reason = ends_at !== null && ends_at <= now ? 'time' : 'revoked'
       if (revoked_at === null) await inTransaction(db, (trx) => revokeNow(trx, { id, account }, reason, now))
-      if (into !== null) await giveUpOfLink(db, id, now)
+      if (into !== null) await abandonUploadsOfLink(db, id, now)
     },
 
     async forgetOld(mayGoOn = () => true) {

@@ -3,7 +3,7 @@ import type { BlobKey } from '../../domain/ids.ts'
 import type { ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
 import { RunningDigest } from '../hashing/running-digest.ts'
-import type { IncomingContent, TellWritten } from './incoming-content.ts'
+import type { IncomingContent, OnWritten } from './incoming-content.ts'
 import { StreamedContent } from './streamed-content.ts'
 
 /** Bytes of the longest content that is buffered. */
@@ -19,7 +19,7 @@ let inUse = 0
 export interface BufferedContentParts {
   readonly blobs: BlobStore
   readonly hashing: ContentHashing
-  readonly wrote: TellWritten
+  readonly wrote: OnWritten
 }
 
 /**

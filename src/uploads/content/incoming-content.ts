@@ -15,5 +15,5 @@ export interface IncomingContent {
   abort(): Promise<void>
 }
 
-/** Whom contents tell that the store has so many bytes more. */
-export type TellWritten = (bytes: number) => void
+/** Called when the store has so many bytes more. */
+export type OnWritten = (bytes: number) => void

@@ -3,7 +3,7 @@ import type { BlobKey } from '../../domain/ids.ts'
 import type { ContentHash, ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
 import { HashingWriter } from '../hashing-writer.ts'
-import type { IncomingContent, TellWritten } from './incoming-content.ts'
+import type { IncomingContent, OnWritten } from './incoming-content.ts'
 
 /** A content that is stored as it comes. */
 export class StreamedContent implements IncomingContent {
@@ -13,7 +13,7 @@ export class StreamedContent implements IncomingContent {
   readonly #hashingWriter: HashingWriter<Digest>
   #received = 0
 
-  constructor(key: BlobKey, writer: BlobWriter, hashing: ContentHashing, wrote: TellWritten) {
+  constructor(key: BlobKey, writer: BlobWriter, hashing: ContentHashing, wrote: OnWritten) {
     this.#key = key
     this.#writer = writer
     this.#hash = hashing.start()

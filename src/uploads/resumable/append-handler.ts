@@ -6,7 +6,7 @@ import { type AppendLease, locked } from './append-leases.ts'
 import type { AppendRequest, ByteSource } from './append-request.ts'
 import { AppendStream, type AppendStreamParts, QUIET_AFTER } from './append-stream.ts'
 import { bytesLost } from './finishing.ts'
-import { giveUp } from './upload-endings.ts'
+import { abandonUpload } from './upload-endings.ts'
 
 export interface AppendHandlerParts extends AppendStreamParts {
   readonly blobs: BlobStore
@@ -47,7 +47,7 @@ export class AppendHandler {
     } catch (error) {
       if (!isLost(error)) throw health.refusalFor(error)
       report(new Error(`the bytes of upload ${upload.slug} are lost`, { cause: error }))
-      await giveUp(db, upload, 'UPLOAD_GONE', clock.now())
+      await abandonUpload(db, upload, 'UPLOAD_GONE', clock.now())
       throw bytesLost(error)
     }
   }

@@ -19,7 +19,7 @@ import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { unfinishedProcessing } from './append-leases.rows.ts'
 import type { AppendLease, AppendLeases } from './append-leases.ts'
 import type { Concatenation } from './concatenation.ts'
-import { endParts, giveUp } from './upload-endings.ts'
+import { abandonUpload, endParts } from './upload-endings.ts'
 import { endUpload } from './upload-ends.rows.ts'
 import { completePart } from './upload-parts.rows.ts'
 
@@ -129,7 +129,7 @@ export class Finishing {
       const failure = finalFailure(error)
       if (failure === null) throw health.refusalFor(error)
       if (isLost(error)) report(new Error(`the bytes of upload ${upload.slug} are lost`, { cause: error }))
-      await giveUp(db, upload, failure.code, clock.now())
+      await abandonUpload(db, upload, failure.code, clock.now())
       throw failure
     }
   }

@@ -4,7 +4,7 @@ import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { awaitedParts, awaitsParts, finalOf } from './awaited-parts.ts'
-import { dropUnclaimed, giveUp } from './upload-endings.ts'
+import { abandonUpload, deleteUnclaimed } from './upload-endings.ts'
 import { beginProcessing, claimPart } from './upload-parts.rows.ts'
 
 /**
@@ -51,7 +51,7 @@ export async function claimParts(
   } catch (error) {
     // A claim whose answer was lost may have gone through: then the upload goes on, whoever has the address of it. One that
     // has waited for its parts is known, and can claim them later.
-    if (!awaitsParts(final)) await dropUnclaimed(db, final)
+    if (!awaitsParts(final)) await deleteUnclaimed(db, final)
     throw error
   }
 }
@@ -72,7 +72,7 @@ export async function joinedIfWhole(db: Database, upload: UploadRow, now: number
     // Somebody else may have looked at the same time, and has joined them.
     const present = await uploadById(db, upload.id)
     if (present !== undefined && present.state !== 'uploading' && present.state !== 'failed') return present
-    await giveUp(db, upload, 'UPLOAD_GONE', now)
+    await abandonUpload(db, upload, 'UPLOAD_GONE', now)
     throw partLost()
   }
 }

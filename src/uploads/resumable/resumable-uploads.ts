@@ -15,7 +15,7 @@ import type { Reach } from '../../domain/reach.ts'
 import { findFile } from '../../files/files.rows.ts'
 import { isWithin } from '../../files/folders/places.ts'
 import type { StoredFile } from '../commit.ts'
-import { type Contributions, withoutOwnersAffairs } from '../contributions.ts'
+import { type Contributions, hideOwnerDetails } from '../contributions.ts'
 import type { AdmitContributor, AdmitGuest } from '../guest-admission.ts'
 import { checkedKey } from '../idempotency-key.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
@@ -28,7 +28,7 @@ import { type NewUpload, sizeOf, startedBy } from './new-upload.ts'
 import { assertFollows, conflict, type NextBytes, tooLong } from './next-bytes.ts'
 import { joinedByLast, joinedIfWhole } from './part-claims.ts'
 import type { UploadCreation } from './upload-creation.ts'
-import { forget } from './upload-endings.ts'
+import { deleteUpload } from './upload-endings.ts'
 import type { UploadLookup } from './upload-lookup.ts'
 import type { UploadReservations } from './upload-reservations.ts'
 
@@ -118,7 +118,7 @@ export class ResumableUploads {
     const { contributions, creation, admitContributor } = this.#parts
     const file = { name: cleanFileName(request.name), size: sizeOf(request) }
     await admitContributor(caller.bucket)
-    return withoutOwnersAffairs(async () => {
+    return hideOwnerDetails(async () => {
       await contributions.check(caller, file, request.answers ?? {})
       const { token, upload } = await creation.create(caller, request, [])
       return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
@@ -169,7 +169,7 @@ export class ResumableUploads {
       return upload.state === 'processing' ? this.#processed(upload) : upload
     }
     const receive = () => this.#receive(caller, upload, bytes)
-    await (upload.link_id === null ? receive() : withoutOwnersAffairs(receive))
+    await (upload.link_id === null ? receive() : hideOwnerDetails(receive))
     const present = (await uploadById(db, upload.id)) ?? upload
     if (present.kind === 'partial' && present.state === 'completed') {
       this.#joinIfLast(present).catch((error: unknown) => {
@@ -271,6 +271,6 @@ export class ResumableUploads {
     const { db, leases, clock } = this.#parts
     await leases.stop(upload.id)
     if (awaitsParts(upload)) for (const part of await partsLeft(db, upload)) await leases.stop(part.id)
-    await forget(db, upload, clock.now())
+    await deleteUpload(db, upload, clock.now())
   }
 }

@@ -2,8 +2,8 @@ import type { Caller } from '../../core/callers.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { UploadName } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
-import { pacedBody } from '../paced-body.ts'
-import { declaredLength, dismiss, emptyBody } from '../receive.routes.ts'
+import { minimumRateBody } from '../minimum-rate-body.ts'
+import { declaredLength, drainBody, emptyBody } from '../receive.routes.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 import { assertTus, bytesHeader, CHUNK_TYPE, expectedChecksum, hasChunk } from './tus-headers.ts'
@@ -42,7 +42,7 @@ export async function takeChunk(
 ): Promise<ResumableUpload> {
   const checksum = expectedChecksum(call.request)
   const length = declaredLength(call.request)
-  const source = pacedBody(call.request.body ?? emptyBody(), call.site.clock)
+  const source = minimumRateBody(call.request.body ?? emptyBody(), call.site.clock)
   const done = call.site.uploadsUnderWay.begin(source.end)
   try {
     return await resumable.append(caller, name, {
@@ -54,7 +54,7 @@ export async function takeChunk(
     })
   } catch (error) {
     await source.cancel(error)
-    await dismiss(call, length, source)
+    await drainBody(call, length, source)
     throw error
   } finally {
     await source.cancel(null)

@@ -5,7 +5,7 @@ import { type FolderPlace, parseFolderPlace, type UploadToken } from '../../doma
 import { type Answers, ASKED_FIELDS } from '../../domain/upload-terms.ts'
 import { jsonResponse } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
-import { keyByLink } from '../contributions.ts'
+import { idempotencyKeyRefused } from '../contributions.ts'
 import { UPLOADS_PATH } from '../paths.ts'
 import { toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
@@ -34,7 +34,8 @@ export async function createUpload(call: Call, uploads: UploadsPart, caller: Sen
   if (caller.kind === 'contributor' && namesFolder) {
     throw new Refusal('INVALID_REQUEST', 'The link says which folder it is; name none')
   }
-  if (caller.kind === 'contributor' && call.request.headers.has('idempotency-key')) throw keyByLink()
+  if (caller.kind === 'contributor' && call.request.headers.has('idempotency-key'))
+    throw idempotencyKeyRefused()
   const request = newUpload(call, caller, { header, metadata, place, namesFolder })
   const { token, upload } = await uploads.resumable.create(caller, request)
   const location = `${UPLOADS_PATH}/${token}`

@@ -1,7 +1,7 @@
 import { GUESTS } from '../../domain/ids.ts'
 import { fileUrl } from '../../files/file-answers.ts'
 import type { Call, Site } from '../../server/call.ts'
-import { giveReceipt, tellReceipt } from '../upload-answers.ts'
+import { addGuestReceipt, setReceiptHeader } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 
@@ -37,6 +37,6 @@ export function guestsReceipt(
   uploads: UploadsPart,
   { account_id, link_id, kind, uuid }: ResumableUpload,
 ): { receipt?: string } {
-  if (link_id !== null) return tellReceipt(call, uploads.receipts.ofContribution(uuid))
-  return account_id === GUESTS && kind !== 'partial' ? giveReceipt(call, uploads, uuid) : {}
+  if (link_id !== null) return setReceiptHeader(call, uploads.receipts.ofContribution(uuid))
+  return account_id === GUESTS && kind !== 'partial' ? addGuestReceipt(call, uploads, uuid) : {}
 }

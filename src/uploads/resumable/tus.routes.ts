@@ -6,7 +6,7 @@ import { preflight } from '../../server/answers/preflight.ts'
 import type { Call } from '../../server/call.ts'
 import { bodyOfBytes, type Documentation, endpoint } from '../../server/endpoint.ts'
 import { type MeantMethod, meantMethod } from '../../server/requests/method-override.ts'
-import { leaveBody } from '../receive.routes.ts'
+import { drainUnread } from '../receive.routes.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import { CHECKSUM_ALGORITHMS } from './chunk-checksum.ts'
 import { appendToUpload } from './tus-append.ts'
@@ -73,7 +73,7 @@ function uploadEndpoint(documentation: Omit<Documentation, 'tag'>) {
     always: SPEAKING_TUS,
     handle: (call, { uploads }: { uploads: UploadsPart }, caller: Caller) =>
       handlers[meantMethod(call.request)](call, uploads, caller, (call.params.upload ?? '') as UploadName),
-    refused: leaveBody,
+    refused: drainUnread,
   })
 }
 
@@ -138,7 +138,7 @@ export const startUpload = endpoint({
   always: SPEAKING_TUS,
   handle: (call, { uploads }: { uploads: UploadsPart }, caller: Caller) =>
     createUpload(call, uploads, caller),
-  refused: leaveBody,
+  refused: drainUnread,
 })
 
 export const patchUpload = uploadEndpoint({

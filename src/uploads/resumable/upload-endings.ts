@@ -1,4 +1,4 @@
-/** Uploads that are given up, by whoever asked for it or by time. */
+/** Ends uploads that are deleted by their sender or out of time. */
 import { discardBlob } from '../../core/blobs.rows.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
@@ -16,7 +16,12 @@ import { partsOf } from './upload-parts.rows.ts'
  * Ends the upload as failed, and the parts of a final one with it: the reservation is released, the bytes are left as
  * garbage. Does nothing when it has ended, or is a part that is being concatenated.
  */
-export async function giveUp(db: Database, upload: UploadRow, failure: string, now: number): Promise<void> {
+export async function abandonUpload(
+  db: Database,
+  upload: UploadRow,
+  failure: string,
+  now: number,
+): Promise<void> {
   await inTransaction(db, async (trx) => {
     await lockAccount(trx, upload.account_id)
     const end: UploadEnd = { ended_at: now, state: 'failed', failure }
@@ -25,22 +30,22 @@ export async function giveUp(db: Database, upload: UploadRow, failure: string, n
 }
 
 /** Ends the uploads that come by a link, so that the storage reserved for them is free at once. */
-export async function giveUpOfLink(db: Database, link: LinkId, now: number): Promise<void> {
+export async function abandonUploadsOfLink(db: Database, link: LinkId, now: number): Promise<void> {
   for (;;) {
     const open = await openUploadsOfLink(db, link, 100)
     if (open.length === 0) return
     for (const id of open) {
       const upload = await uploadById(db, id)
-      if (upload !== undefined) await giveUp(db, upload, 'LINK_NOT_FOUND', now)
+      if (upload !== undefined) await abandonUpload(db, upload, 'LINK_NOT_FOUND', now)
     }
   }
 }
 
 /**
- * The same, and nothing tells any more that there has been an upload. The file of a completed one stays. Throws Refusal
+ * Ends the upload and deletes its row. The file of a completed one stays. Throws Refusal
  * UPLOAD_LOCKED for a part that is being concatenated: the whole needs its bytes, and it ends with that.
  */
-export async function forget(db: Database, upload: UploadRow, now: number): Promise<void> {
+export async function deleteUpload(db: Database, upload: UploadRow, now: number): Promise<void> {
   await inTransaction(db, async (trx) => {
     await lockAccount(trx, upload.account_id)
     const end: UploadEnd = { ended_at: now, state: 'failed', failure: 'terminated' }
@@ -52,7 +57,7 @@ export async function forget(db: Database, upload: UploadRow, now: number): Prom
 }
 
 /** Ends a final upload that did not get its parts. Leaves one alone that has got them after all. */
-export async function dropUnclaimed(db: Database, final: UploadRow): Promise<void> {
+export async function deleteUnclaimed(db: Database, final: UploadRow): Promise<void> {
   await inTransaction(db, async (trx) => {
     await lockAccount(trx, final.account_id)
     const present = await uploadById(trx, final.id)

@@ -7,7 +7,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { awaitsParts, keepPartsInUse, withPartsReceived } from './awaited-parts.ts'
 import { joinedIfWhole } from './part-claims.ts'
-import { giveUp } from './upload-endings.ts'
+import { abandonUpload } from './upload-endings.ts'
 import { awaitingUploads, dropEndedUploads, noteUse, unusedUploads } from './upload-ends.rows.ts'
 
 const STEP = 50
@@ -79,6 +79,6 @@ export class UploadExpiry {
     const { db, clock } = this.#parts
     const { used_at } = await withPartsReceived(db, upload)
     if (used_at > cutoff) await noteUse(db, [upload.id], used_at)
-    else await giveUp(db, upload, 'expired', clock.now())
+    else await abandonUpload(db, upload, 'expired', clock.now())
   }
 }

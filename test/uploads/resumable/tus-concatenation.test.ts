@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { wholeSum } from '../../../src/database/differences.ts'
 import type { Slug, UploadToken } from '../../../src/domain/ids.ts'
-import { giveUp } from '../../../src/uploads/resumable/upload-endings.ts'
+import { abandonUpload } from '../../../src/uploads/resumable/upload-endings.ts'
 import { hashUploadName } from '../../../src/uploads/resumable/upload-names.ts'
 import { finalToken } from '../../../src/uploads/resumable/upload-tokens.ts'
 import { chance } from '../../support/chance.ts'
@@ -464,7 +464,7 @@ test('a part that is being joined is ended by nobody but the whole', async () =>
   const { id } = await rowOf(whole)
   await db.updateTable('uploads').set({ joined_into: id, part: 0 }).where('id', '=', part.id).execute()
   expect(await client.remove(joining.path)).toMatchObject({ ...refusal('UPLOAD_LOCKED'), status: 423 })
-  await giveUp(db, part, 'expired', holdfast.clock.now())
+  await abandonUpload(db, part, 'expired', holdfast.clock.now())
   expect(await rowOf(joining)).toMatchObject({ ended_at: null })
   expect((await client.remove(whole.path)).status).toBe(204)
   expect(await rowOf(joining)).not.toMatchObject({ ended_at: null })

@@ -7,7 +7,7 @@ const LEAST_PER_MINUTE = 60 * 1024
 const LOOK_EVERY = 1000
 
 /** A chunk is good until the next read. */
-export interface PacedBody extends BodyReader {
+export interface MinimumRateBody extends BodyReader {
   /** Whether all of it was read. */
   hasEnded(): boolean
   /** Bytes that have come so far. */
@@ -20,7 +20,7 @@ export interface PacedBody extends BodyReader {
    * Reads on and drops what comes, at most `most` bytes and for two seconds at most, after nobody wants the body
    * any more. Tells whether it has ended.
    */
-  readOff(most: number): Promise<boolean>
+  drain(most: number): Promise<boolean>
 }
 
 /** Milliseconds that a refused sender gets to end its body. */
@@ -39,7 +39,7 @@ function free(chunk: Uint8Array | null): void {
  * The body as it comes. Reading fails with Refusal REQUEST_TIMEOUT when the sender is too slow; only time spent
  * waiting for the sender counts, not what our own disk takes.
  */
-export function pacedBody(body: ReadableStream<Uint8Array>, clock: Clock): PacedBody {
+export function minimumRateBody(body: ReadableStream<Uint8Array>, clock: Clock): MinimumRateBody {
   const reader = body.getReader()
   let received = 0
   let failure: Refusal | null = null
@@ -97,12 +97,12 @@ export function pacedBody(body: ReadableStream<Uint8Array>, clock: Clock): Paced
     quietFor: () => (waitingSince === null ? 0 : clock.monotonic() - waitingSince),
     end,
 
-    // What has not been read stays where it is, for `readOff`.
+    // What has not been read stays where it is, for `drain`.
     async cancel() {
       stopLooking()
     },
 
-    async readOff(most) {
+    async drain(most) {
       let gaveUp = false
       const cancelPatience = clock.timers.after(PATIENCE, () => {
         gaveUp = true

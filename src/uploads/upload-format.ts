@@ -14,8 +14,8 @@ export interface AnnouncedFile {
 /** Called once, before the first byte of the file. Returns where the bytes go. */
 export type Announce = (file: AnnouncedFile) => Promise<PartSink>
 
-/** How a kind of request carries its file. */
-export interface Carrier {
+/** How a kind of request holds its file: as a form, or as the body itself. */
+export interface UploadFormat {
   /** Tells the kinds apart: an Idempotency-Key is good for one of them. */
   readonly route: string
   /** What the file weighs at least when the body has so many bytes. */
