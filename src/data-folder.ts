@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { chmod, mkdir, open, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { giveUpReserve } from './reserve.ts'
 
 /** Where things are inside a data folder. */
 export interface DataFolder {
@@ -17,12 +18,14 @@ const withheld = (groupRead: boolean) => (groupRead ? OTHERS_AND_GROUP_WRITES : 
 
 /**
  * Makes the folder when it is missing. It and every new folder above it would survive a power cut. From now on this
- * process makes no file that others can read: the database holds the secret that links are signed with.
+ * process makes no file that others can read: the database holds the secret that links are signed with. On a full disk the
+ * reserve makes way.
  */
 export async function openDataFolder(path: string, groupRead = false): Promise<DataFolder> {
   process.umask(withheld(groupRead))
   const topmost = await mkdir(path, { recursive: true, mode: 0o777 & ~withheld(groupRead) })
   if (topmost !== undefined) await syncUpTo(path, dirname(topmost))
+  await giveUpReserve(path)
   return dataFolder(path)
 }
 

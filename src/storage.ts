@@ -23,9 +23,11 @@ import type { LogLost } from './database/sqlite-log.ts'
 import type { Clock } from './domain/clock.ts'
 import type { Random } from './domain/random.ts'
 import type { Log } from './log.ts'
+import { createReserve, type Reserve } from './reserve.ts'
 
 export { noticesOtherBytes } from './blobs/s3.ts'
 export { isSyncedAsWhole, syncFileSystem } from './blobs/synced-later/file-system-sync.ts'
+export type { Reserve } from './reserve.ts'
 
 /** A database at this program's version. */
 export interface OpenDatabase {
@@ -216,6 +218,11 @@ export async function holdDataFolder(config: Config): Promise<() => void> {
   if (config.databaseUrl !== null) return () => {}
   await openDataFolder(config.dataDir, config.groupRead)
   return lockDataFolder(config.dataDir)
+}
+
+/** What is kept back for deletes; null with PostgreSQL, for which they write nothing into the data folder, and without a floor. */
+export function reserveOf({ databaseUrl, dataDir, minFreeSpace }: Config): Reserve | null {
+  return databaseUrl === null && minFreeSpace > 0 ? createReserve(dataDir, minFreeSpace) : null
 }
 
 /** Bytes that the disk under the data folder has in all; null where nothing is in that folder. */

@@ -45,7 +45,7 @@ function ofSqlite(code: string, facts: Facts): string | null {
   }
   if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code))
     return notWritableMessage(dataDir(facts), facts.environment)
-  if (/^SQLITE_FULL/.test(code)) return full(dataDir(facts), facts)
+  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code)) return full(dataDir(facts), facts)
   return null
 }
 

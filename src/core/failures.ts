@@ -1,11 +1,16 @@
 import { StoreFailure } from '../blobs/blob-store.ts'
-import { isDatabaseFailure } from '../database/differences.ts'
+import { isDatabaseFailure, isFull } from '../database/differences.ts'
 import { Refusal } from '../domain/errors.ts'
 import { unavailable } from './store/store-health.ts'
 
 /** The refusal for a failure of the store or the database; null for any other error. */
 export function outageRefusal(error: unknown): Refusal | null {
   if (error instanceof StoreFailure) return unavailable(error.reason, error)
+  if (isFull(error)) {
+    const message =
+      'The disk of this server is full, so nothing can be changed; try again in a minute, or ask whoever runs it to make room'
+    return new Refusal('DATABASE_UNAVAILABLE', message, 30)
+  }
   if (!isDatabaseFailure(error)) return null
   return new Refusal('DATABASE_UNAVAILABLE', 'The database cannot answer at the moment; try again', 10)
 }

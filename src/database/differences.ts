@@ -105,6 +105,11 @@ export function isConflict(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error)) || isUnusableStatement(error)
 }
 
+/** Whether the disk under the database has no room for what was to be written. */
+export function isFull(error: unknown): boolean {
+  return /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|53100)/.test(codeOf(error))
+}
+
 /** Whether the database is full, read-only or unreachable, as opposed to a bug. */
 export function isDatabaseFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -1,6 +1,7 @@
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { Log } from '../log.ts'
+import type { Reserve } from '../storage.ts'
 
 /** Whether the disk has space for uploads. */
 export interface DiskSpace {
@@ -15,7 +16,9 @@ export interface DiskSpace {
 export interface DiskWatch {
   /** Measures at most once a second. */
   look(): Promise<DiskSpace>
-  /** Logs when uploads stop for lack of space and when they resume. Must be called every few seconds. */
+  /**
+   * Logs when uploads stop for lack of space and when they resume; tends the reserve. Must be called every few seconds.
+   */
   watch(): Promise<void>
 }
 
@@ -31,17 +34,27 @@ const HYSTERESIS = 1.05
 const FRESH_FOR = SECOND
 
 interface Line {
+  /** Multiple of the floor above which it ends. */
+  readonly floors: number
   readonly begins: string
   readonly ends: string
 }
 
 const ALL: Line = {
+  floors: 1,
   begins: 'the disk is full: uploads are refused until more than HOLDFAST_MIN_FREE_SPACE is free',
   ends: 'the disk has room again: uploads are taken',
 }
 const GUESTS: Line = {
+  floors: GUEST_FLOORS,
   begins: "the disk is getting full: guests' uploads are refused below twice HOLDFAST_MIN_FREE_SPACE",
   ends: "the disk has room for guests' uploads again",
+}
+const RESERVE: Line = {
+  floors: 0,
+  begins:
+    'almost nothing of the disk is left, and what was kept back for deletes is given up: delete files or make space now, because on a disk without any nothing can be deleted',
+  ends: 'the disk has room again: some is kept back for deletes',
 }
 
 export function createDiskWatch(parts: {
@@ -51,10 +64,12 @@ export function createDiskWatch(parts: {
   floor: number
   /** Whether guests may upload at all. */
   guests: boolean
+  /** Null where a delete needs nothing of the disk. */
+  reserve: Reserve | null
   clock: Clock
   log: Log
 }): DiskWatch {
-  const { blobSpace, databaseSpace, floor, guests, clock, log } = parts
+  const { blobSpace, databaseSpace, floor, guests, reserve, clock, log } = parts
   const isTold = new Map<Line, boolean>()
   let last: { readonly at: number; readonly space: Promise<DiskSpace> } | null = null
 
@@ -80,7 +95,7 @@ export function createDiskWatch(parts: {
   function tell(line: Line, isRefused: boolean, { free }: DiskSpace): void {
     const wasRefused = isTold.get(line) === true
     if (isRefused === wasRefused) return
-    if (!isRefused && free !== null && free < floor * (line === ALL ? 1 : GUEST_FLOORS) * HYSTERESIS) return
+    if (!isRefused && free !== null && free < floor * line.floors * HYSTERESIS) return
     isTold.set(line, isRefused)
     const fields = { free: formatSize(free ?? 0), floor: formatSize(floor) }
     if (isRefused) log.warn(fields, line.begins)
@@ -94,6 +109,7 @@ export function createDiskWatch(parts: {
       const space = await look()
       tell(ALL, !space.takesUploads, space)
       if (guests) tell(GUESTS, !space.takesGuests, space)
+      if (reserve !== null) tell(RESERVE, !(await reserve.tend()), space)
     },
   }
 }

@@ -8,7 +8,7 @@ import type { Removing } from '../core/store/generations.ts'
 import { assertOwnStore } from '../core/store/pairing.ts'
 import { MINUTE, SECOND } from '../domain/clock.ts'
 import type { EndableMails } from '../mail/outbox.ts'
-import { dataDiskSize } from '../storage.ts'
+import { dataDiskSize, reserveOf } from '../storage.ts'
 import { type AllFiles, createAllFiles } from './all-files.ts'
 import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
 import { ownBackupJobs } from './backup/own-backups.job.ts'
@@ -67,6 +67,7 @@ export async function createOperationsPart(
     databaseSpace: freeSpace,
     floor: config.minFreeSpace,
     guests: config.guestUploads,
+    reserve: reserveOf(config),
     clock,
     log,
   })

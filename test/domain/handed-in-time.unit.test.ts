@@ -26,6 +26,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/downloads/zip/archive-turns.ts': 'waits for other archives of this process',
   'src/accounts/sign-in/oidc-exchange.ts':
     'limits of requests to an identity provider, by whose clock tokens expire',
+  'src/reserve.ts': 'bytes that nobody reads and no file system can store in less',
   'src/mail/mail-sending.job.ts': 'limits of a real connection to the mail server',
   'src/webhooks/webhook-request.ts': 'limits of a real connection to whoever is told',
   'src/operations/backup/': 'a command: waits for other processes',

@@ -75,6 +75,41 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
     expect(inconsistencies(dataDir, { cleaned: true })).toEqual([])
   })
 
+  test('with nothing left still lets files be deleted, also after a restart, and keeps the space for that again', async () => {
+    using disk = smallDisk(64)
+    const dataDir = join(disk.path, 'data')
+    await using stack = new AsyncDisposableStack()
+    const holdfast = stack.adopt(await startHoldfast({ dataDir, minFreeSpace: FLOOR }), (server) =>
+      server.stop(),
+    )
+    const { apiKey: key } = await holdfast.addAccount()
+    const slugs: string[] = []
+    for (const seed of [1, 2, 3]) {
+      slugs.push(slugOf(await sendWhole(holdfast.url, key, chance(seed).bytes(PIECE))))
+    }
+    await holdfast.runJobs()
+
+    let takeAway = () => {}
+    await holdfast.restart(() => {
+      takeAway = disk.fill()
+    })
+    const account = caller(holdfast.url, key)
+    const [one = '', two = '', three = ''] = slugs
+    expect((await readBack(holdfast.url, two)).sha256).toBe(sha256(chance(2).bytes(PIECE)))
+    await account.deleteFiles([one])
+
+    takeAway()
+    await holdfast.runJobs()
+    disk.fill()
+    await holdfast.runJobs()
+    await account.deleteFiles([two])
+    await holdfast.runJobs()
+    holdfast.clock.advance(2 * 60_000)
+    await holdfast.runJobs()
+    expect(finishedBlobs(holdfast.dataDir).length).toBe(1)
+    expect((await readBack(holdfast.url, three)).sha256).toBe(sha256(chance(3).bytes(PIECE)))
+  })
+
   test('takes as many of several uploads at once as fit, and refuses the rest', async () => {
     using disk = smallDisk(44)
     const dataDir = join(disk.path, 'data')

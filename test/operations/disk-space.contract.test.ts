@@ -10,7 +10,7 @@ test('a full disk is told once when it begins and once when it clearly ends, gue
   const clock = handClock()
   const log = keptLog()
   let free = 10 * GB
-  const parts = { databaseSpace: async () => null, floor: 2 * GB, guests: true, clock, log }
+  const parts = { databaseSpace: async () => null, floor: 2 * GB, guests: true, reserve: null, clock, log }
   const watch = createDiskWatch({ ...parts, blobSpace: async () => free })
   const at = async (left: number) => {
     free = left
@@ -38,7 +38,7 @@ test('a full disk is told once when it begins and once when it clearly ends, gue
 })
 
 test('where the bytes go to another machine, guests need no more of the database’s disk than accounts', async () => {
-  const parts = { floor: 2 * GB, guests: true, clock: handClock(), log: keptLog() }
+  const parts = { floor: 2 * GB, guests: true, reserve: null, clock: handClock(), log: keptLog() }
   const s3 = createDiskWatch({ ...parts, blobSpace: async () => null, databaseSpace: async () => 3 * GB })
   expect(await s3.look()).toMatchObject({ free: 3 * GB, takesUploads: true, takesGuests: true })
   const away = createDiskWatch({ ...parts, blobSpace: async () => null, databaseSpace: async () => null })

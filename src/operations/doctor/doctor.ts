@@ -3,11 +3,12 @@ import type { Config } from '../../config.ts'
 import { createSigning } from '../../core/hmac.ts'
 import { assertOwnStore } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
+import { isFull } from '../../database/differences.ts'
 import { MIGRATIONS, missingMigrations } from '../../database/migrate.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Random } from '../../domain/random.ts'
 import { settings } from '../../settings.ts'
-import { connect, databaseExists, noticesOtherBytes, openBlobs } from '../../storage.ts'
+import { connect, databaseExists, openBlobs } from '../../storage.ts'
 import { type BackgroundJobs, createBackgroundJobs } from '../background-jobs.ts'
 import { createIntegrity, type Integrity } from '../integrity/integrity.ts'
 import { openSecrets, readSecret } from '../secrets.ts'
@@ -19,6 +20,7 @@ import { checkMirror } from './mirror.ts'
 import { createProbes } from './probe-tokens.ts'
 import { checkPublicAddress } from './public-address.ts'
 import { checkSettings } from './settings-in-force.ts'
+import { checkDigests, checkStore } from './store.ts'
 import { checkStoredBytes } from './stored-bytes.ts'
 
 export type { Finding } from './findings.ts'
@@ -145,8 +147,9 @@ async function checkInside(look: Look): Promise<Inside> {
   const opened = await connect({ ...look, report() {} }).catch((error: Error) => error)
   if (opened instanceof Error) {
     const why = 'Nothing works without it.'
+    const reason = isFull(opened) ? 'the disk under it is full' : reasonOf(opened)
     return {
-      database: [problem('database', `it cannot be used: ${reasonOf(opened)}`, why)],
+      database: [problem('database', `it cannot be used: ${reason}`, why)],
       services: [],
       token: null,
     }
@@ -185,46 +188,6 @@ async function checkInside(look: Look): Promise<Inside> {
   } finally {
     await close()
   }
-}
-
-async function checkStore({ s3 }: Config, probeStore: () => Promise<void>): Promise<Finding> {
-  const place = s3 === null ? 'the data folder' : `bucket ${s3.bucket}`
-  try {
-    await probeStore()
-    return fine('store', `${place} takes, returns and removes bytes`)
-  } catch (error) {
-    const why = 'Files can be neither stored nor opened.'
-    const line =
-      'let this key read, write, delete and list objects, and list and abort multipart uploads, in this bucket'
-    return problem(
-      'store',
-      `${place}: ${reasonOf(error)}`,
-      why,
-      s3 === null ? [] : [{ where: 'S3 store', line }],
-    )
-  }
-}
-
-async function checkDigests({ config: { s3 }, random }: Look): Promise<Finding> {
-  const check = 'store-checksums'
-  if (s3 === null) return fine(check, 'no store takes bytes over a network')
-  try {
-    if (await noticesOtherBytes(s3, random))
-      return fine(check, 'bytes that change on their way to the store are noticed')
-  } catch (error) {
-    return unknown(check, reasonOf(error))
-  }
-  return problem(
-    check,
-    'the store takes bytes that do not match their checksum (signed SHA-256 or Content-MD5)',
-    'What changes on its way to the store is noticed only when somebody reads it.',
-    [
-      {
-        where: 'S3 store',
-        line: 'use a version that verifies X-Amz-Content-Sha256 and Content-MD5, or turn that on',
-      },
-    ],
-  )
 }
 
 async function checkJobs(jobs: Pick<ReturnType<typeof createBackgroundJobs>, 'list'>): Promise<Finding> {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, realpath, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
-import { advice, type Finding, fine, problem, unknown } from './findings.ts'
+import { advice, type Finding, fine, problem, reasonOf, unknown } from './findings.ts'
 
 /** File systems that are gone after a restart, and those of another machine. */
 const FLEETING = ['tmpfs', 'ramfs']
@@ -17,6 +17,10 @@ const LONGEST_SYNCS = 50
 /** Milliseconds that a real disk needs at least for 4 KiB: less, and nothing has been written anywhere. */
 const FASTEST_SYNC = 0.015
 const FEW_INODES = 0.05
+/** Bytes: below this a floor that is lowered only makes the disk run full. */
+const LEAST_FLOOR = 256 * 1024 * 1024
+/** Bytes below which a delete may fail. */
+const FULL = 32 * 1024 * 1024
 
 /** The disk under the data folder: room, kind, and whether it seems to keep what it has synced. */
 export async function checkDisk(folder: string, floor: number): Promise<Finding[]> {
@@ -27,7 +31,16 @@ async function room(folder: string, floor: number): Promise<Finding> {
   const { bavail, bsize, blocks } = await statfs(folder)
   const free = bavail * bsize
   const what = `${formatSize(free)} of ${formatSize(blocks * bsize)} are free`
-  const changes = [{ where: 'Holdfast', line: `${settings.minFreeSpace.variable}=<less than what is free>` }]
+  const making = {
+    where: 'shell',
+    line: 'holdfast admin files --largest, and delete what is not needed; or enlarge the disk',
+  }
+  const lowering = { where: 'Holdfast', line: `${settings.minFreeSpace.variable}=<less than what is free>` }
+  const changes = free < LEAST_FLOOR ? [making] : [making, lowering]
+  if (free < FULL) {
+    const why = 'Uploads are refused, and before long nothing can be changed or deleted.'
+    return problem('disk-space', what, why, changes)
+  }
   if (free < floor) {
     return problem('disk-space', what, `Uploads are refused below ${formatSize(floor)}.`, changes)
   }
@@ -118,8 +131,8 @@ async function mountOf(folder: string): Promise<Mount | null> {
 
 async function syncing(folder: string): Promise<Finding> {
   const check = 'sync'
-  const scratch = await mkdtemp(join(folder, 'doctor-')).catch(() => null)
-  if (scratch === null) return unknown(check, `${folder} cannot be written by this user`)
+  const scratch = await mkdtemp(join(folder, 'doctor-')).catch((error: Error) => error)
+  if (scratch instanceof Error) return unknown(check, `${folder} cannot be written: ${reasonOf(scratch)}`)
   try {
     const median = medianSync(join(scratch, 'sync'))
     const what = `a sync of 4 KiB takes ${median.toFixed(2)} ms`
@@ -130,6 +143,8 @@ async function syncing(folder: string): Promise<Finding> {
       'Something below answers before bytes are safe (a cache that lies, or a virtual disk with "unsafe" caching): a power cut can lose what was answered as stored.',
       [{ where: 'QEMU', line: 'cache=none' }],
     )
+  } catch (error) {
+    return unknown(check, `${folder} cannot be written: ${reasonOf(error)}`)
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
