@@ -5,9 +5,9 @@ import type { OneTimeLink } from './accounts/link-making.ts'
 import { usableOidc } from './accounts/sign-in/oidc.ts'
 import { createSignInPart } from './accounts/sign-in.part.ts'
 import type { SettingInForce } from './config.ts'
-import { type Closing, createClosing } from './core/closing.ts'
 import { type Core, createCore, pairUp } from './core/core.ts'
 import { type Job, startJobs } from './core/jobs/jobs.ts'
+import { createShutdownHooks, type ShutdownHooks } from './core/shutdown-hooks.ts'
 import { createDownloadsPart } from './downloads/downloads.part.ts'
 import { createEventsPart } from './events/events.part.ts'
 import { createFilesPart } from './files/files.part.ts'
@@ -68,30 +68,30 @@ const MIGRATING = {
 export async function startHoldfast(start: Start): Promise<Holdfast> {
   const { log } = start
   const oidc = usableOidc(start.config.oidc, (message) => log.warn({}, message))
-  const closing = createClosing(log)
+  const shutdown = createShutdownHooks(log)
   try {
-    return await startIn(closing, { ...start, config: { ...start.config, oidc } })
+    return await startIn(shutdown, { ...start, config: { ...start.config, oidc } })
   } catch (error) {
-    await closing.all()
+    await shutdown.all()
     throw error
   }
 }
 
-async function startIn(closing: Closing, start: Start): Promise<Holdfast> {
+async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast> {
   const { config, log, clock } = start
   const metrics = config.metrics && createMetrics(manifest.version, clock.monotonic)
-  closing.addSlow(() => metrics?.stop())
-  closing.addSlow(await holdDataFolder(config))
+  shutdown.addSlow(() => metrics?.stop())
+  shutdown.addSlow(await holdDataFolder(config))
   await guardDataFolder(start)
   const site = await openBuiltSite()
   let server: HttpServer | null = null
   // Where nobody has said it, only the server itself knows where it is.
   const publicUrl = () => config.publicUrl ?? server?.url ?? ''
-  const { core, signInSecret } = await openCore(closing, start, publicUrl, metrics)
+  const { core, signInSecret } = await openCore(shutdown, start, publicUrl, metrics)
   const { parts, mail, jobs: allJobs } = await createParts(core, start, { metrics, signInSecret, site })
 
   const jobs = startJobs(allJobs, core.claims, { timers: clock.timers, log, watch: metrics?.jobs.begin })
-  const stopJobs = closing.add('the background jobs', jobs.stop)
+  const stopJobs = shutdown.add('the background jobs', jobs.stop)
   parts.thumbnails.wake()
   const welcome = await parts.accounts.oneTimeLinks.welcome()
   const way = start.way === undefined ? {} : { way: start.way }
@@ -113,7 +113,7 @@ async function startIn(closing: Closing, start: Start): Promise<Holdfast> {
         // However many there are, and the database itself says when it has had enough.
         await flush()
       } finally {
-        await closing.all()
+        await shutdown.all()
       }
     },
   }
@@ -182,7 +182,7 @@ async function createParts(
 
 /** Opens the database and the store, and what every part needs of them. */
 async function openCore(
-  closing: Closing,
+  shutdown: ShutdownHooks,
   { config, clock, random, log }: Start,
   publicUrl: () => string,
   metrics: Metrics | null,
@@ -201,9 +201,9 @@ async function openCore(
   const { close, ...database } = await openDatabase(storage, (migrations, state) =>
     log.info({ migrations }, MIGRATING[state]),
   )
-  closing.addSlow(close)
+  shutdown.addSlow(close)
   const store = await openBlobs(storage, !database.isShared)
-  const opened = { config, clock, random, log, closing, publicUrl, ...database }
+  const opened = { config, clock, random, log, shutdown, publicUrl, ...database }
   const paired = await pairUp(store, opened)
   const secrets = await openSecrets(database.db, await readSecret(config.secret), random)
   return {

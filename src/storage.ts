@@ -25,15 +25,15 @@ import type { Random } from './domain/random.ts'
 import type { Log } from './log.ts'
 import { createReserve, type Reserve } from './reserve.ts'
 
+export { isSyncedAsWhole, syncFileSystem } from './blobs/deferred-sync/file-system-sync.ts'
 export { noticesOtherBytes } from './blobs/s3.ts'
-export { isSyncedAsWhole, syncFileSystem } from './blobs/synced-later/file-system-sync.ts'
 export type { Reserve } from './reserve.ts'
 
 /** A database at this program's version. */
 export interface OpenDatabase {
   readonly db: Database
   /** For what may lose a moment and must not hold up a request: rate windows, counters. */
-  readonly light: Database
+  readonly nonDurableDb: Database
   /** Whether other nodes may have it open at the same time. */
   readonly isShared: boolean
   /** Of each pool of connections, by name; of none where there are no connections. */
@@ -62,7 +62,7 @@ export interface StorageParts extends StorageOptions {
 }
 
 /** Connections for counters and rate windows: each is used for a moment only. */
-const LIGHT_SHARE = 0.25
+const NON_DURABLE_SHARE = 0.25
 
 /**
  * Opens the database that the settings name, and brings it to this program's version; `tell` hears of each step of that.
@@ -111,7 +111,7 @@ async function openOwnSqlite({ dataDir, groupRead }: Config, lost?: LogLost): Pr
   const db = openSqlite(folder.database, lost)
   return {
     db,
-    light: db.hasty,
+    nonDurableDb: db.nonDurable,
     isShared: false,
     pools: () => ({}),
     freeSpace: () => freeSpace(dataDir),
@@ -125,16 +125,16 @@ async function openPools(
 ): Promise<OpenDatabase> {
   // A server with SQLite starts sooner without the client for PostgreSQL.
   const { openPostgres } = await import('./database/postgres.ts')
-  const light = Math.max(1, Math.floor(config.databaseConnections * LIGHT_SHARE))
-  const durable = config.databaseConnections - light
+  const nonDurable = Math.max(1, Math.floor(config.databaseConnections * NON_DURABLE_SHARE))
+  const durable = config.databaseConnections - nonDurable
   const options = { preparesStatements: config.databasePrepares, report }
   const pools = {
     db: openPostgres(url, { ...options, connections: durable, durable: true }),
-    light: openPostgres(url, { ...options, connections: light, durable: false }),
+    nonDurableDb: openPostgres(url, { ...options, connections: nonDurable, durable: false }),
   }
   async function close(): Promise<void> {
     await pools.db.destroy()
-    await pools.light.destroy()
+    await pools.nonDurableDb.destroy()
   }
   try {
     await assertRecentPostgres(pools.db)
@@ -145,7 +145,7 @@ async function openPools(
   return {
     ...pools,
     isShared: true,
-    pools: () => ({ main: pools.db.poolUse(), light: pools.light.poolUse() }),
+    pools: () => ({ main: pools.db.poolUse(), light: pools.nonDurableDb.poolUse() }),
     freeSpace: async () => null,
     close,
   }

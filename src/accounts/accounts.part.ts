@@ -41,7 +41,7 @@ export function createAccountsPart(
     readonly signIn: Pick<SignInPart, 'proofs'>
   },
 ): AccountsPart {
-  const { db, light, isShared, clock, random, rates, signing, config } = core
+  const { db, nonDurableDb, isShared, clock, random, rates, signing, config } = core
   const rate = { limit: config.rateLimit, factor: config.accountRateFactor }
   const { outbox } = needs.mail
   const { proofs } = needs.signIn
@@ -55,7 +55,7 @@ export function createAccountsPart(
     ...accounts,
     administration: createAccountAdministration(db, clock, makeLink),
     keys: createKeys(db, clock, random),
-    keyedRequests: isShared ? createKeyedRequests({ db: light, rates, clock, rate }) : null,
+    keyedRequests: isShared ? createKeyedRequests({ db: nonDurableDb, rates, clock, rate }) : null,
     mailAddresses: createMailAddresses({ ...core, proofs, outbox, makeLink }),
     oneTimeLinks: createOneTimeLinks(db, clock, makeLink, config.signUp),
     own: createOwnAccount({ ...core, outbox, proofs }),

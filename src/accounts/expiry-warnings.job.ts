@@ -1,6 +1,6 @@
-import { yieldToEventLoop } from '../core/batches.ts'
 import type { ClockGuard } from '../core/clock-guard.ts'
 import type { Lifetime, Outages } from '../core/outages.ts'
+import { yieldToEventLoop } from '../core/throttle.ts'
 import { hashToken } from '../core/token-hash.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'

@@ -1,6 +1,6 @@
 import { findAccount } from '../core/accounts.rows.ts'
-import { yieldToEventLoop } from '../core/batches.ts'
 import type { Outages } from '../core/outages.ts'
+import { yieldToEventLoop } from '../core/throttle.ts'
 import { hashToken } from '../core/token-hash.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'

@@ -13,6 +13,7 @@ import {
   type OpenBlob,
   type ResumableWriter,
 } from './blob-store.ts'
+import { DeferredSyncWriter } from './deferred-sync/deferred-sync-writer.ts'
 import { DirectWriting } from './direct-writing.ts'
 import {
   asDiskFailures,
@@ -32,7 +33,6 @@ import { resumeOnDisk } from './disk-resumable.ts'
 import { DiskWriter } from './disk-writer.ts'
 import { GrowingFile } from './growing-file.ts'
 import { removeOneByOne } from './removal.ts'
-import { LazyDiskWriter } from './synced-later/lazy-disk-writer.ts'
 import { writeWhole, writeWholeFile } from './whole-blob.ts'
 
 const PROBE_BYTES = 512
@@ -92,7 +92,7 @@ class DiskBlobs implements BlobStore {
   async create(key: BlobKey): Promise<BlobWriter> {
     const path = this.#layout.temporary(key)
     const handle = await asDiskFailures(() => WritableFile.create(path, this.#modes.file))
-    if (this.#isSyncedLater) return new LazyDiskWriter(this.#layout, key, handle)
+    if (this.#isSyncedLater) return new DeferredSyncWriter(this.#layout, key, handle)
     const direct = this.#direct.start(path)
     const file = new GrowingFile({ handle, path, direct, sync: () => handle.datasync(), from: 0 })
     return new DiskWriter(this.#layout, key, file)

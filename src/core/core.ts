@@ -8,7 +8,6 @@ import type { Log } from '../log.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { createChanges } from './changes.job.ts'
 import { type ClockGuard, createClockGuard } from './clock-guard.ts'
-import type { Closing } from './closing.ts'
 import { createSigning, type Signing } from './hmac.ts'
 import {
   type Claims,
@@ -24,6 +23,7 @@ import { createOutages, type Outages } from './outages.ts'
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts'
 import { createSharedRateLimits } from './rate-limits/shared-rate-limits.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
+import type { ShutdownHooks } from './shutdown-hooks.ts'
 import { countStart, createRemoving, guardRemovals, type Removing } from './store/generations.ts'
 import { assertPaired } from './store/pairing.ts'
 import { createStoreHealth, type StoreHealth } from './store/store-health.ts'
@@ -35,12 +35,12 @@ export interface CoreNeeds {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  readonly closing: Closing
+  readonly shutdown: ShutdownHooks
   readonly db: Database
   /**
    * Connection for writes that may lose the last moment and must not delay a request: rate windows, counters.
    */
-  readonly light: Database
+  readonly nonDurableDb: Database
   /** Whether other nodes may use the database at the same time. */
   readonly isShared: boolean
   pools(): Readonly<Record<string, PoolUse>>
@@ -88,22 +88,22 @@ export async function pairUp(
 }
 
 export async function createCore(needs: CoreNeeds): Promise<Core> {
-  const { clock, random, log, closing, db, light, isShared, blobs, secret } = needs
+  const { clock, random, log, shutdown, db, nonDurableDb, isShared, blobs, secret } = needs
   const failed = (message: string) => (error: unknown) => log.error({ err: error }, message)
   // Heartbeats are sent by timers, so their age is measured with the clock of those.
   const beats = { now: clock.now, monotonic: clock.timers.monotonic }
   const nodes = await joinNodes({ db, clock: beats, random, log, alone: !isShared })
-  closing.add('leaving the other nodes', nodes.leave)
+  shutdown.add('leaving the other nodes', nodes.leave)
   const health = createStoreHealth(blobs, failed('the blob store failed'))
-  const rates = isShared ? createSharedRateLimits(light, clock) : await createRateLimits(db, clock)
+  const rates = isShared ? createSharedRateLimits(nonDurableDb, clock) : await createRateLimits(db, clock)
   // Job rows of an earlier process that was alone are stale.
   if (!isShared) await dropJobs(db, 'all')
   const localClaims = isShared ? null : createLocalClaims(clock, keptFailures(db))
   const outages = await createOutages({ db, clock, timers: clock.timers, log })
-  closing.add('noting when the service stopped', () =>
+  shutdown.add('noting when the service stopped', () =>
     outages.note().catch(failed('the time of the stop could not be recorded')),
   )
-  const built = { nodes, health, rates, traffic: createTrafficCounter(light, clock), outages }
+  const built = { nodes, health, rates, traffic: createTrafficCounter(nonDurableDb, clock), outages }
   return {
     ...needs,
     ...built,
@@ -112,7 +112,7 @@ export async function createCore(needs: CoreNeeds): Promise<Core> {
     auditLog: createAuditLog(db),
     guard: createClockGuard(clock),
     // A crash of the database may forget the last claims: jobs are safe to repeat, and need not wait for its disk.
-    claims: localClaims ?? createSharedClaims(light, nodes, clock),
+    claims: localClaims ?? createSharedClaims(nonDurableDb, nodes, clock),
     history: localClaims?.history,
     failed,
     jobs: coreJobs(db, built),

@@ -50,7 +50,7 @@ export type StatementPipeline = <Row>(
 ) => Promise<Row[][]>
 
 /** What only some databases have. */
-type DatabaseOptions = Partial<Pick<Database, 'hasty' | 'durable' | 'executor' | 'pipeline'>>
+type DatabaseOptions = Partial<Pick<Database, 'nonDurable' | 'durable' | 'executor' | 'pipeline'>>
 
 /**
  * An open database. Kysely's methods use its connection for writing or its pool; `read`, `scan` and `readPool`
@@ -64,7 +64,7 @@ export class Database extends Kysely<Tables> implements Readers {
    * The same database for changes that promise nothing by themselves: on SQLite they end before they would
    * survive a power cut. PostgreSQL has no such thing: it is the database itself.
    */
-  readonly hasty: Database
+  readonly nonDurable: Database
   /**
    * Resolves once all that this process has committed would survive a power cut; null when it already would.
    * What was read may be promised to somebody only after that.
@@ -81,7 +81,7 @@ export class Database extends Kysely<Tables> implements Readers {
   /** Without readers, all queries use the dialect's own connections. */
   constructor(dialect: Dialect, readers?: Readers, options: DatabaseOptions = {}) {
     super({ dialect })
-    this.hasty = options.hasty ?? this
+    this.nonDurable = options.nonDurable ?? this
     this.durable = options.durable ?? (() => null)
     this.executor = options.executor ?? null
     this.pipeline = options.pipeline ?? null

@@ -69,8 +69,8 @@ export function openSqlite(path: string, lost?: LogLost, between?: SqliteBetween
   const { dialect: seen } = between ?? { dialect: (own) => own }
   const dialect = seen(writer.dialect({ waits: true, close }))
   if (log === null) return new Database(dialect, readers, { executor })
-  const hasty = new Database(seen(writer.dialect({ waits: false })), readers, { executor })
-  return new Database(dialect, readers, { hasty, executor, durable: () => log.durable() })
+  const nonDurable = new Database(seen(writer.dialect({ waits: false })), readers, { executor })
+  return new Database(dialect, readers, { nonDurable, executor, durable: () => log.durable() })
 }
 
 /** Of a file that was made before, as it was made. */

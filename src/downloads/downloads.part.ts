@@ -19,7 +19,7 @@ export interface DownloadsPart {
 }
 
 export function createDownloadsPart(
-  { db, blobs, signing, clock, config, closing }: Core,
+  { db, blobs, signing, clock, config, shutdown }: Core,
   {
     sharing,
     copies,
@@ -35,7 +35,7 @@ export function createDownloadsPart(
   },
 ): DownloadsPart {
   const verification = config.verifyReads ? startVerification() : null
-  closing.addSlow(() => verification?.close())
+  shutdown.addSlow(() => verification?.close())
   return {
     arrivals: createArrivals({ blobs, clock, arrivalOf, showing }),
     content: createContent({ db, blobs, copies, verification, suspects, redirects: config.s3Redirect }),

@@ -1,5 +1,4 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { unhurried } from '../core/batches.ts'
 import {
   blobExists,
   discardBlob,
@@ -11,6 +10,7 @@ import {
 import { pooledKeys, recordPooledKeys } from '../core/pooled-keys.rows.ts'
 import { type DeadReservation, deadReservations, endReservation } from '../core/reservations.rows.ts'
 import type { Removing } from '../core/store/generations.ts'
+import { throttled } from '../core/throttle.ts'
 import type { Database } from '../database/database.ts'
 import { isPostgres } from '../database/dialect.ts'
 import { lockAccount } from '../database/differences.ts'
@@ -87,7 +87,7 @@ export function createCleaning(
     async purge(files, mayGoOn = always) {
       const dueAt = clock.now() + GARBAGE_GRACE
       for (let at = 0; at < files.length && mayGoOn(); at += STEP) {
-        await unhurried(clock.timers, () => drop(files.slice(at, at + STEP), dueAt))
+        await throttled(clock.timers, () => drop(files.slice(at, at + STEP), dueAt))
       }
     },
 
@@ -97,7 +97,7 @@ export function createCleaning(
         if (files.length === 0) break
         await cleaning.purge(files, mayGoOn)
       }
-      while (mayGoOn() && (await unhurried(clock.timers, () => dropDeletedFolders(db, STEP))) > 0);
+      while (mayGoOn() && (await throttled(clock.timers, () => dropDeletedFolders(db, STEP))) > 0);
     },
 
     async forgetOutcomes(mayGoOn = always) {

@@ -32,9 +32,21 @@ export interface FilesPart extends Files {
 }
 
 export async function createFilesPart(core: Core): Promise<FilesPart> {
-  const { db, light, isShared, blobs, removing, traffic, guard, outages, clock, random, config, failed } =
-    core
-  const usage = createUsage(light, clock, traffic.downloaded)
+  const {
+    db,
+    nonDurableDb,
+    isShared,
+    blobs,
+    removing,
+    traffic,
+    guard,
+    outages,
+    clock,
+    random,
+    config,
+    failed,
+  } = core
+  const usage = createUsage(nonDurableDb, clock, traffic.downloaded)
   const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'), removing)
   // Where others may be at work, their uploads are told from dead ones by a job.
   if (!isShared) await cleaning.afterStart()

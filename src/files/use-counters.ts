@@ -1,5 +1,5 @@
-import { yieldToEventLoop } from '../core/batches.ts'
 import type { AccountCaller } from '../core/callers.ts'
+import { yieldToEventLoop } from '../core/throttle.ts'
 import { dayOf } from '../core/traffic.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'

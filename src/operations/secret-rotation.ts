@@ -1,4 +1,4 @@
-import { assertNobodyServes } from '../core/nodes/nodes-quiet.ts'
+import { assertNoServerRuns } from '../core/nodes/no-server-runs.ts'
 import { type Clock, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { connect, databaseExists, holdDataFolder, type StorageOptions } from '../storage.ts'
@@ -36,8 +36,8 @@ export async function rotateSecretsOf(
   }
 }
 
-async function quiet(db: Parameters<typeof assertNobodyServes>[0], clock: Clock): Promise<void> {
+async function quiet(db: Parameters<typeof assertNoServerRuns>[0], clock: Clock): Promise<void> {
   const { signal } = new AbortController()
   const pause = (time: number) => sleep(clock.timers, Math.min(time, SECOND))
-  await (await assertNobodyServes(db, { clock, pause, signal }))()
+  await (await assertNoServerRuns(db, { clock, pause, signal }))()
 }

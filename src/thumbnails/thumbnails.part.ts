@@ -25,6 +25,6 @@ export function createThumbnailsPart(core: Core): ThumbnailsPart {
       // Picks up thumbnails left by other nodes; this node is woken for its own uploads.
       { name: 'make thumbnails', on: 'every node', every: MINUTE / 2, run: () => making.run() },
     ],
-    stop: core.closing.add('the thumbnails', () => making.stop()),
+    stop: core.shutdown.add('the thumbnails', () => making.stop()),
   }
 }

@@ -41,7 +41,7 @@ export class Reservations {
   }) {
     const { db, blobs, clock, limits } = parts
     const space = new FreeSpace({ ...parts, minFreeSpace: limits.minFreeSpace })
-    const recordingIn = blobs.dropsUnfinished ? db.hasty : db
+    const recordingIn = blobs.dropsUnfinished ? db.nonDurable : db
     this.#parts = { ...parts, recordingIn, space, failed: new FailedReservations(db, clock) }
     this.#limits = limits
     this.#keys = !isPostgres(db) && blobs.dropsUnfinished ? new BlobKeyPool(parts) : null

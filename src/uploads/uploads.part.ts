@@ -49,7 +49,7 @@ export function createUploadsPart(
     limits: config,
     report: failed('room could not be given back yet'),
   })
-  core.closing.addSlow(() => hashing.close())
+  core.shutdown.addSlow(() => hashing.close())
   const commit = new FileCommit({ ...core, thumbnails, limits: config, uploaded: traffic.uploaded })
   const admitGuest = createGuestAdmission(core.rates, config)
   const admitContributor = createContributorAdmission(core.rates, config)

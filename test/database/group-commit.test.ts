@@ -114,11 +114,11 @@ test('a transaction that is rolled back waits too, for it may have read what oth
   await expect(refused).rejects.toThrow('there is a 1')
 })
 
-test('what was hasty is not waited for, but before anything is told of it', async () => {
+test('a non-durable commit is not waited for, but before anything is told of it', async () => {
   await using database = await opened()
   const { db } = database
   using syncs = holdSyncs()
-  await insert(db.hasty, 1)
+  await insert(db.nonDurable, 1)
   expect(syncs.asked).toBe(0)
   expect(await numbers(db)).toEqual([1])
   const durable = db.durable()

@@ -23,7 +23,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/database/batcher.ts': 'round trips of a real connection to PostgreSQL',
   'src/database/outcomes.ts': 'identifies a transaction of PostgreSQL',
   'src/database/transactions.ts': 'waits for a PostgreSQL that restarts',
-  'src/downloads/zip/archive-turns.ts': 'waits for other archives of this process',
+  'src/downloads/zip/archive-slots.ts': 'waits for other archives of this process',
   'src/accounts/sign-in/oidc-exchange.ts':
     'limits of requests to an identity provider, by whose clock tokens expire',
   'src/reserve.ts': 'bytes that nobody reads and no file system can store in less',

@@ -6,9 +6,9 @@ import type { BlobStore } from '../../src/blobs/blob-store.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { ensureGuests } from '../../src/core/accounts.rows.ts'
 import type { AccountCaller } from '../../src/core/callers.ts'
-import { createClosing } from '../../src/core/closing.ts'
 import { createCore, pairUp } from '../../src/core/core.ts'
 import type { Job } from '../../src/core/jobs/jobs.ts'
+import { createShutdownHooks } from '../../src/core/shutdown-hooks.ts'
 import { noSecondCopies } from '../../src/core/store/second-copy.ts'
 import type { Database } from '../../src/database/database.ts'
 import { lockAccount } from '../../src/database/differences.ts'
@@ -74,7 +74,7 @@ export async function startServices(parts: {
     random,
     log,
     db,
-    light: db.hasty,
+    nonDurableDb: db.nonDurable,
     isShared: false,
     pools: () => ({}),
   }
@@ -82,7 +82,7 @@ export async function startServices(parts: {
   const core = await createCore({
     ...opened,
     ...paired,
-    closing: createClosing(log),
+    shutdown: createShutdownHooks(log),
     freeSpace: async () => null,
     secret: 'secret',
     publicUrl: () => 'http://localhost',

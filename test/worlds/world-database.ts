@@ -74,7 +74,7 @@ export function openWorldDatabase(file: string, turns: Turns): WorldDatabase {
   })
   // The threads of the pool would answer in an order that is chance.
   Object.assign(db, { durable, read: turning(read), scan: turning(scan), readPool: turning(scan) })
-  Object.assign(db.hasty, { read: turning(read), scan: turning(scan), readPool: turning(scan) })
+  Object.assign(db.nonDurable, { read: turning(read), scan: turning(scan), readPool: turning(scan) })
   return {
     db,
     file,

@@ -1,6 +1,7 @@
 import { Batcher } from '../../database/batcher.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
+import { PendingTakes } from './pending-takes.ts'
 import { type RateLimits, type RateWindow, type Verdict, verdictOf } from './rate-limits.ts'
 import type { WindowRow } from './rate-windows.rows.ts'
 import {
@@ -10,7 +11,6 @@ import {
   takeFromWindows,
   type WindowAmount,
 } from './shared-rate-windows.rows.ts'
-import { UndecidedTakes } from './undecided-takes.ts'
 
 /**
  * Tolerated difference between the clocks of two nodes. Another node may open a window slightly in this one's
@@ -87,28 +87,28 @@ async function takeAll(
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   let now = clock.now()
-  const undecided = new Map<string, UndecidedTakes<RateWindow>>()
+  const pending = new Map<string, PendingTakes<RateWindow>>()
   for (const [index, { subject, amount }] of takes.entries()) {
     const ofSubject =
-      undecided.get(subject) ??
-      new UndecidedTakes<RateWindow>(limit, (decided, window, isAllowed) => {
+      pending.get(subject) ??
+      new PendingTakes<RateWindow>(limit, (decided, window, isAllowed) => {
         verdicts[decided] = verdictOf(window, isAllowed, limit, length, now)
       })
     ofSubject.add(index, amount)
-    undecided.set(subject, ofSubject)
+    pending.set(subject, ofSubject)
   }
   // A refusal that contradicts the returned window is retried: another node has changed the window meanwhile.
-  while (undecided.size > 0) {
+  while (pending.size > 0) {
     now = clock.now()
-    const amounts = [...undecided].map(([subject, left]) => ({ subject, amount: left.amount() }))
+    const amounts = [...pending].map(([subject, left]) => ({ subject, amount: left.amount() }))
     const terms = { opensAt: now, endsAt: now + length, latestOpening: now + CLOCKS_DIFFER, limit }
     const found = await takeFromWindows(db, amounts, terms)
-    for (const [subject, left] of undecided) {
+    for (const [subject, left] of pending) {
       const row = found.get(subject)
       const window = windowAt(now, row, length)
       if (row?.taken === true) left.taken(window)
       else left.refused(window)
-      if (left.isDone()) undecided.delete(subject)
+      if (left.isDone()) pending.delete(subject)
     }
   }
   return verdicts

@@ -9,7 +9,7 @@ import type { SharingPart } from '../../sharing/sharing.part.ts'
 import { beginSending } from '../bytes-sent.ts'
 import { contentDisposition } from '../disposition.ts'
 import type { DownloadsPart } from '../downloads.part.ts'
-import type { ArchiveReader } from './archive-turns.ts'
+import type { ArchiveReader } from './archive-slots.ts'
 import type { Archive } from './archives.ts'
 
 /** What the OpenAPI document says of an archive. */

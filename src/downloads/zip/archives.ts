@@ -14,8 +14,8 @@ import type { Suspects } from '../content.ts'
 import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder } from './archive.rows.ts'
 import { ArchiveContents } from './archive-contents.ts'
 import { type ArchivePlan, type PlanBuilder, planBuilder } from './archive-plan.ts'
+import { type ArchiveReader, ArchiveSlots } from './archive-slots.ts'
 import { archiveStream } from './archive-stream.ts'
-import { type ArchiveReader, ArchiveTurns } from './archive-turns.ts'
 import { planTree } from './archive-walk.ts'
 import { ZIP_TOP } from './zip-entries.ts'
 import { zipNames } from './zip-names.ts'
@@ -49,13 +49,13 @@ export interface ArchiveWatch {
 /**
  * Files and folders as one ZIP file, for those whom the access rule has let in. An archive is a snapshot: what is
  * renamed, moved or put in while it is sent changes nothing in it, and when a content has gone for good the stream
- * fails. Files whose contents are marked as damaged are left out, and a text at the top names them. Each waits for its turn, and throws Refusal SERVER_BUSY as `ArchiveTurns` does; the reader keeps it until it has
+ * fails. Files whose contents are marked as damaged are left out, and a text at the top names them. Each waits for its slot, and throws Refusal SERVER_BUSY as `ArchiveSlots` does; the reader keeps it until it has
  * gone, or `close` is called.
  */
 export class Archives {
   readonly #db: Database
   readonly #access: AccessControl
-  readonly #turns: ArchiveTurns
+  readonly #slots: ArchiveSlots
   readonly #contents: ArchiveContents
 
   constructor(
@@ -63,11 +63,11 @@ export class Archives {
     blobs: BlobStore,
     access: AccessControl,
     { copies, suspects }: { copies: SecondCopies; suspects: Suspects },
-    turns: ArchiveTurns = new ArchiveTurns(),
+    slots: ArchiveSlots = new ArchiveSlots(),
   ) {
     this.#db = db
     this.#access = access
-    this.#turns = turns
+    this.#slots = slots
     this.#contents = new ArchiveContents(db, blobs, copies, suspects)
   }
 
@@ -123,28 +123,28 @@ export class Archives {
     throw closedSince()
   }
 
-  /** Makes the plan in the reader's turn, which ends with the reader, or when making it fails. */
+  /** Makes the plan in the reader's slot, which ends with the reader, or when making it fails. */
   async #planned(
     reader: ArchiveReader,
     entries: number,
     make: (plan: PlanBuilder) => Promise<void>,
   ): Promise<Archive> {
-    const turn = await this.#turns.take(reader, entries)
+    const slot = await this.#slots.take(reader, entries)
     try {
       const plan = planBuilder()
       await make(plan)
       const finished = plan.finish()
       const over = () => {
-        turn.end()
+        slot.end()
         finished.free()
       }
       const archive = this.#archiveOf(finished, over)
       reader.gone.addEventListener('abort', over, { once: true })
       reader.gone.throwIfAborted()
-      turn.planned()
+      slot.planned()
       return archive
     } catch (error) {
-      turn.end()
+      slot.end()
       throw error
     }
   }

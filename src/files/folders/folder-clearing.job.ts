@@ -1,4 +1,4 @@
-import { unhurried } from '../../core/batches.ts'
+import { throttled } from '../../core/throttle.ts'
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -39,7 +39,7 @@ export function createFolderClearing(db: Database, clock: Clock): FolderClearing
 
   return {
     async run(mayGoOn = () => true) {
-      while (mayGoOn() && (await unhurried(clock.timers, step)));
+      while (mayGoOn() && (await throttled(clock.timers, step)));
     },
   }
 }

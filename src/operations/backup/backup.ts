@@ -5,9 +5,9 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { yieldToEventLoop } from '../../core/batches.ts'
 import { metaOf, setMeta } from '../../core/meta.rows.ts'
 import { assertPaired, pairMeta } from '../../core/store/pairing.ts'
+import { yieldToEventLoop } from '../../core/throttle.ts'
 import type { Database } from '../../database/database.ts'
 import { migrate } from '../../database/migrate.ts'
 import { inTransaction } from '../../database/transactions.ts'

@@ -14,7 +14,7 @@ const MOST_WAITING = 100
  * at HOLDFAST_SCRUB_RATE, and marked when it is damaged then too.
  */
 export function createSuspects(core: Core): { add(content: BlobId): void } {
-  const { db, blobs, clock, closing, config, failed } = core
+  const { db, blobs, clock, shutdown, config, failed } = core
   const stop = new AbortController()
   const pace = paceOf(config.scrubRate, clock.timers, stop.signal)
   const report = failed('a content that looked damaged could not be read again')
@@ -39,7 +39,7 @@ export function createSuspects(core: Core): { add(content: BlobId): void } {
     working = null
   }
 
-  closing.add('reading contents that look damaged', async () => {
+  shutdown.add('reading contents that look damaged', async () => {
     stop.abort(new Error('the server stops'))
     await working
   })

@@ -1,10 +1,10 @@
 import type { BlobStore } from '../../blobs/blob-store.ts'
-import { yieldToEventLoop } from '../../core/batches.ts'
 import { dropMeta, metaOf, setMeta } from '../../core/meta.rows.ts'
-import { assertNobodyServes, type Quiet } from '../../core/nodes/nodes-quiet.ts'
+import { type AssertNoServerStarted, assertNoServerRuns } from '../../core/nodes/no-server-runs.ts'
 import { type Move, movesOf } from '../../core/store/installation.ts'
 import { pairMeta } from '../../core/store/pairing.ts'
 import { writeStoreMark } from '../../core/store/store-mark.ts'
+import { yieldToEventLoop } from '../../core/throttle.ts'
 import { forgetThumbnails } from '../../core/thumbnails.rows.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -92,12 +92,12 @@ async function watchForServers({
   pause,
   signal,
   watch,
-}: RelocationParts): Promise<Quiet[]> {
+}: RelocationParts): Promise<AssertNoServerStarted[]> {
   const shared = [source, target].filter(({ isShared, db }, at, both) => {
     return isShared && (at === 0 || both[0]?.db !== db)
   })
   if (shared.length > 0) watch.begin('watch', { count: shared.length, bytes: 0 })
-  return Promise.all(shared.map(({ db }) => assertNobodyServes(db, { clock, pause, signal })))
+  return Promise.all(shared.map(({ db }) => assertNoServerRuns(db, { clock, pause, signal })))
 }
 
 async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: boolean): Promise<Damage[]> {

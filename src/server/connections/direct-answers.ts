@@ -5,8 +5,8 @@ import { DirectBody } from './direct-body.ts'
 import type { AnswerFailure, AnswerRequest, Connection, Flow, Sent } from './exchange.ts'
 import { namedHeaders } from './header-names.ts'
 import type { AnswerHead, BodyEnding, NodeRequest } from './node-dispatch.ts'
+import type { PipelinedRequest } from './pipeline-queue.ts'
 import { headersOf, NOWHERE, urlOf } from './request-address.ts'
-import type { Turn } from './turns.ts'
 import type { Refuse } from './unreadable.ts'
 
 /** Limits for a refused sender, which has to read its answer and to stop: bytes that are still received, and milliseconds. */
@@ -29,7 +29,7 @@ export interface Failing {
 /** Answers a request without the objects of `node:http`, whose creation takes longer than most answers. */
 export class DirectAnswer implements Connection {
   readonly isStreaming: boolean
-  readonly #turn: Turn
+  readonly #pipelined: PipelinedRequest
   readonly #request: NodeRequest
   readonly #flow: Flow | null
   readonly #body: DirectBody | null
@@ -44,22 +44,22 @@ export class DirectAnswer implements Connection {
   #tellOver: ((sent: Sent) => void) | null = null
 
   /** `flow`: told of the bytes of a request with a large body; null where the headers tell its length. */
-  constructor(turn: Turn, flow: Flow | null) {
-    this.#turn = turn
+  constructor(pipelined: PipelinedRequest, flow: Flow | null) {
+    this.#pipelined = pipelined
     this.#flow = flow
     this.isStreaming = flow !== null
-    this.#request = turn.request
+    this.#request = pipelined.request
     const invite = () => {
-      if (turn.request.expectation === 'continue') turn.request.writeContinue()
+      if (pipelined.request.expectation === 'continue') pipelined.request.writeContinue()
     }
     const flowed = (bytes: number) => {
       this.#received += bytes
       flow?.received(bytes)
     }
-    this.#body = turn.request.hasBody
-      ? new DirectBody(turn, { invite, flowed: flow === null ? null : flowed })
+    this.#body = pipelined.request.hasBody
+      ? new DirectBody(pipelined, { invite, flowed: flow === null ? null : flowed })
       : null
-    turn.connection.onClose = () => {
+    pipelined.connection.onClose = () => {
       this.#isGone = true
       this.#body?.abort()
       this.#chunks?.cancel()
@@ -68,7 +68,7 @@ export class DirectAnswer implements Connection {
   }
 
   get address(): string {
-    return this.#turn.connection.address
+    return this.#pipelined.connection.address
   }
 
   get hasUrl(): boolean {
@@ -101,7 +101,8 @@ export class DirectAnswer implements Connection {
         if (draining !== undefined) await draining
       } else await this.#sendResponse(response, failing)
     } finally {
-      if (!this.#turn.isLast) this.#body?.dropUnread(LINGER_BYTES, () => this.#request.closeWhenDrained())
+      if (!this.#pipelined.isLast)
+        this.#body?.dropUnread(LINGER_BYTES, () => this.#request.closeWhenDrained())
       this.#flow?.sent(this.#bytes)
       this.#tellOver?.({ status: this.#status, bytes: this.#bytes })
     }
@@ -167,9 +168,9 @@ export class DirectAnswer implements Connection {
 
   /** Whether the connection closes after this answer; sets the header that says so. */
   #closes({ headers }: AnswerHead): boolean {
-    if (this.#turn.isLast) headers.set('Connection', 'close')
-    else this.#turn.isLast = headers.get('connection') === 'close'
-    return this.#turn.isLast
+    if (this.#pipelined.isLast) headers.set('Connection', 'close')
+    else this.#pipelined.isLast = headers.get('connection') === 'close'
+    return this.#pipelined.isLast
   }
 
   #sendWhole(response: AnswerHead, body: string | Uint8Array | undefined): Promise<void> | undefined {
@@ -178,7 +179,7 @@ export class DirectAnswer implements Connection {
     const isBodyless = this.#request.method === 'HEAD' || hasNoBody(response.status)
     const how = isBodyless ? endingOf(response, 'without a body') : null
     const { bytes, isTaken } = this.#request.answerWhole(response, body, how)
-    if (this.#turn.isLast) this.#request.closeWhenDrained()
+    if (this.#pipelined.isLast) this.#request.closeWhenDrained()
     this.#bytes = bytes
     return isTaken ? undefined : this.#drained()
   }
@@ -219,7 +220,7 @@ export class DirectAnswer implements Connection {
     }
     // After too few bytes a client would read the next answer as the rest of this one.
     if (length !== null) assertLength(this.#bytes, length)
-    if (this.#turn.isLast && this.#body?.isOver === false) await this.#linger()
+    if (this.#pipelined.isLast && this.#body?.isOver === false) await this.#linger()
     await this.#end()
   }
 
@@ -232,7 +233,7 @@ export class DirectAnswer implements Connection {
   async #end(): Promise<void> {
     if (this.#isGone) return
     if (!this.#request.end()) await this.#drained()
-    if (this.#turn.isLast) this.#request.closeWhenDrained()
+    if (this.#pipelined.isLast) this.#request.closeWhenDrained()
   }
 
   /** Resolves when the client has received everything that was sent, or has gone. */

@@ -1,5 +1,5 @@
 import type { NodeRequest } from './node-dispatch.ts'
-import type { Turn } from './turns.ts'
+import type { PipelinedRequest } from './pipeline-queue.ts'
 
 /** Bytes of a short body that may come before anybody asks for them. Of a long one no further chunk is received then. */
 const AHEAD = 256 * 1024
@@ -39,7 +39,7 @@ export class DirectBody {
    * come; null for a short one.
    */
   constructor(
-    { request, early }: Turn,
+    { request, early }: PipelinedRequest,
     { invite, flowed }: { readonly invite: () => void; readonly flowed: ((bytes: number) => void) | null },
   ) {
     this.#request = request

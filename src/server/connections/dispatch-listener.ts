@@ -5,8 +5,8 @@ import { DirectAnswer, type Failing } from './direct-answers.ts'
 import type { AnswerRequest, Flow } from './exchange.ts'
 import type { HttpListener, Listening } from './listening.ts'
 import { serveByDispatch, type TakeRequest } from './node-dispatch.ts'
+import { type OpenConnection, type PipelinedRequest, PipelineQueue } from './pipeline-queue.ts'
 import { answerStreaming, onRequests } from './streamed-answers.ts'
-import { type OpenConnection, RequestTurns, type Turn } from './turns.ts'
 import { answerUnreadable } from './unreadable.ts'
 
 /**
@@ -25,14 +25,14 @@ export function listenByDispatch(
   answerUnreadable(node, refuse, (socket, work) => {
     const connection = connections.get(socket)
     if (connection === undefined) work()
-    else connection.turns.refuse(work)
+    else connection.pipeline.refuse(work)
   })
   const isStreaming = matching(streaming, plain)
   const isReceiving = matching(receiving, plain)
-  const run = (turn: Turn) => {
-    const { url, socket } = turn.request
-    if (isStreaming(url)) return handOn(turn)
-    const direct = new DirectAnswer(turn, isReceiving(url) ? flow : null)
+  const run = (pipelined: PipelinedRequest) => {
+    const { url, socket } = pipelined.request
+    if (isStreaming(url)) return handOn(pipelined)
+    const direct = new DirectAnswer(pipelined, isReceiving(url) ? flow : null)
     return direct.run(answer, { failed, brokeOff, refuse }).catch((error: unknown) => {
       brokeOff(error)
       socket.destroy()
@@ -54,10 +54,14 @@ const doNothing = () => {}
 /** By the socket of `node:http`. */
 type Connections = WeakMap<object, OpenConnection>
 
-/** Each request waits for its turn on its connection, and is run then. */
-function taking(connections: Connections, run: (turn: Turn) => Promise<void>): TakeRequest {
+/** Each request waits for the earlier answers of its connection, and is run then. */
+function taking(connections: Connections, run: (pipelined: PipelinedRequest) => Promise<void>): TakeRequest {
   function open(socket: Socket): OpenConnection {
-    const connection = { turns: new RequestTurns(), address: socket.remoteAddress ?? '', onClose: doNothing }
+    const connection = {
+      pipeline: new PipelineQueue(),
+      address: socket.remoteAddress ?? '',
+      onClose: doNothing,
+    }
     connections.set(socket, connection)
     socket.once('close', () => connection.onClose())
     return connection
@@ -66,7 +70,7 @@ function taking(connections: Connections, run: (turn: Turn) => Promise<void>): T
   return (request) => {
     const connection = connections.get(request.socket) ?? open(request.socket)
     const isLast = request.isHttp10 || request.asksForClose
-    return connection.turns.take({ request, connection, early: [], isBodyTooLarge: false, isLast }, run)
+    return connection.pipeline.take({ request, connection, early: [], isBodyTooLarge: false, isLast }, run)
   }
 }
 
@@ -80,16 +84,16 @@ function handingOn(
   node: ReturnType<typeof createServer>,
   answer: AnswerRequest,
   { flow, failed, brokeOff, refuse }: Troubles,
-): (turn: Turn) => Promise<void> {
-  /** What came of the body of the request that is handed on before it was its turn. */
+): (pipelined: PipelinedRequest) => Promise<void> {
+  /** What came of the body of the request that is handed on before its turn. */
   let early: readonly Uint8Array[] = []
   onRequests(node, { refuse, brokeOff }, (incoming, outgoing, invite) => {
     for (const chunk of early) incoming.push(chunk)
     return answerStreaming(incoming, outgoing, answer, { flow, invite, failed, isStreaming: true })
   })
-  return async (turn) => {
-    early = turn.early
-    const over = turn.request.handOn()
+  return async (pipelined) => {
+    early = pipelined.early
+    const over = pipelined.request.handOn()
     early = []
     await over
   }

@@ -3,8 +3,8 @@ import { SECOND } from '../../domain/clock.ts'
 import { limitedServer, matching } from './connection-settings.ts'
 import type { AnswerRequest } from './exchange.ts'
 import type { HttpListener, Listening } from './listening.ts'
+import { MOST_WAITING } from './pipeline-queue.ts'
 import { answerStreaming, onRequests } from './streamed-answers.ts'
-import { MOST_WAITING } from './turns.ts'
 import { answerUnreadable } from './unreadable.ts'
 
 /**

@@ -13,6 +13,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 import type { ByteClaims, Downloaded, PromisedBytes } from './byte-claims.ts'
 import { belonging } from './claim-room.ts'
+import { KeyedMutex } from './keyed-mutex.ts'
 import {
   beginAgainInClaim,
   beginInClaim,
@@ -33,7 +34,6 @@ import {
 } from './link-claims.rows.ts'
 import { createLinkCounts } from './link-counts.ts'
 import { linkNotFound } from './link-reading.ts'
-import { KeyedTurns } from './link-turns.ts'
 
 /** Milliseconds in which all that a visitor reads of a link is one download. */
 export const CLAIMED_FOR = DAY
@@ -83,7 +83,7 @@ export function createLinkClaims(
   clock: Clock,
   { keepsAddresses, failed }: { readonly keepsAddresses: boolean; readonly failed: (error: unknown) => void },
 ): LinkClaims {
-  const turns = new KeyedTurns<LinkId>()
+  const mutex = new KeyedMutex<LinkId>()
   const counts = createLinkCounts(db, clock)
   const since = () => clock.now() - CLAIMED_FOR
 
@@ -127,13 +127,13 @@ export function createLinkClaims(
         const { start, end: last, whole } = part
         // In doubt the place is kept: what is promised is rounded up, and what was not sent is rounded down.
         const promised = whole === 0 ? WHOLE : Math.ceil(((last - start) / whole) * WHOLE)
-        const id = await turns.run(link.id, () => claim(link.id, downloader, part, promised))
+        const id = await mutex.run(link.id, () => claim(link.id, downloader, part, promised))
         return {
           end(unsent) {
             if (id === null) return
             const back = whole === 0 ? 0 : Math.floor((unsent / whole) * WHOLE)
             const bytes = last - start - unsent
-            turns.run(link.id, () => end(link, id, what, { back, bytes })).catch(failed)
+            mutex.run(link.id, () => end(link, id, what, { back, bytes })).catch(failed)
           },
         }
       },
@@ -161,7 +161,7 @@ export function createLinkClaims(
     countOld: (mayGoOn = () => true) => countClaimsOf(db, clock, since(), mayGoOn),
 
     async flush() {
-      await turns.idle()
+      await mutex.idle()
       await counts.flush()
     },
   }

@@ -1,5 +1,5 @@
 /** Tells of links that end soon or have ended by time, and of downloads that were gathered. */
-import { yieldToEventLoop } from '../../core/batches.ts'
+
 import {
   linksToTell,
   lockOwner,
@@ -8,6 +8,7 @@ import {
   type OwnedLink,
   tellGathered,
 } from '../../core/link-events.rows.ts'
+import { yieldToEventLoop } from '../../core/throttle.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'

@@ -17,7 +17,7 @@ export async function acquireLease(
   { id, sitting, state, progress }: Pick<UploadRow, 'id' | 'sitting' | 'state' | 'progress'>,
   node: NodeId,
 ): Promise<boolean> {
-  const result = await (progress === null ? db : db.hasty)
+  const result = await (progress === null ? db : db.nonDurable)
     .updateTable('uploads')
     .set({ sitting: sitting + 1, node, asked: null })
     .where('id', '=', id)

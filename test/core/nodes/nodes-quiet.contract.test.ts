@@ -1,8 +1,8 @@
 /** Whether a server runs on a database that any number of them may have open. */
 import { describe, expect, test } from 'bun:test'
+import { assertNoServerRuns } from '../../../src/core/nodes/no-server-runs.ts'
 import { countBeat, insertNode } from '../../../src/core/nodes/nodes.rows.ts'
 import { BEAT, DEAD_AFTER } from '../../../src/core/nodes/nodes.ts'
-import { assertNobodyServes } from '../../../src/core/nodes/nodes-quiet.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { makeNodeId, systemRandom } from '../../../src/domain/random.ts'
 import { databases } from '../../support/databases/databases.ts'
@@ -18,7 +18,7 @@ function watching(db: Database, meanwhile: (second: number) => Promise<void> = a
     await meanwhile(waited.seconds)
   }
   const signal = new AbortController().signal
-  return { waited, quiet: assertNobodyServes(db, { clock, pause, signal }) }
+  return { waited, quiet: assertNoServerRuns(db, { clock, pause, signal }) }
 }
 
 describe.each(databases('watching for servers'))('on %s', (_name, open) => {

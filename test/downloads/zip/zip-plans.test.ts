@@ -5,9 +5,9 @@ import { Refusal } from '../../../src/domain/errors.ts'
 import {
   ARCHIVE_LIMITS,
   type ArchiveLimits,
-  type ArchiveTurn,
-  ArchiveTurns,
-} from '../../../src/downloads/zip/archive-turns.ts'
+  type ArchiveSlot,
+  ArchiveSlots,
+} from '../../../src/downloads/zip/archive-slots.ts'
 import { type Api, api, newcomer, refusal } from '../../support/clients/api.ts'
 import { visit } from '../../support/clients/public.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -26,13 +26,13 @@ const LIMITS: ArchiveLimits = {
 const reader = (address: string, gone = new AbortController().signal) => ({ address, gone })
 const busy = { code: 'SERVER_BUSY', retryAfter: expect.any(Number) }
 
-describe('turns for zip plans', () => {
+describe('slots for zip plans', () => {
   test('hold their entries until they end, for the process and for each address', async () => {
-    const turns = new ArchiveTurns(LIMITS)
-    const take = async (address: string, entries: number): Promise<ArchiveTurn> => {
-      const turn = await turns.take(reader(address), entries)
-      turn.planned()
-      return turn
+    const slots = new ArchiveSlots(LIMITS)
+    const take = async (address: string, entries: number): Promise<ArchiveSlot> => {
+      const slot = await slots.take(reader(address), entries)
+      slot.planned()
+      return slot
     }
     const first = await take('a', 50)
     await expect(take('a', 20)).rejects.toMatchObject(busy)
@@ -48,9 +48,9 @@ describe('turns for zip plans', () => {
   })
 
   test('fit to the last entry, and one without any weighs as one', async () => {
-    const turns = new ArchiveTurns(LIMITS)
+    const slots = new ArchiveSlots(LIMITS)
     const take = async (address: string, entries: number) =>
-      (await turns.take(reader(address), entries)).planned()
+      (await slots.take(reader(address), entries)).planned()
     await take('a', 60)
     await take('b', 39)
     await take('b', 0)
@@ -58,36 +58,36 @@ describe('turns for zip plans', () => {
   })
 
   test('are planned so many at a time, whatever is said twice of those before', async () => {
-    const turns = new ArchiveTurns(LIMITS)
-    const first = await turns.take(reader('a'), 1)
+    const slots = new ArchiveSlots(LIMITS)
+    const first = await slots.take(reader('a'), 1)
     first.planned()
     first.planned()
     first.end()
-    for (const address of ['a', 'b']) await turns.take(reader(address), 1)
-    await expect(turns.take(reader('c'), 1)).rejects.toMatchObject(busy)
+    for (const address of ['a', 'b']) await slots.take(reader(address), 1)
+    await expect(slots.take(reader('c'), 1)).rejects.toMatchObject(busy)
   })
 
   test('are given to who waits, as plans are made and ended', async () => {
-    const turns = new ArchiveTurns({ ...LIMITS, patience: 20_000 })
-    const [one, two] = [await turns.take(reader('a'), 1), await turns.take(reader('b'), 1)]
-    const third = turns.take(reader('c'), 90)
+    const slots = new ArchiveSlots({ ...LIMITS, patience: 20_000 })
+    const [one, two] = [await slots.take(reader('a'), 1), await slots.take(reader('b'), 1)]
+    const third = slots.take(reader('c'), 90)
     one.planned()
     const large = await third
-    const fourth = turns.take(reader('d'), 20)
+    const fourth = slots.take(reader('d'), 20)
     two.end()
     large.end()
     await fourth
   })
 
   test('are waited for by a few, and whoever leaves waits no more', async () => {
-    const turns = new ArchiveTurns({ ...LIMITS, planning: 1, patience: 20_000 })
-    const first = await turns.take(reader('a'), 1)
+    const slots = new ArchiveSlots({ ...LIMITS, planning: 1, patience: 20_000 })
+    const first = await slots.take(reader('a'), 1)
     const leaving = new AbortController()
-    const gone = turns.take(reader('b', leaving.signal), 1)
-    const second = turns.take(reader('b'), 1)
-    await expect(turns.take(reader('b'), 1)).rejects.toBeInstanceOf(Refusal)
-    const third = turns.take(reader('c'), 1)
-    await expect(turns.take(reader('d'), 1)).rejects.toMatchObject(busy)
+    const gone = slots.take(reader('b', leaving.signal), 1)
+    const second = slots.take(reader('b'), 1)
+    await expect(slots.take(reader('b'), 1)).rejects.toBeInstanceOf(Refusal)
+    const third = slots.take(reader('c'), 1)
+    await expect(slots.take(reader('d'), 1)).rejects.toMatchObject(busy)
     leaving.abort()
     await expect(gone).rejects.toMatchObject({ name: 'AbortError' })
     first.end()
@@ -96,12 +96,12 @@ describe('turns for zip plans', () => {
   })
 
   test('let a plan that is larger than all there is be made by itself', async () => {
-    const turns = new ArchiveTurns(LIMITS)
-    const huge = await turns.take(reader('a'), 1_000_000)
+    const slots = new ArchiveSlots(LIMITS)
+    const huge = await slots.take(reader('a'), 1_000_000)
     huge.planned()
-    await expect(turns.take(reader('b'), 1)).rejects.toMatchObject(busy)
+    await expect(slots.take(reader('b'), 1)).rejects.toMatchObject(busy)
     huge.end()
-    await turns.take(reader('b'), 1)
+    await slots.take(reader('b'), 1)
   })
 })
 
@@ -143,12 +143,12 @@ describe('zip plans of a server', () => {
     const idle: RawConnection[] = []
     for (let count = 0; count < ARCHIVE_LIMITS.ofAddress.archives; count++) {
       const connection = await openRaw(node, { readsLate: true })
-      // A turn comes after those before it: this one's plan is made when the next is answered.
+      // A slot comes after those before it: this one's plan is made when the next is answered.
       if (count > 0) expect((await zip('HEAD', '203.0.113.2')).status).toBe(200)
       await connection.send(request)
       idle.push(connection)
     }
-    // More than wait for a turn, so that some are refused at once.
+    // More than wait for a slot, so that some are refused at once.
     const asked = Array.from({ length: ARCHIVE_LIMITS.ofAddress.waiting + 8 }, () =>
       zip('HEAD', '203.0.113.2'),
     )

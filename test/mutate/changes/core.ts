@@ -14,7 +14,7 @@ const nodes = { tests: ['test/core/nodes/nodes.contract.test.ts'], named: 'nodes
 const outages = { tests: ['test/core/outages.contract.test.ts'], named: 'SQLite' }
 
 export const core: readonly Change[] = [
-  ...changesIn('src/core/rate-limits/undecided-takes.ts', sharedWindows, [
+  ...changesIn('src/core/rate-limits/pending-takes.ts', sharedWindows, [
     ['const mayFit = amount <= room', 'const mayFit = amount < room'],
     ['if (fits) left -= amount', 'if (fits) left -= 1'],
     ['window.used - this.amount()', 'window.used'],

@@ -4,7 +4,7 @@ import { type Change, changesIn } from '../change.ts'
 const tokens = { tests: ['test/downloads/signed-tokens.unit.test.ts'] }
 const stored = { tests: ['test/server/connections/stored-body.unit.test.ts'] }
 const listener = { tests: ['test/server/connections/listener.contract.test.ts'] }
-const turns = { tests: ['test/downloads/zip/zip-plans.test.ts'], named: 'turns for zip plans' }
+const slots = { tests: ['test/downloads/zip/zip-plans.test.ts'], named: 'slots for zip plans' }
 const arriving = {
   tests: ['test/downloads/arrivals.test.ts'],
   named: 'in parts they are sent in their order',
@@ -73,7 +73,7 @@ export const downloads: readonly Change[] = [
     ['/[/\\\\:]/g', '/[/\\\\]/g'],
     ['Buffer.byteLength(plain) <= 255 ? plain : ', '', { explained: 'a name that fits comes back as it is' }],
   ]),
-  ...changesIn('src/downloads/zip/archive-turns.ts', turns, [
+  ...changesIn('src/downloads/zip/archive-slots.ts', slots, [
     ['held.entries + entries <= most.entries', 'held.entries + entries < most.entries'],
     ['(held.entries === 0 || held.entries', '(held.entries'],
     ['held.archives < most.archives', 'held.archives <= most.archives'],

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { AnswerRequest } from '../../../src/server/connections/exchange.ts'
 import { listen } from '../../../src/server/connections/listener.ts'
 import type { HttpListener } from '../../../src/server/connections/listening.ts'
-import { MOST_WAITING } from '../../../src/server/connections/turns.ts'
+import { MOST_WAITING } from '../../../src/server/connections/pipeline-queue.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const WAYS = ['dispatch', 'node:http'] as const

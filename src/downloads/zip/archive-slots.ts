@@ -8,7 +8,7 @@ export interface ArchiveReader {
   readonly gone: AbortSignal
 }
 
-export interface ArchiveTurn {
+export interface ArchiveSlot {
   /** The plan is made: another may be. */
   planned(): void
   /** Nobody holds the plan any more. Harmless when called again. */
@@ -47,7 +47,7 @@ interface Held {
 interface Waiting {
   readonly address: string
   readonly entries: number
-  readonly start: (turn: ArchiveTurn) => void
+  readonly start: (slot: ArchiveSlot) => void
 }
 
 /**
@@ -55,7 +55,7 @@ interface Waiting {
  * entry from when it is made until its archive is sent, and a reader may take as long as it likes. A plan that is larger
  * than all there is to be had is made when there is no other.
  */
-export class ArchiveTurns {
+export class ArchiveSlots {
   readonly #limits: ArchiveLimits
   readonly #all: Held = { archives: 0, entries: 0 }
   readonly #addresses = new Map<string, Held>()
@@ -70,7 +70,7 @@ export class ArchiveTurns {
    * Waits until a plan of so many entries fits, which is made from then on. Throws Refusal SERVER_BUSY when that takes
    * too long or too many wait, and what `gone` was aborted with when the reader leaves before.
    */
-  async take(reader: ArchiveReader, entries: number): Promise<ArchiveTurn> {
+  async take(reader: ArchiveReader, entries: number): Promise<ArchiveSlot> {
     reader.gone.throwIfAborted()
     const { address } = reader
     // One without entries is a plan too.
@@ -104,7 +104,7 @@ export class ArchiveTurns {
     else this.#addresses.set(address, held)
   }
 
-  #start(address: string, entries: number): ArchiveTurn {
+  #start(address: string, entries: number): ArchiveSlot {
     this.#add(address, 1, entries)
     this.#planning++
     let isPlanning = true
@@ -137,8 +137,8 @@ export class ArchiveTurns {
     }
   }
 
-  #wait({ address, gone }: ArchiveReader, entries: number): Promise<ArchiveTurn> {
-    const { promise, resolve, reject } = Promise.withResolvers<ArchiveTurn>()
+  #wait({ address, gone }: ArchiveReader, entries: number): Promise<ArchiveSlot> {
+    const { promise, resolve, reject } = Promise.withResolvers<ArchiveSlot>()
     const each: Waiting = { address, entries, start: resolve }
     const leave = (reason: unknown) => {
       this.#waiting.delete(each)

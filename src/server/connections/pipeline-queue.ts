@@ -7,7 +7,7 @@ const MAX_BUFFERED = 1024 * 1024
 
 /** An open connection. */
 export interface OpenConnection {
-  readonly turns: RequestTurns
+  readonly pipeline: PipelineQueue
   /** Address of the client. */
   readonly address: string
   /** Called when the connection closes. Set by the answer that is under way. */
@@ -15,7 +15,7 @@ export interface OpenConnection {
 }
 
 /** A request, which waits for the answers to earlier ones of its connection. */
-export interface Turn {
+export interface PipelinedRequest {
   readonly request: NodeRequest
   readonly connection: OpenConnection
   /** Chunks of its body that arrived while it waited. */
@@ -30,25 +30,28 @@ export interface Turn {
  * Answers the requests of one connection in order: the next one begins when the previous answer has been sent. Pipelined
  * requests wait, up to a limit; beyond it the connection takes no more requests, and closes after the last answer.
  */
-export class RequestTurns {
-  #current: Turn | null = null
+export class PipelineQueue {
+  #current: PipelinedRequest | null = null
   #isClosing = false
   #isPaused = false
   #buffered = 0
   #last: (() => void) | null = null
-  readonly #waiting: { readonly turn: Turn; begin(): void }[] = []
+  readonly #waiting: { readonly pipelined: PipelinedRequest; begin(): void }[] = []
 
   /** `run` sends the answer: at once, or after the earlier ones. It resolves when the answer is sent, and never throws. */
-  take(turn: Turn, run: (turn: Turn) => Promise<void>): Promise<void> | undefined {
-    if (!turn.request.isPipelined && this.#current === null) return this.#begin(turn, run)
+  take(
+    pipelined: PipelinedRequest,
+    run: (pipelined: PipelinedRequest) => Promise<void>,
+  ): Promise<void> | undefined {
+    if (!pipelined.request.isPipelined && this.#current === null) return this.#begin(pipelined, run)
     if (this.#waiting.length === MOST_WAITING || this.#isClosing) {
-      this.#closeAfterThis(turn)
+      this.#closeAfterThis(pipelined)
       return undefined
     }
-    if (turn.request.hasBody) this.#bufferBody(turn)
-    turn.request.pauseReads()
+    if (pipelined.request.hasBody) this.#bufferBody(pipelined)
+    pipelined.request.pauseReads()
     this.#isPaused = true
-    this.#waiting.push({ turn, begin: () => this.#beginLate(turn, run) })
+    this.#waiting.push({ pipelined, begin: () => this.#beginLate(pipelined, run) })
     return undefined
   }
 
@@ -59,26 +62,26 @@ export class RequestTurns {
   refuse(work: () => void): void {
     this.#isClosing = true
     const last = this.#waiting.at(-1)
-    if (last !== undefined && isIncomplete(last.turn)) this.#waiting.pop()
+    if (last !== undefined && isIncomplete(last.pipelined)) this.#waiting.pop()
     const isAtOnce = this.#current === null || (last === undefined && isIncomplete(this.#current))
     if (isAtOnce) work()
     else this.#last = work
   }
 
-  #beginLate(turn: Turn, run: (turn: Turn) => Promise<void>): void {
-    if (turn.isBodyTooLarge) turn.request.closeWhenDrained()
-    else if (turn.request.startPipelined()) this.#begin(turn, run)
+  #beginLate(pipelined: PipelinedRequest, run: (pipelined: PipelinedRequest) => Promise<void>): void {
+    if (pipelined.isBodyTooLarge) pipelined.request.closeWhenDrained()
+    else if (pipelined.request.startPipelined()) this.#begin(pipelined, run)
   }
 
-  #begin(turn: Turn, run: (turn: Turn) => Promise<void>): Promise<void> {
-    this.#current = turn
-    return run(turn).then(() => {
+  #begin(pipelined: PipelinedRequest, run: (pipelined: PipelinedRequest) => Promise<void>): Promise<void> {
+    this.#current = pipelined
+    return run(pipelined).then(() => {
       this.#current = null
-      this.#next(turn)
+      this.#next(pipelined)
     })
   }
 
-  #next({ request, isLast }: Turn): void {
+  #next({ request, isLast }: PipelinedRequest): void {
     if (request.socket.destroyed || isLast) {
       this.#waiting.length = 0
       return
@@ -94,25 +97,25 @@ export class RequestTurns {
     }
   }
 
-  #bufferBody(turn: Turn): void {
-    turn.request.receiveBody({
+  #bufferBody(pipelined: PipelinedRequest): void {
+    pipelined.request.receiveBody({
       came: (chunk) => {
         if (chunk === undefined) return
         this.#buffered += chunk.byteLength
-        turn.isBodyTooLarge ||= this.#buffered > MAX_BUFFERED
-        if (turn.isBodyTooLarge) this.#closeAfterThis(turn)
-        else turn.early.push(chunk)
+        pipelined.isBodyTooLarge ||= this.#buffered > MAX_BUFFERED
+        if (pipelined.isBodyTooLarge) this.#closeAfterThis(pipelined)
+        else pipelined.early.push(chunk)
       },
       aborted() {},
     })
   }
 
-  #closeAfterThis({ request }: Turn): void {
+  #closeAfterThis({ request }: PipelinedRequest): void {
     this.#isClosing = true
     request.stopParsing()
   }
 }
 
-function isIncomplete({ request }: Turn): boolean {
+function isIncomplete({ request }: PipelinedRequest): boolean {
   return request.hasBody && !request.isBodyComplete
 }

@@ -1,5 +1,5 @@
 /** Runs the works of one key one after another, so that a link that is in demand holds one connection to the database. */
-export class KeyedTurns<Key> {
+export class KeyedMutex<Key> {
   readonly #last = new Map<Key, Promise<void>>()
 
   run<T>(key: Key, work: () => Promise<T>): Promise<T> {

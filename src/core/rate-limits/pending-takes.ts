@@ -1,4 +1,4 @@
-interface UndecidedTake {
+interface PendingTake {
   readonly index: number
   readonly amount: number
 }
@@ -7,13 +7,13 @@ interface UndecidedTake {
  * Takes of one subject that came at once, until each is decided. As many as fit together are taken by one statement, all
  * of them or none.
  */
-export class UndecidedTakes<Window extends { readonly used: number }> {
+export class PendingTakes<Window extends { readonly used: number }> {
   readonly #limit: number
   readonly #decide: (index: number, window: Window, isAllowed: boolean) => void
   /** In the order in which they came. */
-  #left: UndecidedTake[] = []
+  #left: PendingTake[] = []
   /** Those of them that are to be taken next. */
-  #next: UndecidedTake[] = []
+  #next: PendingTake[] = []
 
   /** `decide` is told of each take, by its index, with the window as the take leaves it. */
   constructor(limit: number, decide: (index: number, window: Window, isAllowed: boolean) => void) {

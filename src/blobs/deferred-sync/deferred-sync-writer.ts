@@ -6,7 +6,7 @@ import { diskStoreFailure, type WritableFile } from '../disk-files.ts'
 import type { DiskLayout } from '../disk-layout.ts'
 
 /** Writes a blob in one session, and leaves the sync of it to whoever syncs the whole file system. */
-export class LazyDiskWriter implements BlobWriter {
+export class DeferredSyncWriter implements BlobWriter {
   readonly #layout: DiskLayout
   readonly #key: BlobKey
   readonly #file: WritableFile

@@ -6,21 +6,21 @@ import { listNodes } from './nodes.rows.ts'
 import { DEAD_AFTER } from './nodes.ts'
 
 /** Checks again; throws Refusal PRECONDITION_FAILED when a server has started since. */
-export type Quiet = () => Promise<void>
+export type AssertNoServerStarted = () => Promise<void>
 
 /**
  * Makes sure that no server runs on a database that several may share. Servers that stopped cleanly left no
  * row; a row that exists is watched for as long as a living node may go without a heartbeat. Throws Refusal
  * PRECONDITION_FAILED.
  */
-export async function assertNobodyServes(
+export async function assertNoServerRuns(
   db: Database,
   parts: {
     readonly clock: Clock
     readonly pause: (milliseconds: number) => Promise<void>
     readonly signal: AbortSignal
   },
-): Promise<Quiet> {
+): Promise<AssertNoServerStarted> {
   const { clock, pause, signal } = parts
   const seen = await nodesOf(db)
   const assertStill = async () => {

@@ -6,7 +6,7 @@ import type { Log } from '../log.ts'
 const CLOSING_MAY_TAKE = 10 * SECOND
 
 /** Open resources, closed in reverse order when the server stops or fails to start. */
-export interface Closing {
+export interface ShutdownHooks {
   /**
    * Registers `close`; the returned function closes earlier, at most once. A close that exceeds the limit is
    * abandoned in the state that a kill would leave, which every part survives.
@@ -17,7 +17,7 @@ export interface Closing {
   all(): Promise<void>
 }
 
-export function createClosing(log: Log): Closing {
+export function createShutdownHooks(log: Log): ShutdownHooks {
   const open = new AsyncDisposableStack()
   return {
     add(what, close) {
