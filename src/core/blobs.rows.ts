@@ -3,8 +3,12 @@ import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate } from '../database/differences.ts'
 import { prepared, preparedInsert } from '../database/prepared.ts'
 import type { Row, Tables } from '../database/schema.ts'
+import { MINUTE } from '../domain/clock.ts'
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
 import { dropThumbnail } from './thumbnails.rows.ts'
+
+/** A blob that nothing points to any more stays this long, for those who are still reading it. */
+export const GARBAGE_GRACE = MINUTE
 
 /** A blob that was written and verified just now. */
 export type NewBlob = Row<'blobs', 'key' | 'sha256' | 'crc32' | 'size' | 'created_at'>

@@ -4,6 +4,7 @@ import {
   discardBlob,
   dueGarbage,
   forgetGarbage,
+  GARBAGE_GRACE,
   postponeGarbage,
   releaseBlob,
 } from '../core/blobs.rows.ts'
@@ -20,9 +21,6 @@ import { type Clock, MINUTE } from '../domain/clock.ts'
 import type { BlobKey, FileId } from '../domain/ids.ts'
 import { deletedFiles, dropFile } from './file-removal.rows.ts'
 import { dropDeletedFolders } from './folders/folders.rows.ts'
-
-/** A blob that nothing points to any more stays this long, for those who are still reading it. */
-export const GARBAGE_GRACE = MINUTE
 
 /** When a blob that could not be removed is tried again. */
 const TRY_AGAIN = MINUTE

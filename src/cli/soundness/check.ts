@@ -5,7 +5,7 @@ import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
 import type { Healing } from '../../operations/backup/healing.ts'
-import type { CheckResult, CheckWork, Progress, ReadData } from '../../operations/integrity/check.ts'
+import type { CheckResult, CheckWork, Heal, Progress, ReadData } from '../../operations/integrity/check.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
 import { standardError } from '../step-progress.ts'
@@ -95,7 +95,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const { mirrorHealing } = await import('../../operations/mirror/mirror-healing.ts')
   const onFailure = (error: unknown) =>
     bar.say(`The mirror: ${error instanceof Error ? error.message : String(error)}`)
-  const mirror = mirrorHealing({ config, clock: systemClock, random: systemRandom, onFailure })
+  const mirror = mirrorHealing(config, onFailure)
   const sources = [mirror, healing?.heal].filter((heal) => heal !== undefined)
   const result = await checkInstallation({
     config,
@@ -117,8 +117,6 @@ async function run(environment: Environment, options: Options): Promise<void> {
   if (result.refused > 0) printProblem(tooMany(result.refused))
   if (result.damaged.length > 0 || result.sums.length > 0) throw new FaultsFound()
 }
-
-type Heal = NonNullable<CheckWork['heal']>
 
 /** By the first second copy that has the bytes. */
 async function healed(sources: readonly Heal[], ...wrong: Parameters<Heal>): Promise<boolean> {

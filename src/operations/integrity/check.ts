@@ -1,13 +1,14 @@
 /** Compares what the database promises with the bytes in the store, beside running servers. */
 import type { BlobStore } from '../../blobs/blob-store.ts'
+import { GARBAGE_GRACE } from '../../core/blobs.rows.ts'
 import { assertPaired } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
-import { MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
 import { assertOwnVersion } from '../database-version.ts'
+import type { BringingBack } from './bringing-back.ts'
 import { lookAtContents, type Wrong } from './contents.ts'
 import { contentTotals, filesWith } from './integrity.rows.ts'
 import { Marking, type MarkLimit, type Marks } from './marking.ts'
@@ -39,9 +40,11 @@ export interface CheckWork {
   readonly removesOrphans: boolean
   /** Told what is about to be done, before it is. */
   readonly announce: (line: string) => void
-  /** Brings the content's bytes back from a second copy, as `replaceCopy` does; false where there is none. */
-  readonly heal?: (parts: { db: Database; blobs: BlobStore }, wrong: Wrong) => Promise<boolean>
+  readonly heal?: Heal
 }
+
+/** Brings the content's bytes back from a second copy; false where there is none. */
+export type Heal = (parts: BringingBack, wrong: Wrong) => Promise<boolean>
 
 export interface CheckResult extends Marks {
   readonly checkedContents: number
@@ -78,8 +81,6 @@ const LOOK_ONLY: CheckWork = { marks: 'none', repairs: false, removesOrphans: fa
 /** Files that are named for one damaged content, and in all: a store that is empty damages them all. */
 const MOST_NAMED = 1000
 export const MOST_LISTED = 100_000
-/** Downloads that are under way read on. */
-const GARBAGE_GRACE = MINUTE
 
 /** Throws Refusal PRECONDITION_FAILED where there is no database of this version, and WrongStore. */
 export async function checkInstallation(check: Check): Promise<CheckResult> {
@@ -172,7 +173,9 @@ class Checking {
     if (!repairs || heal === undefined) return false
     const { key } = wrong.content
     announce(`content ${key}: its bytes are fetched from a second copy, if there is one`)
-    const isHealed = await heal({ db: this.#db, blobs: this.#blobs }, wrong)
+    const { clock, random, config } = this.#check
+    const parts = { db: this.#db, blobs: this.#blobs, clock, random, minFree: config.minFreeSpace }
+    const isHealed = await heal(parts, wrong)
     if (isHealed) this.#repaired.push(`content ${key}: its bytes are back`)
     return isHealed
   }

@@ -1,11 +1,10 @@
 /** Ends uploads that are deleted by their sender or out of time. */
-import { discardBlob } from '../../core/blobs.rows.ts'
+import { discardBlob, GARBAGE_GRACE } from '../../core/blobs.rows.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { LinkId } from '../../domain/ids.ts'
-import { GARBAGE_GRACE } from '../../files/blob-cleaning.job.ts'
 import { openUploadsOfLink } from '../contributions.rows.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { awaitsParts, partsLeft } from './awaited-parts.ts'

@@ -149,7 +149,7 @@ async function cutDuring(
 ): Promise<boolean> {
   const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, ...words], {
     cwd: tmpdir(),
-    env: onlyThese({ HOLDFAST_DATA_DIR: dataDir }),
+    env: onlyThese(environmentOf(dataDir)),
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'ignore',
@@ -183,7 +183,12 @@ function cut(disk: VolatileDisk): void {
   disk.comeBack()
 }
 
+/** The disk is a small one. */
+function environmentOf(dataDir: string) {
+  return { HOLDFAST_DATA_DIR: dataDir, HOLDFAST_MIN_FREE_SPACE: '1MB' }
+}
+
 async function run(dataDir: string, words: readonly string[], codes: readonly number[]): Promise<void> {
-  const { code, output, errors } = await holdfast(tmpdir(), words, { HOLDFAST_DATA_DIR: dataDir })
+  const { code, output, errors } = await holdfast(tmpdir(), words, environmentOf(dataDir))
   if (!codes.includes(code)) throw new Error(`${words.join(' ')} ended with ${code}: ${errors}${output}`)
 }

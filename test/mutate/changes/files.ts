@@ -107,8 +107,10 @@ export const files: readonly Change[] = [
       { tests: ['test/files/expiry.test.ts'], named: 'brings nothing back' },
     ],
   ]),
-  ...changesIn('src/files/blob-cleaning.job.ts', boundaries, [
+  ...changesIn('src/core/blobs.rows.ts', boundaries, [
     ['const GARBAGE_GRACE = MINUTE', 'const GARBAGE_GRACE = MINUTE / 2'],
+  ]),
+  ...changesIn('src/files/blob-cleaning.job.ts', boundaries, [
     ['const dueAt = clock.now() + GARBAGE_GRACE', 'const dueAt = clock.now()'],
     ['await forgetGarbage(db, removed)', ''],
     ['await postponeGarbage(db, stuck, clock.now() + TRY_AGAIN)', ''],

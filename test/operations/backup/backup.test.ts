@@ -3,26 +3,22 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type SqlBool, sql } from 'kysely'
 import * as z from 'zod'
+import { DAY, MINUTE } from '../../../src/domain/clock.ts'
+import type { BlobKey } from '../../../src/domain/ids.ts'
+import { systemRandom } from '../../../src/domain/random.ts'
+import { openHealing } from '../../../src/operations/backup/healing.ts'
+import { findContent } from '../../../src/operations/integrity/integrity.rows.ts'
 import { caller } from '../../support/clients/caller.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
 import { startChild } from '../../support/processes/child.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { overridden } from '../../support/storage/overridden.ts'
+import { contentOf, storeOf } from '../../support/storage/stored-contents.ts'
 import { backupsOf, contentsOf } from './backups.ts'
 import { checked, doneIn, drilled, environmentOf, isThere, made } from './commands.ts'
 
 const repairedBy = z.object({ marked: z.number(), repaired: z.array(z.string()) })
-
-async function keyOf(slug: string) {
-  const row = await host.database
-    .selectFrom('files')
-    .innerJoin('blobs', 'blobs.id', 'files.blob_id')
-    .select('blobs.key')
-    .where(sql<SqlBool>`files.slug = ${slug}`)
-    .executeTakeFirstOrThrow()
-  return row.key
-}
 
 let host: TestHoldfast
 const { folder, newPlace, run, done, backUp, restoredFrom } = backupsOf(() => host)
@@ -106,8 +102,8 @@ describe('a backup', () => {
       bytes: textBytes('changed, and not in the backup'),
     })
     await backUp(target)
-    const [lost, changed] = await Promise.all([slug, late].map(keyOf))
-    if (lost === undefined || changed === undefined) throw new Error('both have a content')
+    const { key: lost } = await contentOf(host, slug)
+    const { key: changed } = await contentOf(host, late)
     await host.cutBlob(lost, null)
     const copy = contentsOf(target).find(({ bytes }) => bytes.toString() === 'changed, and not in the backup')
     rmSync(copy?.path ?? '')
@@ -126,4 +122,45 @@ describe('a backup', () => {
     expect(await done(['check', '--read-data'], checked)).toMatchObject({ damaged: [] })
     expect((await run(['check', '--from', target, '--dry-run'])).code).toBe(2)
   }, 120_000)
+
+  test('that is killed while it gives one back leaves no content that nobody removes', async () => {
+    const { database: db, clock } = host
+    const target = newPlace()
+    const { slug } = await upload(host, { bytes: textBytes('its copy was stored, and no more was done') })
+    await backUp(target)
+    const { id } = await contentOf(host, slug)
+    const content = await findContent(db, id)
+    if (content === undefined) throw new Error('the file has a content')
+    const blobs = await storeOf(host)
+    const stored = Promise.withResolvers<BlobKey>()
+    const killed = overridden(blobs, {
+      async create(key) {
+        const writer = await blobs.create(key)
+        return overridden(writer, {
+          async complete() {
+            await writer.complete()
+            stored.resolve(key)
+            return await new Promise<never>(() => {})
+          },
+        })
+      },
+    })
+    const { heal, close } = await openHealing({
+      place: { kind: 'folder', path: target },
+      passphrase: null,
+      clock,
+      random: systemRandom,
+      signal: new AbortController().signal,
+      onWait() {},
+    })
+    const parts = { db, blobs: killed, clock, random: systemRandom, minFree: 0 }
+    void heal(parts, { content, damage: 'missing' })
+    const key = await stored.promise
+    await close()
+    expect(await blobs.size(key)).toBe(content.size)
+    clock.advance(DAY + MINUTE)
+    await host.runJobs()
+    expect(await blobs.size(key)).toBeNull()
+    expect(await blobs.size(content.key)).toBe(content.size)
+  })
 })
