@@ -139,7 +139,7 @@ async function createParts(
     copies: mirror.copies,
     suspects: createSuspects(core),
     arrivalOf: uploads.arrivalOf,
-    showing: uploads.showing,
+    partialReads: uploads.partialReads,
   })
   const events = createEventsPart(core)
   const webhooks = createWebhooksPart(core, mails, manifest.version)

@@ -113,7 +113,7 @@ async function send(
     account: owner.account_id,
     to: owner.address,
     language: owner.language,
-    letter: {
+    content: {
       kind: 'files going',
       username: owner.username,
       names,

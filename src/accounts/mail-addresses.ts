@@ -121,8 +121,8 @@ export function createMailAddresses(parts: {
         await dropLinks(trx, 'mail', account)
         if (pending === null) return
         const { path } = await makeLink(trx, 'mail', account)
-        const letter = { kind: 'verify', username, path } as const
-        await outbox.put(trx, { account, to: pending, language, letter, lasts: DAY })
+        const content = { kind: 'verify', username, path } as const
+        await outbox.put(trx, { account, to: pending, language, content, lasts: DAY })
       })
     },
 

@@ -11,7 +11,7 @@ export interface BlobStore {
    */
   readonly dropsUnfinished: boolean
 
-  /** Whether growing blobs can be read without `show`. */
+  /** Whether growing blobs can be read without `makeReadable`. */
   readonly readsGrowing: boolean
 
   /** Starts a blob. It cannot be read before the writer's `complete` has returned. */
@@ -136,7 +136,7 @@ export interface OpenBlob {
 export interface GrowingBlob extends OpenBlob {
   /**
    * Up to where it can be read from `start` on, `kept` being what was recorded last: to `start` itself where a session has to
-   * `show` it first.
+   * `makeReadable` it first.
    */
   readableFrom(start: number, kept: KeptBlob): Promise<number>
 }
@@ -217,7 +217,7 @@ export interface ResumableWriter {
    * Makes readable by `openGrowing` what was recorded, which is all that was written, and what will be from now on. A store
    * that cannot do so leaves it. Confirms that the previous result of `keep` or `safe` was recorded: the one before is void.
    */
-  show(): Promise<void>
+  makeReadable(): Promise<void>
 
   /**
    * Returns once the blob is whole, readable, and would survive a power cut: its size in the store. All of it must have

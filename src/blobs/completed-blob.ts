@@ -8,7 +8,7 @@ export function completedBlob(kept: KeptBlob, complete: () => Promise<void>): Re
     },
     keep: async () => kept,
     safe: () => null,
-    async show() {},
+    async makeReadable() {},
     async complete() {
       await complete()
       return kept.offset

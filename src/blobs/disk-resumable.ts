@@ -100,7 +100,7 @@ class DiskSession implements ResumableWriter {
   }
 
   /** A growing file can be read. */
-  async show(): Promise<void> {}
+  async makeReadable(): Promise<void> {}
 
   async complete(): Promise<number> {
     assertAllKept(this.#kept, this.#file.position)

@@ -4,12 +4,12 @@ import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
 import { objectSize, putObject, UPLOAD_RETRIES } from './s3-objects.ts'
 import { MOST_PARTS, newPart, type PlanPart, type S3Part, usualPlan } from './s3-part.ts'
-import { copyPart, rangesToCopy } from './s3-showing/part-copies.ts'
+import { copyPart, rangesToCopy } from './s3-partial-reads/part-copies.ts'
 import { StoredParts, sizeOf } from './s3-stored-parts.ts'
 import {
-  beginUpload,
+  completeMultipartUpload,
+  createMultipartUpload,
   isNoSuchUpload,
-  joinParts,
   type StoredPart,
   type UnfinishedMultipartUpload,
   uploadPart,
@@ -39,7 +39,7 @@ export interface ObjectPartsOptions {
   readonly planPart?: PlanPart | undefined
   /** State in which an earlier writer stopped. Its tail is taken over. */
   readonly before?: Written | undefined
-  /** Name of an object with a copy of a part, for writers that show what they have written. */
+  /** Name of an object with a copy of a part, for writers whose parts can be read already. */
   readonly copyOf?: (number: number, etag: string) => string
 }
 
@@ -63,7 +63,7 @@ export class ObjectParts {
   /** The copying of the prefix; never rejects. */
   #copying = Promise.resolve()
   /** Whether a copy of each part is stored, which can be read. */
-  #isShown = false
+  #isReadable = false
   /** The multipart upload, once its id is known. */
   #begun: UnfinishedMultipartUpload | null
   #upload: Promise<UnfinishedMultipartUpload> | null
@@ -130,21 +130,21 @@ export class ObjectParts {
    * Makes the parts readable that the store has, by joining them, and those that follow, by a copy of each. All that was
    * written must be recorded: the parts of the upload are gone after this, and the object begins with them.
    */
-  async show(): Promise<void> {
+  async makeReadable(): Promise<void> {
     await this.settle()
     const { upload, parts } = this.written
-    if (upload !== null && !(await this.#isReadable(parts))) {
+    if (upload !== null && !(await this.#wasMadeReadable(parts))) {
       this.#prefix = await this.#join(upload, parts)
       this.#upload = null
       this.#begun = null
       this.#stored = new StoredParts([])
       this.#sent = rangesToCopy(this.#prefix, this.#planPart).length
     }
-    this.#isShown = true
+    this.#isReadable = true
   }
 
-  /** Whether an earlier writer has shown the parts. Then it has shown all of them. */
-  async #isReadable([first]: readonly StoredPart[]): Promise<boolean> {
+  /** Whether an earlier writer has made the parts readable. Then it has done so with all of them. */
+  async #wasMadeReadable([first]: readonly StoredPart[]): Promise<boolean> {
     if ((await objectSize(this.#client, this.#object)) !== null) return true
     const copy = first === undefined ? undefined : this.#copyOf?.(1, first.etag)
     return copy !== undefined && (await objectSize(this.#client, copy)) !== null
@@ -160,7 +160,7 @@ export class ObjectParts {
       // The object that is there is the whole.
       if (last === null) return
     }
-    this.#isShown = false
+    this.#isReadable = false
     if (last !== null) this.#send(last)
     await this.settle()
     await this.#join(await this.#started(), this.#stored.all(this.#sent, this.#total))
@@ -247,7 +247,7 @@ export class ObjectParts {
   }
 
   async #begin(): Promise<UnfinishedMultipartUpload> {
-    const id = await beginUpload(this.#client, this.#object, this.signal)
+    const id = await createMultipartUpload(this.#client, this.#object, this.signal)
     this.#begun = { object: this.#object, id }
     return this.#begun
   }
@@ -255,7 +255,7 @@ export class ObjectParts {
   async #store(part: S3Part, number: number, upload: Promise<UnfinishedMultipartUpload>): Promise<void> {
     const sealed = part.seal()
     const etag = await uploadPart(this.#client, await upload, number, sealed, this.signal)
-    const copy = this.#isShown ? this.#copyOf?.(number, etag) : undefined
+    const copy = this.#isReadable ? this.#copyOf?.(number, etag) : undefined
     const options = { signal: this.signal, retries: UPLOAD_RETRIES }
     if (copy !== undefined) await putObject(this.#client, copy, sealed, options)
     this.#stored.add(number, { etag, size: part.filled })
@@ -275,7 +275,7 @@ export class ObjectParts {
   async #join(upload: UnfinishedMultipartUpload, parts: readonly StoredPart[]): Promise<number> {
     const etags = parts.map(({ etag }) => etag)
     try {
-      await joinParts(this.#client, upload, etags, this.signal)
+      await completeMultipartUpload(this.#client, upload, etags, this.signal)
     } catch (error) {
       // An earlier try, whose answer was lost, may have succeeded: the size of the object tells.
       if (!isNoSuchUpload(error)) throw error

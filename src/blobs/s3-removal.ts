@@ -5,7 +5,7 @@ import type { S3Client } from './s3-client.ts'
 import { isTransient, S3Failure, s3StoreFailure } from './s3-failure.ts'
 import { BLOBS, deleteObject, keyOf, objectOf, objectsUnder } from './s3-objects.ts'
 import { dropTails, keyOfTail, TAILS } from './s3-tails.ts'
-import { abortMultipartUpload, dropUploadsOf, unfinishedUploads } from './s3-uploads.ts'
+import { abortMultipartUpload, abortMultipartUploads, unfinishedUploads } from './s3-uploads.ts'
 import { elements, encode, text } from './s3-xml.ts'
 
 /** Removals one by one take three requests each; together they take two for the lists that all of them share. */
@@ -20,7 +20,7 @@ const MOST_DELETED = 1000
 /** As `BlobStore.remove`. Throws S3Failure. */
 export async function removeBlob(client: S3Client, key: BlobKey): Promise<void> {
   await Promise.all([
-    dropUploadsOf(client, objectOf(key)),
+    abortMultipartUploads(client, objectOf(key)),
     dropTails(client, key),
     deleteObject(client, objectOf(key)),
   ])

@@ -7,10 +7,10 @@ import type { S3Client } from './s3-client.ts'
 import { asS3Failures } from './s3-failure.ts'
 import { isNoSuchKey, objectOf, objectSize } from './s3-objects.ts'
 import { newPart, type S3Part, usualPlan } from './s3-part.ts'
+import { rangesToCopy } from './s3-partial-reads/part-copies.ts'
 import type { Written } from './s3-parts.ts'
 import { parseProgress, printOf, type S3Progress } from './s3-progress.ts'
-import { dropLeftovers, S3Session, type S3SessionParts } from './s3-session.ts'
-import { rangesToCopy } from './s3-showing/part-copies.ts'
+import { removeUnfinishedParts, S3Session, type S3SessionParts } from './s3-session.ts'
 import { sizeOf } from './s3-stored-parts.ts'
 import { tailOf } from './s3-tails.ts'
 import { isNoSuchUpload, type StoredPart, storedParts, type UnfinishedMultipartUpload } from './s3-uploads.ts'
@@ -25,7 +25,7 @@ export function resumeOnS3(
   return asS3Failures(async () => {
     if (kept === null) return new S3Session(parts, key, null)
     const progress = progressOf(key, kept)
-    const completed = () => completedBlob(kept, () => asS3Failures(() => dropLeftovers(client, key)))
+    const completed = () => completedBlob(kept, () => asS3Failures(() => removeUnfinishedParts(client, key)))
     try {
       const written = await writtenBefore(parts, key, kept.offset, progress)
       return written === null ? completed() : new S3Session(parts, key, { kept, progress, written })
@@ -51,10 +51,10 @@ async function writtenBefore(
   const { client, planPart = usualPlan } = sessionParts
   const upload = progress.upload === null ? null : { object: objectOf(key), id: progress.upload }
   const parts = upload === null ? [] : await partsOf(client, upload, progress.parts)
-  if (parts === null) return shownBefore(sessionParts, key, offset, progress)
+  if (parts === null) return joinedBefore(sessionParts, key, offset, progress)
   const left = offset - sizeOf(parts)
   const { size } = planPart(parts.length + 1)
-  if (upload === null && left >= size) return shownBefore(sessionParts, key, offset, progress)
+  if (upload === null && left >= size) return joinedBefore(sessionParts, key, offset, progress)
   if (parts.length === progress.parts && left >= 0 && left < size) {
     const tail =
       progress.tail === null ? null : await readTail(client, tailOf(key, progress.tail), left, size)
@@ -82,10 +82,10 @@ async function partsOf(
 }
 
 /**
- * What the store has of a blob whose parts an earlier session has joined, to show them or to complete it: the object with the
+ * What the store has of a blob whose parts an earlier session has joined, to make them readable or to complete it: the object with the
  * parts, and the tail. Null when the blob has been completed, which has no tail of its own any more.
  */
-async function shownBefore(
+async function joinedBefore(
   { client, planPart = usualPlan }: S3SessionParts,
   key: BlobKey,
   offset: number,

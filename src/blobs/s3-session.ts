@@ -8,19 +8,19 @@ import type { S3Client } from './s3-client.ts'
 import { asS3Failures } from './s3-failure.ts'
 import { deleteObject, objectOf, putObject, UPLOAD_RETRIES } from './s3-objects.ts'
 import type { PlanPart, S3Part } from './s3-part.ts'
+import { partCopyOf } from './s3-partial-reads/part-copy-names.ts'
 import { ObjectParts, type Written } from './s3-parts.ts'
 import { printOf, progressText, type S3Progress } from './s3-progress.ts'
-import { partCopyOf } from './s3-showing/part-copy-names.ts'
 import { sizeOf } from './s3-stored-parts.ts'
 import { dropTails, tailOf } from './s3-tails.ts'
-import { dropUploadsOf, isInvalidPart } from './s3-uploads.ts'
+import { abortMultipartUploads, isInvalidPart } from './s3-uploads.ts'
 
 export interface S3SessionParts {
   readonly client: S3Client
   readonly memory: PartMemory
   readonly random: Random
   readonly planPart?: PlanPart
-  /** Whether the store can do what `show` needs. Left out, it can. */
+  /** Whether the store can do what `makeReadable` needs. Left out, it can. */
   readonly canShow?: () => Promise<boolean>
 }
 
@@ -38,7 +38,7 @@ interface KeptState {
 export class S3Session implements ResumableWriter {
   readonly #client: S3Client
   readonly #random: Random
-  readonly #canShow: () => Promise<boolean>
+  readonly #canMakeReadable: () => Promise<boolean>
   readonly #key: BlobKey
   readonly #parts: ObjectParts
   #kept: KeptBlob | null
@@ -53,7 +53,7 @@ export class S3Session implements ResumableWriter {
     const { client, memory, planPart, canShow = async () => true } = parts
     this.#client = client
     this.#random = parts.random
-    this.#canShow = canShow
+    this.#canMakeReadable = canShow
     this.#key = key
     const object = objectOf(key)
     const copyOf = (number: number, etag: string) => partCopyOf(key, number, etag)
@@ -92,11 +92,11 @@ export class S3Session implements ResumableWriter {
     return this.#keep({ prefix, upload, parts, tail: null }, null)
   }
 
-  show(): Promise<void> {
+  makeReadable(): Promise<void> {
     return asS3Failures(async () => {
       const [kept, written] = [this.#kept?.offset ?? 0, this.#parts.total]
       assertInvariant('kept-is-written', kept === written, () => `${kept} kept, ${written} written`)
-      if (await this.#canShow()) await this.#joining(() => this.#parts.show())
+      if (await this.#canMakeReadable()) await this.#joining(() => this.#parts.makeReadable())
     })
   }
 
@@ -104,7 +104,7 @@ export class S3Session implements ResumableWriter {
     return asS3Failures(async () => {
       assertAllKept(this.#kept, this.#parts.total)
       await this.#joining(() => this.#parts.finish())
-      if (this.#kept !== null) await dropLeftovers(this.#client, this.#key)
+      if (this.#kept !== null) await removeUnfinishedParts(this.#client, this.#key)
       return this.#parts.total
     })
   }
@@ -160,6 +160,6 @@ export class S3Session implements ResumableWriter {
 }
 
 /** Removes what a complete blob does not need, also what killed sessions have left. */
-export async function dropLeftovers(client: S3Client, key: BlobKey): Promise<void> {
-  await Promise.all([dropUploadsOf(client, objectOf(key)), dropTails(client, key)])
+export async function removeUnfinishedParts(client: S3Client, key: BlobKey): Promise<void> {
+  await Promise.all([abortMultipartUploads(client, objectOf(key)), dropTails(client, key)])
 }

@@ -3,7 +3,7 @@ import { type BlobKey, isBlobKey } from '../domain/ids.ts'
 import type { S3Client } from './s3-client.ts'
 import { deleteObject, objectsUnder } from './s3-objects.ts'
 
-/** A blob that was shown may have a thousand. */
+/** A blob that can be read while it grows may have a thousand. */
 const REMOVED_AT_ONCE = 8
 
 /** Prefix of tails in the bucket. */

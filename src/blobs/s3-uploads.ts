@@ -20,7 +20,11 @@ export interface StoredPart {
 const JOIN_WITHIN = 60_000
 
 /** Returns the upload's id. */
-export async function beginUpload(client: S3Client, object: string, signal: AbortSignal): Promise<string> {
+export async function createMultipartUpload(
+  client: S3Client,
+  object: string,
+  signal: AbortSignal,
+): Promise<string> {
   const answer = await client.send({
     method: 'POST',
     object,
@@ -85,7 +89,7 @@ export async function* storedParts(
  * Joins the parts, given their ETags in order. Throws S3Failure `NoSuchUpload` when there is no such upload: an earlier try,
  * whose answer was lost, may have succeeded.
  */
-export async function joinParts(
+export async function completeMultipartUpload(
   client: S3Client,
   upload: UnfinishedMultipartUpload,
   etags: readonly string[],
@@ -121,7 +125,7 @@ export async function abortMultipartUpload(
 }
 
 /** Aborts every unfinished upload of one object. */
-export async function dropUploadsOf(client: S3Client, object: string): Promise<void> {
+export async function abortMultipartUploads(client: S3Client, object: string): Promise<void> {
   for await (const upload of unfinishedUploads(client, object)) {
     if (upload.object === object) await abortMultipartUpload(client, upload)
   }

@@ -2,7 +2,7 @@ import type { BlobWriter } from './blob-store.ts'
 import { asS3Failures } from './s3-failure.ts'
 import { deleteObject } from './s3-objects.ts'
 import { ObjectParts, type ObjectPartsOptions } from './s3-parts.ts'
-import { abortMultipartUpload, dropUploadsOf, type UnfinishedMultipartUpload } from './s3-uploads.ts'
+import { abortMultipartUpload, abortMultipartUploads, type UnfinishedMultipartUpload } from './s3-uploads.ts'
 
 /** Writes one object in one session, or leaves nothing of it. */
 export class S3Writer implements BlobWriter {
@@ -41,7 +41,7 @@ export class S3Writer implements BlobWriter {
   async #abortUpload(upload: Promise<UnfinishedMultipartUpload>): Promise<void> {
     const { client, object } = this.#options
     const begun = await upload.catch(() => null)
-    if (begun === null) await dropUploadsOf(client, object)
+    if (begun === null) await abortMultipartUploads(client, object)
     else await abortMultipartUpload(client, begun)
   }
 }

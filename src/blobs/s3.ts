@@ -30,11 +30,11 @@ import {
   UPLOAD_RETRIES,
 } from './s3-objects.ts'
 import { newPart, type SealedPart } from './s3-part.ts'
+import { GrowingObject } from './s3-partial-reads/growing-object.ts'
+import { canCopyParts } from './s3-partial-reads/part-copies.ts'
 import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
 import { removeBlob, removeBlobs } from './s3-removal.ts'
 import { resumeOnS3 } from './s3-resumable.ts'
-import { GrowingObject } from './s3-showing/growing-object.ts'
-import { canCopyParts } from './s3-showing/part-copies.ts'
 import type { S3Settings } from './s3-signing.ts'
 import { keyOfTail, TAILS } from './s3-tails.ts'
 import { unfinishedUploads } from './s3-uploads.ts'
@@ -131,7 +131,7 @@ class S3Blobs implements BlobStore {
 
   resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter> {
     const parts = { client: this.#client, memory: this.#memory, random: this.#random }
-    return resumeOnS3({ ...parts, canShow: () => this.#canShow() }, key, kept)
+    return resumeOnS3({ ...parts, canShow: () => this.#canMakeReadable() }, key, kept)
   }
 
   read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody> {
@@ -171,7 +171,7 @@ class S3Blobs implements BlobStore {
   }
 
   /** Asked of the store once. */
-  #canShow(): Promise<boolean> {
+  #canMakeReadable(): Promise<boolean> {
     this.#copies ??= canCopyParts(this.#client, this.#random).catch((error: unknown) => {
       this.#copies = null
       throw error

@@ -518,7 +518,7 @@ interface MailsTable {
   account_id: AccountId
   recipient: MailAddress
   language: Language
-  /** A `Letter` as JSON. */
+  /** A `MailContent` as JSON. */
   letter: string
   created_at: number
   /** Time after which the mail is useless. */

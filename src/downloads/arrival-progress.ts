@@ -6,8 +6,8 @@ import type { BlobKey, UploadId } from '../domain/ids.ts'
 export type ArrivalOf = (upload: UploadId) => Promise<Arrival>
 
 /** Asks for what has come of an upload, and comes, to be made readable: now, or soon. The blob is the one that is needed first. */
-export interface Showing {
-  show(upload: UploadId, key: BlobKey): Promise<void>
+export interface PartialReads {
+  makeReadable(upload: UploadId, key: BlobKey): Promise<void>
 }
 
 /** Where the bytes at a position of a file are. */

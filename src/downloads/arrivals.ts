@@ -7,7 +7,7 @@ import { createConcurrencyLimit } from '../server/answers/concurrency-limit.ts'
 import { storedResponse } from '../server/answers/known-body.ts'
 import { parseRange } from '../server/answers/ranges.ts'
 import type { Call } from '../server/call.ts'
-import { type ArrivalOf, bytesAt, type Showing } from './arrival-progress.ts'
+import { type ArrivalOf, bytesAt, type PartialReads } from './arrival-progress.ts'
 import { ArrivingBlobs } from './arriving-blobs.ts'
 import { ArrivingBody } from './arriving-body.ts'
 import { contentDisposition } from './disposition.ts'
@@ -42,10 +42,10 @@ interface ArrivalParts {
   readonly blobs: BlobStore
   readonly clock: Clock
   readonly arrivalOf: ArrivalOf
-  readonly showing: Showing
+  readonly partialReads: PartialReads
 }
 
-export function createArrivals({ blobs, clock, arrivalOf, showing }: ArrivalParts): Arrivals {
+export function createArrivals({ blobs, clock, arrivalOf, partialReads }: ArrivalParts): Arrivals {
   const readers = createConcurrencyLimit(MOST_READERS, MOST_READERS_OF_ADDRESS)
 
   async function begin(
@@ -56,7 +56,14 @@ export function createArrivals({ blobs, clock, arrivalOf, showing }: ArrivalPart
     over: () => void,
   ) {
     const { status, headers, start, end } = answerOf(call, upload)
-    const following = new Following({ clock, arrivalOf, showing, blobs: opened, upload: upload.id, reader })
+    const following = new Following({
+      clock,
+      arrivalOf,
+      partialReads,
+      blobs: opened,
+      upload: upload.id,
+      reader,
+    })
     const arrival = await following.begin(start, () => !call.request.signal.aborted)
     if (arrival.kind === 'gone') throw fileNotFound()
     if (arrival.kind === 'there') return null

@@ -21,7 +21,7 @@ export class ArrivingBlobs {
     this.#blobs = blobs
   }
 
-  /** Those of the bytes that the store can read now; null when it has to show them first. */
+  /** Those of the bytes that the store can read now; null when it has to make them readable first. */
   async readable(bytes: ArrivedBytes, position: number): Promise<ArrivedBytes | null> {
     if (bytes.whole !== null) return bytes
     const { growing } = await this.#opened(bytes)

@@ -1,7 +1,7 @@
 import type { Core } from '../core/core.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
-import type { ArrivalOf, Showing } from './arrival-progress.ts'
+import type { ArrivalOf, PartialReads } from './arrival-progress.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
 import { type Content, createContent, type Suspects } from './content.ts'
 import { type ContentTokens, createContentTokens } from './content-tokens.ts'
@@ -25,19 +25,19 @@ export function createDownloadsPart(
     copies,
     suspects,
     arrivalOf,
-    showing,
+    partialReads,
   }: {
     sharing: Pick<SharingPart, 'access'>
     copies: SecondCopies
     suspects: Suspects
     arrivalOf: ArrivalOf
-    showing: Showing
+    partialReads: PartialReads
   },
 ): DownloadsPart {
   const verification = config.verifyReads ? startVerification() : null
   shutdown.addSlow(() => verification?.close())
   return {
-    arrivals: createArrivals({ blobs, clock, arrivalOf, showing }),
+    arrivals: createArrivals({ blobs, clock, arrivalOf, partialReads }),
     content: createContent({ db, blobs, copies, verification, suspects, redirects: config.s3Redirect }),
     contentTokens: createContentTokens(signing, clock),
     archives: new Archives(db, blobs, sharing.access, { copies, suspects }),

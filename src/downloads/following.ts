@@ -3,7 +3,13 @@ import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FileId, UploadId } from '../domain/ids.ts'
 import { fileNotFound } from '../files/own-file.ts'
-import { type ArrivalOf, type ArrivedBytes, bytesAt, receivedIn, type Showing } from './arrival-progress.ts'
+import {
+  type ArrivalOf,
+  type ArrivedBytes,
+  bytesAt,
+  type PartialReads,
+  receivedIn,
+} from './arrival-progress.ts'
 import type { ArrivingBlobs } from './arriving-blobs.ts'
 
 /** How often readers look how far the upload is; senders record it every second. */
@@ -27,7 +33,7 @@ export interface ArrivalReader {
 interface FollowingParts {
   readonly clock: Clock
   readonly arrivalOf: ArrivalOf
-  readonly showing: Showing
+  readonly partialReads: PartialReads
   readonly blobs: Pick<ArrivingBlobs, 'readable'>
   readonly upload: UploadId
   readonly reader: ArrivalReader
@@ -90,13 +96,13 @@ export class Following {
     return this.#parts.clock.monotonic() - at < LOOK_EVERY ? this.readable(arrival, position) : null
   }
 
-  /** What is durable and cannot be read has to be shown by whoever receives it. */
+  /** Durable bytes that cannot be read yet are made readable by the node that receives them. */
   async #askFor(arrival: Arrival, position: number): Promise<void> {
-    const { clock, showing, upload } = this.#parts
+    const { clock, partialReads, upload } = this.#parts
     const bytes = bytesAt(arrival, position)
     if (bytes === null || clock.monotonic() - this.#askedAt < ASK_EVERY) return
     this.#askedAt = clock.monotonic()
-    await showing.show(upload, bytes.key)
+    await partialReads.makeReadable(upload, bytes.key)
   }
 
   /** Before bytes are sent that came meanwhile; also while nothing comes: a reader who is let in no more must not wait on. */

@@ -1,8 +1,8 @@
 import type { Language } from '../domain/language.ts'
-import type { ListItem, Wording } from './wording.ts'
+import type { ListItem, MailText } from './mail-text.ts'
 
 /** Plain-text body: every address is on a line of its own. */
-export function plainTextBody({ paragraphs, list, link, rest, end }: Wording): string {
+export function plainTextBody({ paragraphs, list, link, rest, end }: MailText): string {
   const items = list === undefined ? [] : [...list.items.flatMap(plainItem), list.more ?? []].flat()
   const blocks = [
     ...paragraphs,
@@ -20,7 +20,7 @@ function plainItem(item: ListItem): string[] {
 }
 
 /** HTML body without styles, pictures or scripts, so that the mail program's own style applies. */
-export function html({ subject, paragraphs, list, link, rest, end }: Wording, language: Language): string {
+export function html({ subject, paragraphs, list, link, rest, end }: MailText, language: Language): string {
   const paragraph = (text: string) => `<p>${escaped(text)}</p>`
   const leading = ({ label, address }: { label: string; address: string }) =>
     `<p><a href="${escaped(address)}">${escaped(label)}</a></p>`

@@ -1,10 +1,10 @@
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY, MINUTE, SECOND } from '../domain/clock.ts'
-import type { Letter } from '../domain/letter.ts'
+import type { MailContent } from '../domain/mail-content.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
+import { MailRefused, MailServerUnavailable, type MailTransport } from './mail-transport.ts'
 import { claimMail, dropMail, type MailRow, nextMail, postponeMail } from './mails.rows.ts'
-import { MailRefused, MailServerAway, type Postman } from './postman.ts'
 
 /** Sends the mails in the outbox. One that could not be sent before it became useless is dropped. */
 export interface MailSending {
@@ -30,10 +30,10 @@ export function createMailSending(parts: {
   db: Database
   clock: Clock
   random: Random
-  postman: Postman
+  transport: MailTransport
   log: Log
 }): MailSending {
-  const { db, clock, random, postman, log } = parts
+  const { db, clock, random, transport, log } = parts
   const stopping = new AbortController()
   /** Consecutive outages of the server, and the end of the current backoff. */
   let outage = { times: 0, until: 0 }
@@ -53,10 +53,10 @@ export function createMailSending(parts: {
       messageId: row.message_id,
       to: row.recipient,
       language: row.language,
-      letter: letterOf(row),
+      content: contentOf(row),
       writtenAt: row.created_at,
     }
-    await postman.send(mail, signal)
+    await transport.send(mail, signal)
   }
 
   function serverAnswers(): void {
@@ -78,7 +78,7 @@ export function createMailSending(parts: {
     await postponeMail(db, row.id, due, row.tries + 1)
   }
 
-  async function serverAway(row: MailRow, error: MailServerAway): Promise<void> {
+  async function serverAway(row: MailRow, error: MailServerUnavailable): Promise<void> {
     if (outage.times === 0 && !stopping.signal.aborted) {
       log.error(
         { reason: error.message, setting: 'HOLDFAST_SMTP_URL' },
@@ -96,7 +96,7 @@ export function createMailSending(parts: {
     try {
       await send(row)
     } catch (error) {
-      if (error instanceof MailServerAway) {
+      if (error instanceof MailServerUnavailable) {
         await serverAway(row, error)
         return false
       }
@@ -122,7 +122,7 @@ export function createMailSending(parts: {
   }
 }
 
-/** The letter, as the outbox has serialized it. */
-function letterOf({ letter }: MailRow): Letter {
+/** The content, as the outbox has serialized it. */
+function contentOf({ letter }: MailRow): MailContent {
   return JSON.parse(letter)
 }

@@ -3,7 +3,7 @@ import type { Job } from '../core/jobs/jobs.ts'
 import { SECOND } from '../domain/clock.ts'
 import { createMailSending } from './mail-sending.job.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
-import { createSmtpPostman } from './smtp.ts'
+import { createSmtpTransport } from './smtp.ts'
 
 /** The outbox and, where one is configured, delivery through an SMTP server. */
 export interface MailPart {
@@ -21,7 +21,10 @@ export function createMailPart(
   const { config, clock, random } = core
   const outbox = createOutbox(clock, random, config.mail?.from.address ?? null)
   if (config.mail === null || config.publicUrl === null) return { outbox, jobs: [], stop: () => {} }
-  const sending = createMailSending({ ...core, postman: createSmtpPostman(config.mail, config.publicUrl) })
+  const sending = createMailSending({
+    ...core,
+    transport: createSmtpTransport(config.mail, config.publicUrl),
+  })
   return {
     outbox,
     jobs: [

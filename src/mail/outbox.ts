@@ -3,8 +3,8 @@ import type { Trx } from '../database/database.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Language } from '../domain/language.ts'
-import type { Letter } from '../domain/letter.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
+import type { MailContent } from '../domain/mail-content.ts'
 import type { Random } from '../domain/random.ts'
 import { findMailAddress } from './mail-addresses.rows.ts'
 import { insertMail } from './mails.rows.ts'
@@ -26,7 +26,7 @@ export interface Outbox {
       readonly account: AccountId
       readonly to: MailAddress
       readonly language: Language
-      readonly letter: Letter
+      readonly content: MailContent
       readonly lasts: number
     },
   ): Promise<void>
@@ -55,7 +55,7 @@ export function createOutbox(clock: Clock, random: Random, from: MailAddress | n
       account_id: mail.account,
       recipient: mail.to,
       language: mail.language,
-      letter: JSON.stringify(mail.letter),
+      letter: JSON.stringify(mail.content),
       created_at: now,
       ends_at: now + mail.lasts,
       due_at: now,
@@ -74,7 +74,7 @@ export function createOutbox(clock: Clock, random: Random, from: MailAddress | n
         account,
         to: address.address,
         language: address.language,
-        letter: { kind, username: owner.username },
+        content: { kind, username: owner.username },
         lasts: NOTICE_LASTS,
       })
     },

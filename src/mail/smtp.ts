@@ -4,18 +4,18 @@ import { SECOND } from '../domain/clock.ts'
 import type { Language } from '../domain/language.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import { html, plainTextBody } from './bodies.ts'
-import { type Mail, MailRefused, MailServerAway, type Postman } from './postman.ts'
-import type { MailWords } from './wording.ts'
-import { letterWordsDe } from './words-de.ts'
-import { letterWordsEn } from './words-en.ts'
+import type { MailTexts } from './mail-text.ts'
+import { mailTextDe } from './mail-text-de.ts'
+import { mailTextEn } from './mail-text-en.ts'
+import { type Mail, MailRefused, MailServerUnavailable, type MailTransport } from './mail-transport.ts'
 
-const words: Readonly<Record<Language, MailWords>> = { en: letterWordsEn, de: letterWordsDe }
+const words: Readonly<Record<Language, MailTexts>> = { en: mailTextEn, de: mailTextDe }
 
 const MAY_CONNECT = 10 * SECOND
 const MAY_BE_SILENT = 20 * SECOND
 
 /** Sends mails to an SMTP server, each over a connection of its own. */
-export function createSmtpPostman(config: MailConfig, publicUrl: string): Postman {
+export function createSmtpTransport(config: MailConfig, publicUrl: string): MailTransport {
   let handOver: Promise<HandOver> | null = null
 
   return {
@@ -31,7 +31,7 @@ export function createSmtpPostman(config: MailConfig, publicUrl: string): Postma
   }
 }
 
-/** Sends one test message without a link, to verify the settings. Throws like `Postman.send`. */
+/** Sends one test message without a link, to verify the settings. Throws like `MailTransport.send`. */
 export async function sendTestMail(
   config: MailConfig,
   publicUrl: string | null,
@@ -85,8 +85,8 @@ function isThisMachine(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
-function messageOf({ messageId, to, language, letter, writtenAt }: Mail, publicUrl: string) {
-  const wording = words[language](letter, {
+function messageOf({ messageId, to, language, content, writtenAt }: Mail, publicUrl: string) {
+  const wording = words[language](content, {
     host: new URL(publicUrl).host,
     address: (path) => publicUrl + path,
   })
@@ -114,13 +114,13 @@ function messageOf({ messageId, to, language, letter, writtenAt }: Mail, publicU
 
 /** Distinguishes errors of one mail from those that affect every mail. */
 function failureOf(error: unknown): Error {
-  if (!(error instanceof Error)) return new MailServerAway(String(error))
+  if (!(error instanceof Error)) return new MailServerUnavailable(String(error))
   const command = 'command' in error ? error.command : null
   const reply = 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : null
   const isOfMail = 'code' in error && (error.code === 'EMESSAGE' || error.code === 'EENVELOPE')
   // A rejected sender affects every mail, and 421 announces that the server is shutting down.
   if (!isOfMail || command === 'MAIL FROM' || reply === 421) {
-    return new MailServerAway(error.message, { cause: error })
+    return new MailServerUnavailable(error.message, { cause: error })
   }
   return new MailRefused(reply === null || reply >= 500, reply, { cause: error })
 }

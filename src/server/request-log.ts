@@ -2,8 +2,8 @@ import type { TrafficCounter } from '../core/traffic.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
 import { WholeAnswer } from './answers/known-body.ts'
-import type { Arrival } from './arrival.ts'
 import type { Sent } from './connections/exchange.ts'
+import type { RequestContext } from './request-context.ts'
 import { bytesRead } from './requests/body.ts'
 
 /** Receives metrics of requests. */
@@ -15,7 +15,7 @@ export interface RequestWatch {
 }
 
 /** Writes the log line of a request once its response was sent. */
-export type RequestLog = (arrival: Arrival, response: Response | WholeAnswer, began: number) => void
+export type RequestLog = (context: RequestContext, response: Response | WholeAnswer, began: number) => void
 
 const HEALTH_CHECKS = ['/health', '/ready', '/metrics']
 
@@ -33,8 +33,8 @@ export function createRequestLog(parts: {
 }): RequestLog {
   const { log, clock, metrics, traffic } = parts
 
-  return (arrival, response, began) => {
-    const { request, route, id } = arrival
+  return (context, response, began) => {
+    const { request, route, id } = context
 
     // The duration of an event stream is not a response time.
     const isEndless =
@@ -43,11 +43,11 @@ export function createRequestLog(parts: {
     if (isEndless) metrics?.answered(route, request.method, response.status, clock.monotonic() - began)
 
     function write({ status, bytes }: Sent): void {
-      const who = arrival.caller
+      const who = context.caller
       const took = clock.monotonic() - began
-      const { isStreaming } = arrival.connection
+      const { isStreaming } = context.connection
       // Bytes received, regardless of Content-Length: an upload may break off.
-      const received = isStreaming ? arrival.connection.received() : bytesRead(request)
+      const received = isStreaming ? context.connection.received() : bytesRead(request)
       const fields = {
         method: request.method,
         route,
@@ -69,6 +69,6 @@ export function createRequestLog(parts: {
       metrics?.sent(bytes)
     }
 
-    arrival.connection.whenOver(write)
+    context.connection.whenOver(write)
   }
 }

@@ -6,10 +6,10 @@ import { FileDamaged } from '../core/file-damaged.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { JsonAnswer } from './answers/json.ts'
 import { preflight } from './answers/preflight.ts'
-import type { Arrival } from './arrival.ts'
 import type { Call, Need } from './call.ts'
 import { errorResponse } from './errors.ts'
 import type { Parts } from './parts.ts'
+import type { RequestContext } from './request-context.ts'
 import { countsKeys, isForPeople, isOfApi, type Origins, type Route } from './route.ts'
 
 const ASSETS = '/assets/{name}'
@@ -17,7 +17,7 @@ const ASSETS = '/assets/{name}'
 const TOLERANT = /^\/(?:api\/v1|file\/delete|folder\/delete|d|f|l)(?=\/|$)/
 
 /** Answers any request and fills in its route. Never throws. */
-export type Router = (arrival: Arrival) => Promise<Response | JsonAnswer>
+export type Router = (context: RequestContext) => Promise<Response | JsonAnswer>
 
 /** A row of the route table, or a route that is served beside it. */
 interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'host' | 'origins'> {
@@ -54,8 +54,8 @@ export function createRouter(routes: readonly Route[], parts: Parts, isStopping:
   const left = matchingSingleSegments(routes, addressAt)
   const unmatched = answeringUnmatched(addressAt, nothingHere)
 
-  return async (arrival) => {
-    const { request } = arrival
+  return async (context) => {
+    const { request } = context
     const isHead = request.method === 'HEAD'
     const asked = getPath(request)
     const path = cleanPath(asked)
@@ -64,22 +64,22 @@ export function createRouter(routes: readonly Route[], parts: Parts, isStopping:
     const entry = found[0][0]?.[0] ?? left(request.method, path)
     try {
       if (entry !== undefined) {
-        arrival.route = entry.path
-        arrival.origins = entry.origins
-        arrival.need = entry.need
-        arrival.bodyLimit = entry.bodyLimit
-        arrival.params = entry.others === 'nothing' ? paramsOfSingleSegment(path) : paramsOf(found)
-        if (entry.always !== undefined) setHeaders(arrival, entry.always)
+        context.route = entry.path
+        context.origins = entry.origins
+        context.need = entry.need
+        context.bodyLimit = entry.bodyLimit
+        context.params = entry.others === 'nothing' ? paramsOfSingleSegment(path) : paramsOf(found)
+        if (entry.always !== undefined) setHeaders(context, entry.always)
       }
-      if (isStopping()) throw shuttingDown(arrival)
-      if (!isServedAt(arrival, entry)) return errorResponse(nothing())
-      if (path !== asked && entry?.isSeen === true) return permanently(arrival)
-      if (entry?.countsKeys !== true && isOfApi(path)) await authentication.count(arrival)
-      if (entry === undefined) return await unmatched(arrival, path)
+      if (isStopping()) throw shuttingDown(context)
+      if (!isServedAt(context, entry)) return errorResponse(nothing())
+      if (path !== asked && entry?.isSeen === true) return permanently(context)
+      if (entry?.countsKeys !== true && isOfApi(path)) await authentication.count(context)
+      if (entry === undefined) return await unmatched(context, path)
       // For HEAD the body is included, which determines length and encoding; the listener omits it.
-      return await entry.handle(arrival, parts)
+      return await entry.handle(context, parts)
     } catch (error) {
-      return failure(arrival, error, entry?.isSeen === false ? null : pages)
+      return failure(context, error, entry?.isSeen === false ? null : pages)
     }
   }
 }
@@ -97,7 +97,7 @@ function permanently({ site, url }: Call): Response {
 }
 
 /** Path parameters, percent-decoded; malformed escapes stay as they are. */
-function paramsOf(found: Result<Entry>): Arrival['params'] {
+function paramsOf(found: Result<Entry>): RequestContext['params'] {
   if (found.length === 1) return found[0][0]?.[1] ?? {}
   const [[first], captured] = found
   const params: Record<string, string> = {}
@@ -193,7 +193,7 @@ function matchingSingleSegments(
   }
 }
 
-function paramsOfSingleSegment(path: string): Arrival['params'] {
+function paramsOfSingleSegment(path: string): RequestContext['params'] {
   return { name: tryDecodeURIComponent(path.slice(1)) }
 }
 
@@ -201,15 +201,15 @@ function paramsOfSingleSegment(path: string): Arrival['params'] {
 function answeringUnmatched(
   addressAt: AddressAt,
   nothingHere: (call: Call) => Promise<Response>,
-): (arrival: Arrival, path: string) => Promise<Response> {
-  return async (arrival, path) => {
+): (context: RequestContext, path: string) => Promise<Response> {
+  return async (context, path) => {
     const address = addressAt(path)
-    if (address === null) return nothingHere(arrival)
+    if (address === null) return nothingHere(context)
     const { allowed, always, others } = address
-    arrival.route = address.path
-    arrival.origins = address.origins
-    setHeaders(arrival, always)
-    if (arrival.request.method === 'OPTIONS') return preflight(allowed)
+    context.route = address.path
+    context.origins = address.origins
+    setHeaders(context, always)
+    if (context.request.method === 'OPTIONS') return preflight(allowed)
     if (others === 'preflight') throw nothing()
     return methodNotAllowed(allowed)
   }

@@ -12,7 +12,6 @@ import { compressed, isCompressible } from './answers/compress.ts'
 import { createConcurrencyLimit } from './answers/concurrency-limit.ts'
 import { JsonAnswer } from './answers/json.ts'
 import type { WholeAnswer } from './answers/known-body.ts'
-import { Arrival } from './arrival.ts'
 import type { Site } from './call.ts'
 import type { Connection, Flow } from './connections/exchange.ts'
 import { listen } from './connections/listener.ts'
@@ -21,6 +20,7 @@ import type { Unreadable } from './connections/unreadable.ts'
 import { errorResponse } from './errors.ts'
 import { openApiDocument } from './openapi/openapi-document.ts'
 import type { Parts } from './parts.ts'
+import { RequestContext } from './request-context.ts'
 import { createRequestLog, type RequestWatch } from './request-log.ts'
 import { connectionBucket, parseTrustedProxies } from './requests/client-address.ts'
 import { createHosts } from './requests/hosts.ts'
@@ -119,14 +119,14 @@ export async function startServer(
 
   async function answer(request: Request, connection: Connection): Promise<Response | WholeAnswer> {
     const began = clock.monotonic()
-    const arrival = new Arrival(site, request, connection, nextId(), trusted)
-    const answered = await (connection.hasUrl ? router(arrival) : unreadableAddress())
+    const context = new RequestContext(site, request, connection, nextId(), trusted)
+    const answered = await (connection.hasUrl ? router(context) : unreadableAddress())
     // It may tell of what somebody else has just committed.
     const unsynced = db.durable()
     if (unsynced !== null) await unsynced
-    const whole = complete(answered, arrival)
-    const sent = isCompressible(whole) ? await compressed(whole, answered, arrival) : whole
-    logged(arrival, sent, began)
+    const whole = complete(answered, context)
+    const sent = isCompressible(whole) ? await compressed(whole, answered, context) : whole
+    logged(context, sent, began)
     return sent
   }
 

@@ -25,7 +25,7 @@ export interface UploadsPart {
   readonly resumable: ResumableUploads
   readonly receipts: Receipts
   readonly arrivalOf: (upload: UploadId) => Promise<Arrival>
-  readonly showing: PartialReads
+  readonly partialReads: PartialReads
   readonly jobs: readonly Job[]
 }
 
@@ -90,7 +90,7 @@ export function createUploadsPart(
     }),
     resumable: resumable.uploads,
     arrivalOf: (upload) => arrivalOf(core.db, upload),
-    showing: resumable.showing,
+    partialReads: resumable.partialReads,
     receipts: createReceipts({ ...core, limits: config, resumable: resumable.uploads, files }),
     jobs: [
       { name: 'give back room', on: 'every node', every: 5 * SECOND, run: () => reservations.endFailed() },

@@ -19,7 +19,7 @@ export function webhookDisabled({ outbox, unsubscribePath }: EndableMails) {
       account,
       to: mail.address,
       language: mail.language,
-      letter: {
+      content: {
         kind: 'webhook disabled',
         username: owner.username,
         url,

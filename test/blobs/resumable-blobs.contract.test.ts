@@ -85,11 +85,11 @@ function resumableContract(name: string, newPlace: NewPlace): void {
           const key = newKey()
           const recorded: Uint8Array[] = []
           let kept = await writeSession(key, null, new Uint8Array())
-          let isShown = false
+          let isReadable = false
           for (const { chunks, lost, isRecorded, isKeptAgain, isFollowed } of all) {
             const writer = await (await place()).resume(key, kept)
-            isShown ||= isFollowed
-            if (isShown) await writer.show()
+            isReadable ||= isFollowed
+            if (isReadable) await writer.makeReadable()
             const written = chunks.map((size) => random.bytes(size))
             for (const chunk of written) await writer.write(chunk)
             const now = await writer.keep()
@@ -101,7 +101,7 @@ function resumableContract(name: string, newPlace: NewPlace): void {
             // What was kept and not recorded is there to be mistaken for something.
             if (isRecorded && isKeptAgain) await writer.keep()
             await writer.close()
-            if (isShown) expect((await growing(key, kept)).equals(Buffer.concat(recorded))).toBe(true)
+            if (isReadable) expect((await growing(key, kept)).equals(Buffer.concat(recorded))).toBe(true)
           }
           const whole = await writeSession(key, kept, rest)
           const last = await store.resume(key, whole)

@@ -8,9 +8,9 @@ import { DAY, MINUTE } from '../../src/domain/clock.ts'
 import { parseMailAddress } from '../../src/domain/mail-address.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { createMailSending } from '../../src/mail/mail-sending.job.ts'
+import { type Mail, MailServerUnavailable } from '../../src/mail/mail-transport.ts'
 import { createOutbox } from '../../src/mail/outbox.ts'
-import { type Mail, MailServerAway } from '../../src/mail/postman.ts'
-import { createSmtpPostman } from '../../src/mail/smtp.ts'
+import { createSmtpTransport } from '../../src/mail/smtp.ts'
 import { databases } from '../support/databases/databases.ts'
 import { type HandClock, handClock } from '../support/hand-clock.ts'
 import { keptLog } from '../support/kept-log.ts'
@@ -28,18 +28,18 @@ function addressed(local: string) {
 async function write(db: Database, clock: HandClock, locals: readonly string[]): Promise<void> {
   const outbox = createOutbox(clock, systemRandom, addressed('files'))
   const username = `owner-${locals[0]}`
-  const letter = { kind: 'password changed', username } as const
+  const content = { kind: 'password changed', username } as const
   await inTransaction(db, async (trx) => {
     const account = await insertAccount(trx, systemRandom, { username, created_at: 0 })
     for (const local of locals) {
-      await outbox.put(trx, { account, to: addressed(local), language: 'en', letter, lasts: DAY })
+      await outbox.put(trx, { account, to: addressed(local), language: 'en', content, lasts: DAY })
     }
   })
 }
 
 function sendingOf(db: Database, clock: HandClock, mails: MailServer, log = keptLog()) {
-  const postman = createSmtpPostman(mails.config, PUBLIC)
-  return createMailSending({ db, clock, random: systemRandom, postman, log })
+  const transport = createSmtpTransport(mails.config, PUBLIC)
+  return createMailSending({ db, clock, random: systemRandom, transport, log })
 }
 
 describe.each([...databases('mail-sending')])('mails on %s', (_name, open) => {
@@ -65,9 +65,9 @@ describe.each([...databases('mail-sending')])('mails on %s', (_name, open) => {
       clock,
       random: systemRandom,
       log: keptLog(),
-      postman: {
+      transport: {
         async send(mail) {
-          await createSmtpPostman(mails.config, PUBLIC).send(mail, AbortSignal.timeout(10_000))
+          await createSmtpTransport(mails.config, PUBLIC).send(mail, AbortSignal.timeout(10_000))
           throw new Error('the node dies before it knows')
         },
       },
@@ -112,16 +112,16 @@ describe('a mail server', () => {
     messageId: '<one@example.org>',
     to: addressed('ada'),
     language: 'en',
-    letter: { kind: 'password changed', username: 'ada' },
+    content: { kind: 'password changed', username: 'ada' },
     writtenAt: Date.UTC(2030, 0, 1),
   }
   const handOver = (config: MailServer['config']) =>
-    createSmtpPostman(config, PUBLIC).send(mail, AbortSignal.timeout(20_000))
+    createSmtpTransport(config, PUBLIC).send(mail, AbortSignal.timeout(20_000))
 
   test('gets no password over a line that others could read', async () => {
     await using mails = await startMailServer()
     // Another name of this machine, which nobody can tell by the name.
-    await expect(handOver({ ...mails.config, host: '127.1' })).rejects.toThrow(MailServerAway)
+    await expect(handOver({ ...mails.config, host: '127.1' })).rejects.toThrow(MailServerUnavailable)
     expect([mails.logins(), mails.received.length]).toEqual([0, 0])
     await handOver(mails.config)
     expect([mails.logins(), mails.received.length]).toEqual([1, 1])
@@ -129,14 +129,14 @@ describe('a mail server', () => {
 
   test('whose certificate nobody vouches for gets neither password nor mail', async () => {
     await using mails = await startMailServer({ tls: true })
-    await expect(handOver(mails.config)).rejects.toThrow(MailServerAway)
+    await expect(handOver(mails.config)).rejects.toThrow(MailServerUnavailable)
     expect([mails.logins(), mails.received.length]).toEqual([0, 0])
   })
 
   test('that takes no password takes no mail, which is nobody’s fault but ours', async () => {
     await using mails = await startMailServer()
     const login = { user: 'files', password: 'wrong' }
-    await expect(handOver({ ...mails.config, login })).rejects.toThrow(MailServerAway)
+    await expect(handOver({ ...mails.config, login })).rejects.toThrow(MailServerUnavailable)
   })
 
   test('that stands still is left when the node stops', async () => {
@@ -146,9 +146,9 @@ describe('a mail server', () => {
     )
     const stopping = new AbortController()
     const config = { ...NO_MAIL_SERVER, port: mute.port }
-    const sent = createSmtpPostman(config, PUBLIC).send(mail, stopping.signal)
+    const sent = createSmtpTransport(config, PUBLIC).send(mail, stopping.signal)
     stopping.abort()
-    await expect(sent).rejects.toThrow(MailServerAway)
+    await expect(sent).rejects.toThrow(MailServerUnavailable)
   })
 
   test('is told when the mail was written, and that nobody’s absence is to be answered', async () => {

@@ -131,7 +131,7 @@ class MemoryBlobs implements BlobStore {
         return kept
       },
       safe: () => null,
-      async show() {},
+      async makeReadable() {},
       complete: async () => {
         assertOpen()
         if (kept === null) await this.#sync(key, entry)

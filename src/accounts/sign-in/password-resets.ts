@@ -70,7 +70,7 @@ export function createPasswordResets(parts: {
       if (!(await takeResetRequest(trx, id)) || somebody === null) return
       const { username, ...whom } = somebody
       const { path } = await makeLink(trx, 'password', whom.account, LASTS)
-      await outbox.put(trx, { ...whom, letter: { kind: 'reset', username, path }, lasts: LASTS })
+      await outbox.put(trx, { ...whom, content: { kind: 'reset', username, path }, lasts: LASTS })
     })
   }
 

@@ -2,7 +2,7 @@
 import type { Trx } from '../../database/database.ts'
 import { DAY } from '../../domain/clock.ts'
 import { type AccountId, GUESTS } from '../../domain/ids.ts'
-import type { Letter } from '../../domain/letter.ts'
+import type { MailContent } from '../../domain/mail-content.ts'
 import type { EndableMails } from '../../mail/outbox.ts'
 import { administratorsWithMail } from './backup-mails.rows.ts'
 
@@ -13,7 +13,7 @@ const LASTS = 7 * DAY
 export async function tellAdministrators(
   trx: Trx,
   { outbox, unsubscribePath }: EndableMails,
-  write: (to: { readonly username: string; readonly unsubscribePath: string }) => Letter,
+  write: (to: { readonly username: string; readonly unsubscribePath: string }) => MailContent,
 ): Promise<void> {
   if (!outbox.isOpen) return
   let after: AccountId = GUESTS
@@ -21,8 +21,8 @@ export async function tellAdministrators(
     const found = await administratorsWithMail(trx, after, ACCOUNTS)
     for (const { account_id: account, username, address, language } of found) {
       after = account
-      const letter = write({ username, unsubscribePath: unsubscribePath(account) })
-      await outbox.put(trx, { account, to: address, language, letter, lasts: LASTS })
+      const content = write({ username, unsubscribePath: unsubscribePath(account) })
+      await outbox.put(trx, { account, to: address, language, content, lasts: LASTS })
     }
     if (found.length < ACCOUNTS) return
   }

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { type AccountId, type DamageId, GUESTS } from '../../domain/ids.ts'
-import type { Letter } from '../../domain/letter.ts'
+import type { MailContent } from '../../domain/mail-content.ts'
 import type { EndableMails } from '../../mail/outbox.ts'
 import {
   type Asked,
@@ -42,11 +42,11 @@ export async function tellOfDamages(
   // Those who own damaged files too have told themselves with the first.
   await tellAll(parts, latest, mayGoOn, {
     find: (asked) => administratorsToTell(db, latest, asked),
-    write: (to) => letterToAdministrator(parts, to, latest),
+    write: (to) => mailToAdministrator(parts, to, latest),
   })
   await tellAll(parts, latest, mayGoOn, {
     find: (asked) => ownersToTell(db, asked),
-    write: (to) => letterToOwner(parts, to, latest),
+    write: (to) => mailToOwner(parts, to, latest),
   })
 }
 
@@ -59,7 +59,7 @@ async function tellAll(
     write,
   }: {
     readonly find: (asked: Asked) => Promise<Recipient[]>
-    readonly write: (to: Recipient) => Promise<Letter | null>
+    readonly write: (to: Recipient) => Promise<MailContent | null>
   },
 ): Promise<void> {
   const { db, clock, outbox } = parts
@@ -69,12 +69,12 @@ async function tellAll(
     const found = await find({ after, before, limit: ACCOUNTS })
     for (const to of found) {
       after = to.account_id
-      const letter = await write(to)
-      if (letter === null) continue
+      const content = await write(to)
+      if (content === null) continue
       await inTransaction(db, async (trx) => {
         if (!(await noteTold(trx, to, latest, clock.now()))) return
         const { account_id: account, address, language } = to
-        await outbox.put(trx, { account, to: address, language, letter, lasts: LASTS })
+        await outbox.put(trx, { account, to: address, language, content, lasts: LASTS })
       })
       await yieldToEventLoop()
     }
@@ -82,11 +82,11 @@ async function tellAll(
   }
 }
 
-async function letterToAdministrator(
+async function mailToAdministrator(
   { db, unsubscribePath }: DamageMails,
   { account_id, username, damage_told }: Recipient,
   latest: DamageId,
-): Promise<Letter | null> {
+): Promise<MailContent | null> {
   const span = [damage_told, latest] as const
   const contents = await countDamages(db, span)
   if (contents === 0) return null
@@ -104,11 +104,11 @@ async function letterToAdministrator(
   }
 }
 
-async function letterToOwner(
+async function mailToOwner(
   { db, unsubscribePath }: DamageMails,
   { account_id, username, damage_told }: Recipient,
   latest: DamageId,
-): Promise<Letter | null> {
+): Promise<MailContent | null> {
   const { files, total } = await filesOfDamages(db, [damage_told, latest], account_id, MOST_NAMES)
   if (files.length === 0) return null
   return {

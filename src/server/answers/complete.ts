@@ -1,5 +1,5 @@
 import type { Verdict } from '../../core/rate-limits/rate-limits.ts'
-import type { Arrival } from '../arrival.ts'
+import type { RequestContext } from '../request-context.ts'
 import { JsonAnswer } from './json.ts'
 import { WholeAnswer } from './known-body.ts'
 import { EXPOSED_HEADERS } from './preflight.ts'
@@ -17,10 +17,10 @@ const closedJson = new Headers({ ...JSON_TYPE, ...ALWAYS })
 const openJson = new Headers({ ...JSON_TYPE, ...ALWAYS, ...OPEN, 'Cache-Control': DEFAULT_CACHE_CONTROL })
 
 /** Builds the final response with all headers. */
-export function complete(answer: Response | JsonAnswer, arrival: Arrival): Response | WholeAnswer {
-  const { id, headers, rate, site } = arrival
+export function complete(answer: Response | JsonAnswer, context: RequestContext): Response | WholeAnswer {
+  const { id, headers, rate, site } = context
   // Open to any origin, because such routes accept keys and ignore cookies.
-  const isOpen = arrival.origins === 'any origin'
+  const isOpen = context.origins === 'any origin'
   const response = answer instanceof JsonAnswer ? jsonWith(isOpen ? openJson : closedJson, answer) : answer
   for (const [name, value] of headers) {
     if (name === 'Set-Cookie') response.headers.append(name, value)

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
-import type { Arrival } from '../arrival.ts'
+import type { RequestContext } from '../request-context.ts'
 import { acceptsGzip } from './encoding.ts'
 import { JsonAnswer } from './json.ts'
 import { WholeAnswer } from './known-body.ts'
@@ -37,11 +37,11 @@ export function isCompressible(answer: Response | WholeAnswer): boolean {
 export async function compressed(
   response: Response | WholeAnswer,
   answered: Response | JsonAnswer,
-  arrival: Arrival,
+  context: RequestContext,
 ): Promise<Response | WholeAnswer> {
   const { headers } = response
   headers.append('Vary', 'Accept-Encoding')
-  if (!mayBeCompressed(arrival)) return response
+  if (!mayBeCompressed(context)) return response
   headers.set('Content-Encoding', 'gzip')
   const etag = headers.get('etag')
   // Weakened, because the bytes differ from the uncompressed ones.
@@ -65,7 +65,7 @@ async function compressedBody(
  * Not for cross-site requests with cookies: the lengths of many such responses, with text chosen by the
  * attacker, could reveal a secret in them (BREACH).
  */
-function mayBeCompressed({ request: { headers } }: Arrival): boolean {
+function mayBeCompressed({ request: { headers } }: RequestContext): boolean {
   const accepted = headers.get('accept-encoding')
   if (accepted === null || !acceptsGzip(accepted)) return false
   const site = headers.get('sec-fetch-site')

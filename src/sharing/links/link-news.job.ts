@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts'
 import { type AccountId, GUESTS } from '../../domain/ids.ts'
-import type { LinkNewsItem } from '../../domain/letter.ts'
+import type { LinkNewsItem } from '../../domain/mail-content.ts'
 import type { EndableMails } from '../../mail/outbox.ts'
 import { type LinkNewsRow, markNewsTold, newsRecipients, noteNewsTold, untoldNews } from './link-news.rows.ts'
 
@@ -48,14 +48,14 @@ export async function tellNews(
         )
         const news = newsOf(rows)
         const listed = news.slice(0, MOST_ITEMS)
-        const letter = {
+        const content = {
           kind: 'link news' as const,
           username,
           news: listed,
           more: news.length - listed.length,
           unsubscribePath: unsubscribePath(account),
         }
-        if (news.length > 0) await outbox.put(trx, { account, to, language, letter, lasts: LASTS })
+        if (news.length > 0) await outbox.put(trx, { account, to, language, content, lasts: LASTS })
       })
       await yieldToEventLoop()
     }

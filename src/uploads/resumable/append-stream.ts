@@ -61,7 +61,7 @@ export class AppendStream {
   readonly #reservation: Reservation
   /** Whether somebody waits for what comes, and whether it can be read. */
   #isFollowed: boolean
-  #isShown = false
+  #isReadable = false
   #received: number
   #recorded: number
   #recordedAt: number
@@ -106,7 +106,7 @@ export class AppendStream {
   async run(): Promise<void> {
     const stopLooking = repeat(this.#parts.clock.timers, QUIET_AFTER, () => this.#keepWhileQuiet())
     try {
-      await this.#show()
+      await this.#makeReadable()
       const broken = await this.#takeIn()
       stopLooking()
       await this.#keeping
@@ -125,7 +125,7 @@ export class AppendStream {
     this.#isFollowed = true
     const isQuiet = this.#request.source.quietFor() >= QUIET_AFTER
     const mayShow = this.#sum === null && this.#received !== this.#upload.size
-    if (isQuiet && mayShow && this.#keeping === null) this.#whileQuiet(this.#show())
+    if (isQuiet && mayShow && this.#keeping === null) this.#whileQuiet(this.#makeReadable())
   }
 
   async #takeIn(): Promise<BrokenOff | null> {
@@ -211,16 +211,16 @@ export class AppendStream {
     const kept = await this.#kept()
     await this.#hashingWriter.rest()
     await this.#record(kept)
-    await this.#show()
+    await this.#makeReadable()
   }
 
   /** Makes readable what has come, once somebody waits for it. */
-  async #show(): Promise<void> {
-    if (!this.#isFollowed || this.#isShown) return
+  async #makeReadable(): Promise<void> {
+    if (!this.#isFollowed || this.#isReadable) return
     if (this.#received > this.#recorded) await this.#record(await this.#kept())
     this.#lease.assertHeld()
-    await this.#storing(() => this.#writer.show())
-    this.#isShown = true
+    await this.#storing(() => this.#writer.makeReadable())
+    this.#isReadable = true
   }
 
   /** A kill in the middle of a long append costs little. */
@@ -233,7 +233,7 @@ export class AppendStream {
     await this.#hashingWriter.flush()
     const safe = this.#writer.safe() ?? (isOverdue ? await this.#kept() : null)
     if (safe !== null) await this.#record(safe)
-    await this.#show()
+    await this.#makeReadable()
   }
 
   async #record(

@@ -28,10 +28,10 @@ export class PartialReads {
   }
 
   /**
-   * Asks whoever receives the upload, or its parts, to show what has come and what comes from now on. What nobody is about to
-   * add to is shown at once: the blob `key`. To be asked again while it cannot be read.
+   * Asks the node that receives the upload, or its parts, to make readable what has come and what comes from now on. A blob `key`
+   * that nobody is adding to is made readable at once. To be called again while it cannot be read.
    */
-  async show(id: UploadId, key: BlobKey): Promise<void> {
+  async makeReadable(id: UploadId, key: BlobKey): Promise<void> {
     const { db } = this.#parts
     const upload = await uploadById(db, id)
     if (upload === undefined || upload.ended_at !== null) return
@@ -63,7 +63,7 @@ export class PartialReads {
     if (progress === null) return
     const writer = await this.#parts.blobs.resume(key, { offset: received, progress })
     try {
-      await writer.show()
+      await writer.makeReadable()
     } finally {
       await writer.close()
     }

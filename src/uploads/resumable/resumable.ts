@@ -32,7 +32,7 @@ export interface Resumable {
   readonly leases: AppendLeases
   readonly finishing: Finishing
   readonly expiry: UploadExpiry
-  readonly showing: PartialReads
+  readonly partialReads: PartialReads
 }
 
 /** Puts the parts together. `isShared` says that other nodes may have the database open. */
@@ -79,5 +79,5 @@ export function createResumable(parts: {
     maxFileSize,
   })
   const expiry = new UploadExpiry({ db: parts.db, clock, outages, aging, report: parts.report })
-  return { uploads, leases, finishing, expiry, showing: new PartialReads({ ...parts, leases }) }
+  return { uploads, leases, finishing, expiry, partialReads: new PartialReads({ ...parts, leases }) }
 }

@@ -3,7 +3,7 @@ import { type Change, changesIn } from '../change.ts'
 
 const policy = { tests: ['test/client/policy.test.ts'] }
 const parts = { tests: ['test/blobs/object-parts.unit.test.ts'] }
-const shown = { tests: ['test/blobs/shown-parts.unit.test.ts'] }
+const shown = { tests: ['test/blobs/readable-parts.unit.test.ts'] }
 const invariants = { tests: ['test/blobs/blob-invariants.unit.test.ts'] }
 const syncFailures = { tests: ['test/faults/sync-failures.test.ts'] }
 const diskWriter = { tests: ['test/blobs/disk-writer.unit.test.ts'] }
@@ -111,7 +111,7 @@ export const stores: readonly Change[] = [
     ['if (last === null) return', 'if (last === null) return this.#putWhole(last)', shown],
     ['if (copy !== undefined) await', 'if (copy === undefined) await', shown],
   ]),
-  ...changesIn('src/blobs/s3-showing/growing-object.ts', shown, [
+  ...changesIn('src/blobs/s3-partial-reads/growing-object.ts', shown, [
     ['start: end - (size ?? 0), end }', 'start: end, end }'],
     ['{ start: begin, end: begin + size }', '{ start: 0, end: size }'],
     ['parts.slice(0, count)', 'parts.slice(0, 0)'],
@@ -133,7 +133,7 @@ export const stores: readonly Change[] = [
     ['    await this.#parts.settle()\n', ''],
     ['    this.#tailBefore = this.#tail\n', '    this.#tailBefore = null\n'],
     ['    if (this.#tailBefore !== null) this.#unwanted.push(this.#tailBefore)\n', ''],
-    ['      if (this.#kept !== null) await dropLeftovers(this.#client, this.#key)\n', ''],
+    ['      if (this.#kept !== null) await removeUnfinishedParts(this.#client, this.#key)\n', ''],
     ['kept.offset === total, () =>', 'true, () =>', invariants],
   ]),
   ...changesIn('src/blobs/s3-resumable.ts', parts, [

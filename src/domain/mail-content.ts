@@ -1,5 +1,5 @@
 /** Content of a mail, before it is worded. `path`: a path on this site, whose secret part works once. */
-export type Letter =
+export type MailContent =
   | { readonly kind: 'verify' | 'reset'; readonly username: string; readonly path: string }
   | {
       readonly kind: 'password changed' | 'address changed' | 'address removed'

@@ -4,9 +4,9 @@ import { BlobMissing, type KeptBlob, type ResumableWriter } from '../../src/blob
 import { partMemory } from '../../src/blobs/part-memory.ts'
 import { S3Failure } from '../../src/blobs/s3-failure.ts'
 import { objectOf } from '../../src/blobs/s3-objects.ts'
+import { GrowingObject } from '../../src/blobs/s3-partial-reads/growing-object.ts'
 import { removeBlob } from '../../src/blobs/s3-removal.ts'
 import { resumeOnS3 } from '../../src/blobs/s3-resumable.ts'
-import { GrowingObject } from '../../src/blobs/s3-showing/growing-object.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
 import { MemoryS3 } from '../support/storage/memory-s3.ts'
@@ -76,11 +76,11 @@ class Upload {
 
   async #write(session: ResumableWriter): Promise<void> {
     let offset = this.#recorded?.offset ?? 0
-    let isShown = false
+    let isReadable = false
     const show = async () => {
       if (offset < this.#shownFrom) return
-      if (!isShown) await session.show()
-      isShown = true
+      if (!isReadable) await session.makeReadable()
+      isReadable = true
       if (this.#recorded !== null) await this.#readAll(this.#recorded)
     }
     await show()

@@ -1,20 +1,20 @@
 import type { Language } from '../domain/language.ts'
-import type { Letter } from '../domain/letter.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
+import type { MailContent } from '../domain/mail-content.ts'
 
 export interface Mail {
   /** With angle brackets. Retries use the same id. */
   readonly messageId: string
   readonly to: MailAddress
   readonly language: Language
-  readonly letter: Letter
+  readonly content: MailContent
   readonly writtenAt: number
 }
 
 /** Transport for mails. */
-export interface Postman {
+export interface MailTransport {
   /**
-   * Resolves once the mail is accepted. Throws MailRefused when this mail is rejected, and MailServerAway
+   * Resolves once the mail is accepted. Throws MailRefused when this mail is rejected, and MailServerUnavailable
    * when the server accepts none at the moment or the signal aborted it.
    */
   send(mail: Mail, signal: AbortSignal): Promise<void>
@@ -35,6 +35,6 @@ export class MailRefused extends Error {
 }
 
 /** No mail can be sent: the server is unreachable, does not answer, or rejects the login. */
-export class MailServerAway extends Error {
-  override readonly name = 'MailServerAway'
+export class MailServerUnavailable extends Error {
+  override readonly name = 'MailServerUnavailable'
 }

@@ -4,7 +4,12 @@ import type { S3Client } from '../s3-client.ts'
 import { isTransient, S3Failure } from '../s3-failure.ts'
 import { deleteObject, objectOf, objectSize, putObject, UPLOAD_RETRIES } from '../s3-objects.ts'
 import { newPart, type PlanPart } from '../s3-part.ts'
-import { beginUpload, dropUploadsOf, joinParts, type UnfinishedMultipartUpload } from '../s3-uploads.ts'
+import {
+  abortMultipartUploads,
+  completeMultipartUpload,
+  createMultipartUpload,
+  type UnfinishedMultipartUpload,
+} from '../s3-uploads.ts'
 import { text } from '../s3-xml.ts'
 
 const COPY_WITHIN = 60_000
@@ -64,14 +69,14 @@ export async function canCopyParts(client: S3Client, random: Random): Promise<bo
   const { signal } = new AbortController()
   try {
     await putObject(client, object, part.seal())
-    const upload = { object, id: await beginUpload(client, object, signal) }
+    const upload = { object, id: await createMultipartUpload(client, object, signal) }
     const etag = await copyPart(client, upload, 1, { start: 0, end: PROBE_BYTES }, signal)
-    await joinParts(client, upload, [etag], signal)
+    await completeMultipartUpload(client, upload, [etag], signal)
     return (await objectSize(client, object)) === PROBE_BYTES
   } catch (error) {
     if (error instanceof S3Failure && !isTransient(error)) return false
     throw error
   } finally {
-    await Promise.all([dropUploadsOf(client, object), deleteObject(client, object)])
+    await Promise.all([abortMultipartUploads(client, object), deleteObject(client, object)])
   }
 }

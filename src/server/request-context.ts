@@ -5,8 +5,8 @@ import type { Connection } from './connections/exchange.ts'
 import { addressBucket, clientAddress, type TrustedProxies } from './requests/client-address.ts'
 import type { Origins } from './route.ts'
 
-/** State of a request from its arrival to its response. The router fills in the route's data. */
-export class Arrival implements Call {
+/** State of a request from its beginning to its response. The router fills in the route's data. */
+export class RequestContext implements Call {
   readonly site: Site
   readonly request: Request
   readonly connection: Connection

@@ -1,10 +1,10 @@
-import type { Letter } from '../domain/letter.ts'
+import type { MailContent } from '../domain/mail-content.ts'
 
 /** An item, or one with a list of its own. */
 export type ListItem = string | { readonly text: string; readonly items: readonly string[] }
 
-/** A letter in words. */
-export interface Wording {
+/** Text of a mail in one language. */
+export interface MailText {
   readonly subject: string
   /** Text before the list and the link. */
   readonly paragraphs: readonly string[]
@@ -16,8 +16,8 @@ export interface Wording {
   readonly end?: { readonly label: string; readonly address: string }
 }
 
-/** Context that the words need besides the letter. */
-export interface Surroundings {
+/** Context that the texts need besides the content. */
+export interface MailTextContext {
   /** The public address without its scheme. */
   readonly host: string
   /** Returns the absolute address for a path. */
@@ -25,4 +25,4 @@ export interface Surroundings {
 }
 
 /** Implemented once per language. */
-export type MailWords = (letter: Letter, surroundings: Surroundings) => Wording
+export type MailTexts = (content: MailContent, context: MailTextContext) => MailText

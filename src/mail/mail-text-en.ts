@@ -8,30 +8,30 @@ import type {
   LinkNews,
   LinkNewsItem,
   WebhookDisabled,
-} from '../domain/letter.ts'
+} from '../domain/mail-content.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { ListItem, MailWords, Surroundings, Wording } from './wording.ts'
+import type { ListItem, MailText, MailTextContext, MailTexts } from './mail-text.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const number = new Intl.NumberFormat('en-GB')
 
-export const letterWordsEn: MailWords = (letter, at) => {
-  const account = `the account ${letter.username} at ${at.host}`
+export const mailTextEn: MailTexts = (content, at) => {
+  const account = `the account ${content.username} at ${at.host}`
   const notYou = 'If that was not you, set a new password at once, or contact whoever runs the server.'
-  switch (letter.kind) {
+  switch (content.kind) {
     case 'verify':
       return {
         subject: 'Confirm your address',
         paragraphs: [`Somebody, most likely you, wants email for ${account} to go to this address.`],
-        link: { label: 'Confirm the address', address: at.address(letter.path) },
+        link: { label: 'Confirm the address', address: at.address(content.path) },
         rest: ['The link works once, for a day. If that was not you, you need not do anything.'],
       }
     case 'reset':
       return {
         subject: 'Set a new password',
         paragraphs: [`Somebody, most likely you, asked for a new password for ${account}.`],
-        link: { label: 'Set a new password', address: at.address(letter.path) },
+        link: { label: 'Set a new password', address: at.address(content.path) },
         rest: [
           'The link works once, for an hour. If that was not you, you need not do anything: your password stays as it is.',
         ],
@@ -56,27 +56,27 @@ export const letterWordsEn: MailWords = (letter, at) => {
         rest: [notYou],
       }
     case 'files going':
-      return filesGoing(letter, account, at)
+      return filesGoing(content, account, at)
     case 'files damaged':
-      return filesDamaged(letter, account, at)
+      return filesDamaged(content, account, at)
     case 'link news':
-      return linkNews(letter, account, at)
+      return linkNews(content, account, at)
     case 'webhook disabled':
-      return webhookDisabled(letter, account, at)
+      return webhookDisabled(content, account, at)
     case 'contents damaged':
-      return contentsDamaged(letter, at)
+      return contentsDamaged(content, at)
     case 'backup ended':
-      return backupLacks(letter, at)
+      return backupLacks(content, at)
     case 'drill ended':
-      return letter.wrong === 0 ? drillSaidYes(letter, at) : drillSaidNo(letter, at)
+      return content.wrong === 0 ? drillSaidYes(content, at) : drillSaidNo(content, at)
     case 'backup failed':
     case 'drill failed':
-      return backupFailed(letter, at)
+      return backupFailed(content, at)
   }
 }
 
-function filesGoing(letter: FilesGoing, account: string, at: Surroundings): Wording {
-  const { names, more, goAt, days } = letter
+function filesGoing(content: FilesGoing, account: string, at: MailTextContext): MailText {
+  const { names, more, goAt, days } = content
   const count = names.length + more
   const isOne = count === 1
   const files = isOne ? 'One file' : `${number.format(count)} files`
@@ -86,15 +86,15 @@ function filesGoing(letter: FilesGoing, account: string, at: Surroundings): Word
       `${files} in ${account} will be deleted from ${day.format(goAt)} on, unless somebody opens ${isOne ? 'it' : 'them'} first:`,
     ],
     list: { items: names, more: more === 0 ? null : `and ${number.format(more)} more` },
-    link: { label: isOne ? 'Keep it' : 'Keep all of them', address: at.address(letter.keepPath) },
+    link: { label: isOne ? 'Keep it' : 'Keep all of them', address: at.address(content.keepPath) },
     rest: [
       `That counts as opening ${isOne ? 'it' : 'each of them'}: a file stays as long as somebody opens it every ${number.format(days)} days.`,
     ],
-    end: { label: 'Stop these emails', address: at.address(letter.unsubscribePath) },
+    end: { label: 'Stop these emails', address: at.address(content.unsubscribePath) },
   }
 }
 
-function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: string, at: Surroundings) {
+function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: string, at: MailTextContext) {
   const count = names.length + more
   const isOne = count === 1
   const files = isOne ? 'One file' : `${number.format(count)} files`
@@ -112,7 +112,7 @@ function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: s
   }
 }
 
-function linkNews({ news, more, unsubscribePath }: LinkNews, account: string, at: Surroundings): Wording {
+function linkNews({ news, more, unsubscribePath }: LinkNews, account: string, at: MailTextContext): MailText {
   const [first] = news
   const isOne = news.length + more === 1 && first !== undefined
   return {
@@ -167,8 +167,8 @@ function downloaded({ title, times, isFirst }: DownloadedNews): string {
 function webhookDisabled(
   { url, isGone, unsubscribePath }: WebhookDisabled,
   account: string,
-  at: Surroundings,
-): Wording {
+  at: MailTextContext,
+): MailText {
   const why = isGone
     ? 'its receiver has answered that it is gone'
     : 'nothing that was sent there has succeeded for a day'
@@ -184,7 +184,7 @@ function webhookDisabled(
   }
 }
 
-function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDamaged, at: Surroundings) {
+function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDamaged, at: MailTextContext) {
   const what = contents === 1 ? 'One stored content' : `${number.format(contents)} stored contents`
   return {
     subject: `${what} ${contents === 1 ? 'is' : 'are'} damaged`,
@@ -203,7 +203,7 @@ function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDam
   }
 }
 
-function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: Surroundings): Wording {
+function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: MailTextContext): MailText {
   const what = wrong === 1 ? 'one content' : `${number.format(wrong)} contents`
   return {
     subject: `The backup lacks ${what}`,
@@ -218,7 +218,7 @@ function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
   }
 }
 
-function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupEnded, at: Surroundings) {
+function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupEnded, at: MailTextContext) {
   const read = files === 1 ? 'one file' : `${number.format(files)} files`
   return {
     subject: 'The backup can be restored',
@@ -231,7 +231,7 @@ function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupE
   }
 }
 
-function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: Surroundings): Wording {
+function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: MailTextContext): MailText {
   const what = wrong === 1 ? 'one content is' : `${number.format(wrong)} contents are`
   return {
     subject: 'The backup cannot be restored whole',
@@ -246,7 +246,7 @@ function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
   }
 }
 
-function backupFailed({ kind, place, reason, lastAt, unsubscribePath }: BackupFailed, at: Surroundings) {
+function backupFailed({ kind, place, reason, lastAt, unsubscribePath }: BackupFailed, at: MailTextContext) {
   const isBackup = kind === 'backup failed'
   const last = lastAt === null ? null : moment.format(lastAt)
   return {

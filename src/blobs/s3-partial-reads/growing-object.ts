@@ -24,7 +24,7 @@ interface KnownParts {
 
 /**
  * A blob in S3 that is read while it is written. Its bytes are in its own object, which has the first ones once a session has
- * shown them, and all once it is complete; in copies of parts that were sent after that; and in its tail.
+ * made them readable, and all once it is complete; in copies of parts that were sent after that; and in its tail.
  */
 export class GrowingObject implements GrowingBlob {
   readonly #client: S3Client

@@ -8,31 +8,31 @@ import type {
   LinkNews,
   LinkNewsItem,
   WebhookDisabled,
-} from '../domain/letter.ts'
+} from '../domain/mail-content.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { ListItem, MailWords, Surroundings, Wording } from './wording.ts'
+import type { ListItem, MailText, MailTextContext, MailTexts } from './mail-text.ts'
 
 const day = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeZone: 'UTC' })
 const moment = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const number = new Intl.NumberFormat('de-DE')
 
-export const letterWordsDe: MailWords = (letter, at) => {
-  const account = `Konto ${letter.username} auf ${at.host}`
+export const mailTextDe: MailTexts = (content, at) => {
+  const account = `Konto ${content.username} auf ${at.host}`
   const notYou =
     'Wenn du das nicht warst, lege sofort ein neues Passwort fest oder wende dich an den Betreiber des Servers.'
-  switch (letter.kind) {
+  switch (content.kind) {
     case 'verify':
       return {
         subject: 'Bestätige deine Adresse',
         paragraphs: [`Jemand, vermutlich du, möchte E-Mails zum ${account} an diese Adresse bekommen.`],
-        link: { label: 'Adresse bestätigen', address: at.address(letter.path) },
+        link: { label: 'Adresse bestätigen', address: at.address(content.path) },
         rest: ['Der Link gilt einmal, einen Tag lang. Wenn du das nicht warst, musst du nichts tun.'],
       }
     case 'reset':
       return {
         subject: 'Lege ein neues Passwort fest',
         paragraphs: [`Jemand, vermutlich du, möchte ein neues Passwort für das ${account}.`],
-        link: { label: 'Neues Passwort festlegen', address: at.address(letter.path) },
+        link: { label: 'Neues Passwort festlegen', address: at.address(content.path) },
         rest: [
           'Der Link gilt einmal, eine Stunde lang. Wenn du das nicht warst, musst du nichts tun: Dein Passwort bleibt, wie es ist.',
         ],
@@ -57,27 +57,27 @@ export const letterWordsDe: MailWords = (letter, at) => {
         rest: [notYou],
       }
     case 'files going':
-      return filesGoing(letter, account, at)
+      return filesGoing(content, account, at)
     case 'files damaged':
-      return filesDamaged(letter, account, at)
+      return filesDamaged(content, account, at)
     case 'link news':
-      return linkNews(letter, account, at)
+      return linkNews(content, account, at)
     case 'webhook disabled':
-      return webhookDisabled(letter, account, at)
+      return webhookDisabled(content, account, at)
     case 'contents damaged':
-      return contentsDamaged(letter, at)
+      return contentsDamaged(content, at)
     case 'backup ended':
-      return backupLacks(letter, at)
+      return backupLacks(content, at)
     case 'drill ended':
-      return letter.wrong === 0 ? drillSaidYes(letter, at) : drillSaidNo(letter, at)
+      return content.wrong === 0 ? drillSaidYes(content, at) : drillSaidNo(content, at)
     case 'backup failed':
     case 'drill failed':
-      return backupFailed(letter, at)
+      return backupFailed(content, at)
   }
 }
 
-function filesGoing(letter: FilesGoing, account: string, at: Surroundings): Wording {
-  const { names, more, goAt, days } = letter
+function filesGoing(content: FilesGoing, account: string, at: MailTextContext): MailText {
+  const { names, more, goAt, days } = content
   const count = names.length + more
   const isOne = count === 1
   const files = isOne ? 'Eine Datei' : `${number.format(count)} Dateien`
@@ -87,15 +87,15 @@ function filesGoing(letter: FilesGoing, account: string, at: Surroundings): Word
       `${files} im ${account} ${isOne ? 'wird' : 'werden'} ab dem ${day.format(goAt)} gelöscht, wenn niemand sie vorher öffnet:`,
     ],
     list: { items: names, more: more === 0 ? null : `und ${number.format(more)} weitere` },
-    link: { label: isOne ? 'Behalten' : 'Alle behalten', address: at.address(letter.keepPath) },
+    link: { label: isOne ? 'Behalten' : 'Alle behalten', address: at.address(content.keepPath) },
     rest: [
       `Das gilt, als wäre ${isOne ? 'sie' : 'jede von ihnen'} geöffnet worden: Eine Datei bleibt, solange jemand sie alle ${number.format(days)} Tage öffnet.`,
     ],
-    end: { label: 'Diese E-Mails abbestellen', address: at.address(letter.unsubscribePath) },
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(content.unsubscribePath) },
   }
 }
 
-function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: string, at: Surroundings) {
+function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: string, at: MailTextContext) {
   const count = names.length + more
   const isOne = count === 1
   const files = isOne ? 'Eine Datei' : `${number.format(count)} Dateien`
@@ -115,7 +115,7 @@ function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: s
   }
 }
 
-function linkNews({ news, more, unsubscribePath }: LinkNews, account: string, at: Surroundings): Wording {
+function linkNews({ news, more, unsubscribePath }: LinkNews, account: string, at: MailTextContext): MailText {
   const [first] = news
   const isOne = news.length + more === 1 && first !== undefined
   return {
@@ -170,8 +170,8 @@ function downloaded({ title, times, isFirst }: DownloadedNews): string {
 function webhookDisabled(
   { url, isGone, unsubscribePath }: WebhookDisabled,
   account: string,
-  at: Surroundings,
-): Wording {
+  at: MailTextContext,
+): MailText {
   const why = isGone
     ? 'weil sein Empfänger geantwortet hat, dass es ihn nicht mehr gibt'
     : 'weil seit einem Tag nichts davon angekommen ist'
@@ -187,7 +187,7 @@ function webhookDisabled(
   }
 }
 
-function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDamaged, at: Surroundings) {
+function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDamaged, at: MailTextContext) {
   const isOne = contents === 1
   const what = isOne ? 'Ein gespeicherter Inhalt' : `${number.format(contents)} gespeicherte Inhalte`
   return {
@@ -207,7 +207,7 @@ function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDam
   }
 }
 
-function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: Surroundings): Wording {
+function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: MailTextContext): MailText {
   const what = wrong === 1 ? 'ein Inhalt' : `${number.format(wrong)} Inhalte`
   return {
     subject: `Der Sicherung ${wrong === 1 ? 'fehlt' : 'fehlen'} ${what}`,
@@ -222,7 +222,7 @@ function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
   }
 }
 
-function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupEnded, at: Surroundings) {
+function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupEnded, at: MailTextContext) {
   const read = files === 1 ? 'eine Datei' : `${number.format(files)} Dateien`
   return {
     subject: 'Die Sicherung lässt sich zurückspielen',
@@ -237,7 +237,7 @@ function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupE
   }
 }
 
-function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: Surroundings): Wording {
+function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: MailTextContext): MailText {
   const what = wrong === 1 ? 'ein Inhalt fehlt oder ist' : `${number.format(wrong)} Inhalte fehlen oder sind`
   return {
     subject: 'Die Sicherung lässt sich nicht ganz zurückspielen',
@@ -252,7 +252,7 @@ function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
   }
 }
 
-function backupFailed({ kind, place, reason, lastAt, unsubscribePath }: BackupFailed, at: Surroundings) {
+function backupFailed({ kind, place, reason, lastAt, unsubscribePath }: BackupFailed, at: MailTextContext) {
   const isBackup = kind === 'backup failed'
   const last = lastAt === null ? null : moment.format(lastAt)
   return {
