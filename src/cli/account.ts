@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { Environment } from '../config/environment.ts'
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime, timestamp } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { changeCommands } from './admin/accounts.ts'
 import { withAdministration } from './administration.ts'
@@ -73,7 +73,7 @@ function list(environment: Environment, { search, state, json }: ListOptions): P
           id: account.id,
           username: account.username,
           created_at: timestamp(account.createdAt),
-          disabled_at: account.disabledAt === null ? null : timestamp(account.disabledAt),
+          disabled_at: optionalTime(account.disabledAt),
           storage_used: account.storageUsed,
           files_count: account.filesCount,
         })),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config/environment.ts'
-import { systemClock, timestamp } from '../domain/clock.ts'
+import { optionalTime, systemClock, timestamp } from '../domain/clock.ts'
 import type { FolderIdentifier } from '../domain/ids.ts'
 import { SCOPES, type Scope } from '../domain/scopes.ts'
 import { withAdministration } from './administration.ts'
@@ -132,8 +132,4 @@ function stateOf({ revokedAt, expiresAt }: Ends): string {
   if (revokedAt !== null) return `revoked ${timestamp(revokedAt)}`
   if (expiresAt === null) return 'active'
   return `${expiresAt > systemClock.now() ? 'active until' : 'expired'} ${timestamp(expiresAt)}`
-}
-
-function optionalTime(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : timestamp(milliseconds)
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Environment } from '../config/environment.ts'
 import type { Config } from '../config.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime, timestamp } from '../domain/clock.ts'
 import type { ReportId } from '../domain/ids.ts'
 import { takeDownCommand } from './admin/take-downs.ts'
 import { withAdministration } from './administration.ts'
@@ -58,7 +58,7 @@ function list(environment: Environment, { all, json }: ListOptions): Promise<voi
         found.map(({ createdAt, closedAt, ...report }) => ({
           ...report,
           created_at: timestamp(createdAt),
-          closed_at: closedAt === null ? null : timestamp(closedAt),
+          closed_at: optionalTime(closedAt),
         })),
       )
     }

@@ -75,6 +75,9 @@ export function timestamp(milliseconds: number): string {
   return `${beginnings.get(day) ?? rememberedBeginning(day)}${hours}:${minutes}:${seconds}.${THREE_DIGITS[rest % SECOND]}Z`
 }
 
+/** Null for none. */
+export const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
+
 function rememberedBeginning(day: number): string {
   const text = new Date(day * DAY).toISOString().slice(0, 'YYYY-MM-DDT'.length)
   if (beginnings.size === MOST_BEGINNINGS) beginnings.clear()

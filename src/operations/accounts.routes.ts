@@ -13,13 +13,13 @@ import {
 } from '../contract/administration.ts'
 import { done } from '../contract/fields.ts'
 import { ACCOUNT_SORTS, ACCOUNT_STATES } from '../domain/administration.ts'
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime, timestamp } from '../domain/clock.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { Site } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
-import { nothingToChange, rowId } from '../server/requests/fields.ts'
-import { optionalTime, pageFields, pageQuery, toList } from './fields.ts'
+import { nothingToChange, rowId, rowNumber } from '../server/requests/fields.ts'
+import { pageFields, pageQuery, toList } from './fields.ts'
 
 function toAccount({ config }: Site, info: AccountInfo): AdminAccount {
   return {
@@ -39,6 +39,7 @@ function toAccount({ config }: Site, info: AccountInfo): AdminAccount {
 }
 
 const params = z.object({ id: rowId })
+const idOf = (text: string | undefined) => rowNumber(text) as AccountId
 
 export const listAccountsEndpoint = adminEndpoint({
   summary: 'List the accounts',
@@ -75,7 +76,7 @@ export const getAnyAccountEndpoint = adminEndpoint({
   answer: adminAccountAnswer,
   errors: [404],
   async handle({ call, params }, { accounts, files }: { accounts: AccountsPart; files: FilesPart }) {
-    const { account, ways } = await accounts.administration.get(idOf(params))
+    const { account, ways } = await accounts.administration.get(idOf(params.id))
     const data: AdminAccountDetail = {
       ...toAccount(call.site, account),
       has_password: ways.passwords > 0,
@@ -114,7 +115,7 @@ export const changeAnyAccountEndpoint = adminEndpoint({
     if (Object.keys(body).length === 0) throw nothingToChange()
     if (isAdmin === true) assertProved(call, signIn.proofs)
     const change = { quota, disabled, isAdmin }
-    const info = await accounts.administration.change(caller, idOf(params), change)
+    const info = await accounts.administration.change(caller, idOf(params.id), change)
     return { success: true, data: toAccount(call.site, info) }
   },
 })
@@ -139,7 +140,7 @@ export const resetAccountEndpoint = adminEndpoint({
     { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
   ) {
     assertProved(call, signIn.proofs)
-    const link = await accounts.administration.reset(caller, idOf(params), {
+    const link = await accounts.administration.reset(caller, idOf(params.id), {
       secondFactor: body.second_factor === true,
       mailAddress: body.mail_address === true,
     })
@@ -159,12 +160,7 @@ export const removeAnyAccountEndpoint = adminEndpoint({
     { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
   ) {
     assertProved(call, signIn.proofs)
-    await accounts.administration.remove(caller, idOf(params), body.username)
+    await accounts.administration.remove(caller, idOf(params.id), body.username)
     return { success: true }
   },
 })
-
-/** Anything but a number becomes the id 0, which no listed account has. */
-function idOf(params: Readonly<Record<string, string>>): AccountId {
-  return (/^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : 0) as AccountId
-}

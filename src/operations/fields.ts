@@ -1,4 +1,3 @@
-import { timestamp } from '../domain/clock.ts'
 import { MAX_PAGE, paginationOf, queryNumber } from '../server/requests/fields.ts'
 
 /** Query parameters shared by the administrators' lists. */
@@ -22,5 +21,3 @@ export function pageFields(query: { readonly page?: number; readonly per_page?: 
 export function toList<Item>({ page, perPage }: PageFields, data: readonly Item[], total: number) {
   return { success: true as const, data, pagination: paginationOf(page, perPage, total) }
 }
-
-export const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))

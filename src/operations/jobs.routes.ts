@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { done } from '../contract/fields.ts'
 import { type BackgroundJob, jobsAnswer, nodesAnswer } from '../contract/operations.ts'
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime, timestamp } from '../domain/clock.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
-import { optionalTime } from './fields.ts'
 import type { OperationsPart } from './operations.part.ts'
 
 export const listJobsEndpoint = adminEndpoint({

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { done } from '../contract/fields.ts'
 import { type Notice as NoticeAnswer, noticeAnswer, shownNoticeAnswer } from '../contract/notice.ts'
+import { optionalTime } from '../domain/clock.ts'
 import { MAX_NOTICE, NOTICE_LEVELS, type Notice } from '../domain/notice.ts'
 import { adminEndpoint, openEndpoint } from '../server/endpoint.ts'
-import { optionalTime } from './fields.ts'
 import type { OperationsPart } from './operations.part.ts'
 
 const time = z.iso

@@ -3,7 +3,7 @@ import { dropMeta, metaOf, setMeta } from '../core/meta.rows.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Actor } from '../domain/audit.ts'
-import { type Clock, timestamp } from '../domain/clock.ts'
+import { type Clock, optionalTime } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { isDue, type Notice, parseNotice } from '../domain/notice.ts'
 
@@ -42,8 +42,7 @@ export function createNotices(db: Database, clock: Clock): NoticeBoard {
       await inTransaction(db, async (trx) => {
         await setMeta(trx, KEY, JSON.stringify(notice))
         const { text, level, from, until } = notice
-        const time = (at: number | null) => (at === null ? null : timestamp(at))
-        const details = { text, level, from: time(from), until: time(until) }
+        const details = { text, level, from: optionalTime(from), until: optionalTime(until) }
         await recordAuditEntry(trx, clock, actor, { act: 'notice.set', object: null, details })
       })
       known = notice

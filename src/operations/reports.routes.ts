@@ -1,17 +1,17 @@
 import { z } from '@hono/zod-openapi'
 import { type Report, reportAnswer, reportsAnswer, takenDownAnswer } from '../contract/administration.ts'
 import { done } from '../contract/fields.ts'
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime, timestamp } from '../domain/clock.ts'
 import type { ReportId } from '../domain/ids.ts'
 import { fileUrl, thumbnailPath } from '../files/file-answers.ts'
 import { pictureAddresses } from '../files/picture-addresses.ts'
 import type { Site } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
-import { rowId } from '../server/requests/fields.ts'
+import { rowId, rowNumber } from '../server/requests/fields.ts'
 import type { JudgedReport } from '../sharing/reports.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
-import { optionalTime, pageFields, pageQuery, toList } from './fields.ts'
+import { pageFields, pageQuery, toList } from './fields.ts'
 
 /** Returns a function that builds the response for each of these reports. */
 async function reportAnswers(
@@ -57,8 +57,7 @@ function toReport(site: Site, judged: JudgedReport, pictureUrl: string | null): 
 }
 
 const params = z.object({ id: rowId })
-const idOf = (given: Readonly<Record<string, string>>) =>
-  (/^\d{1,15}$/.test(given.id ?? '') ? Number(given.id) : 0) as ReportId
+const idOf = (text: string | undefined) => rowNumber(text) as ReportId
 
 export const listReportsEndpoint = adminEndpoint({
   summary: 'List what people report about files, the newest first',
@@ -79,7 +78,7 @@ export const getReportEndpoint = adminEndpoint({
   answer: reportAnswer,
   errors: [404],
   async handle({ call, params }, { sharing, thumbnails }: { sharing: SharingPart; thumbnails: Thumbnails }) {
-    const found = await sharing.reports.judged(idOf(params))
+    const found = await sharing.reports.judged(idOf(params.id))
     const answerWith = await reportAnswers(call.site, thumbnails, [found])
     return { success: true, data: answerWith(found) }
   },
@@ -91,7 +90,7 @@ export const dismissReportEndpoint = adminEndpoint({
   answer: done,
   errors: [404],
   async handle({ caller, params }, { sharing }: { sharing: SharingPart }) {
-    await sharing.reports.dismiss(caller, idOf(params))
+    await sharing.reports.dismiss(caller, idOf(params.id))
     return { success: true }
   },
 })
@@ -102,6 +101,6 @@ export const takeReportedDownEndpoint = adminEndpoint({
   answer: takenDownAnswer,
   errors: [404],
   async handle({ caller, params }, { sharing }: { sharing: SharingPart }) {
-    return { success: true, data: await sharing.takeDowns.reported(caller, idOf(params)) }
+    return { success: true, data: await sharing.takeDowns.reported(caller, idOf(params.id)) }
   },
 })

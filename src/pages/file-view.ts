@@ -1,6 +1,6 @@
 import type { PreviewKind } from '../../web/file/data.ts'
 import type { Asker } from '../domain/access.ts'
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime, timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
 import { contentAddress, type Presentation } from '../downloads/addresses.ts'
 import {
@@ -63,7 +63,7 @@ export async function fileView(
     uploadedAt: timestamp(file.created_at),
     expiresAt: timestamp(files.lifetime.endOf(call.site.clock.now())),
     sha256: file.sha256,
-    verifiedAt: file.verified_at === null ? null : timestamp(file.verified_at),
+    verifiedAt: optionalTime(file.verified_at),
     views: file.views + pending.views,
     downloads: file.downloads + pending.downloads,
     url: call.site.publicUrl + path,

@@ -1,4 +1,4 @@
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime } from '../domain/clock.ts'
 import type { FolderId, LinkSlug, Uuid } from '../domain/ids.ts'
 import type { FileListRow } from '../files/file-lists.rows.ts'
 import type { Opened } from '../sharing/access.ts'
@@ -54,7 +54,7 @@ export function linkPlace(
     notice: {
       name: only === null ? null : link.name,
       message: link.message,
-      endsAt: link.ends_at === null ? null : timestamp(link.ends_at),
+      endsAt: optionalTime(link.ends_at),
       left: max === null ? null : leftFor(asker, Math.max(0, max - taken)),
     },
     pathOf: (target) => (target === only ? path : linkPath(link.slug, target)),

@@ -1,4 +1,4 @@
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime } from '../domain/clock.ts'
 import type { Call } from '../server/call.ts'
 import type { OpenLink } from '../sharing/links/link-access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
@@ -20,7 +20,7 @@ export async function uploadLinkPage(
     notice: {
       name: link.name,
       message: link.message,
-      endsAt: link.ends_at === null ? null : timestamp(link.ends_at),
+      endsAt: optionalTime(link.ends_at),
       left: null,
     },
     fields: terms.fields,

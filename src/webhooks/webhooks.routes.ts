@@ -12,7 +12,7 @@ import {
   webhook as webhookShape,
   webhooksAnswer,
 } from '../contract/webhooks.ts'
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime, timestamp } from '../domain/clock.ts'
 import type { WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
 import { EVENT_KINDS } from '../domain/link-event.ts'
 import { keyedEndpoint } from '../server/endpoint.ts'
@@ -33,8 +33,6 @@ import type { WebhookRow } from './webhooks.rows.ts'
 interface Needs {
   readonly webhooks: WebhooksPart
 }
-
-const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
 
 function toWebhook({ id, url, kinds, ...times }: WebhookRow): Webhook {
   return {

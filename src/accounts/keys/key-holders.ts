@@ -1,9 +1,9 @@
 import type { AccountCaller } from '../../core/callers.ts'
+import { hashToken } from '../../core/token-hash.ts'
 import type { Database } from '../../database/database.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { parseScopes } from '../../domain/scopes.ts'
 import { findKeyHolder, type KeyHolder } from './api-keys.rows.ts'
-import { hashKey } from './key-issuing.ts'
 
 /** Holder of a key that was not revoked; the key may have expired. */
 export interface Holder {
@@ -37,7 +37,7 @@ export function createHolders(db: Database): Holders {
 
     async find(secret) {
       const asked = version
-      const row = await findKeyHolder(db, hashKey(secret))
+      const row = await findKeyHolder(db, hashToken(secret))
       if (row === undefined) return undefined
       const holder = holderOf(row)
       // Not cached if anything was committed meanwhile, which may have changed the holder.

@@ -1,7 +1,8 @@
+import { hashToken } from '../../core/token-hash.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../../domain/ids.ts'
+import type { AccountId, FolderIdentifier, KeyId } from '../../domain/ids.ts'
 import { boundedNfc } from '../../domain/measured-text.ts'
 import type { Random } from '../../domain/random.ts'
 import { formatScopes, parseScopes, type Scope } from '../../domain/scopes.ts'
@@ -60,16 +61,11 @@ export async function issueKey(
     account_id: account,
     name: label,
     prefix,
-    hash: hashKey(apiKey),
+    hash: hashToken(apiKey),
     created_at: createdAt,
     scopes,
     folder,
     expires_at: expiresAt,
   })
   return { id, name: label, prefix, createdAt, scopes: parseScopes(scopes), folder, expiresAt, apiKey }
-}
-
-/** Hash under which a key is stored. */
-export function hashKey(secret: string): Sha256 {
-  return Bun.SHA256.hash(secret, 'hex') as Sha256
 }

@@ -8,12 +8,12 @@ import {
 } from '../../core/rate-limits/key-rates.ts'
 import { type RateLimits, verdictOf } from '../../core/rate-limits/rate-limits.ts'
 import { CLOCKS_DIFFER } from '../../core/rate-limits/shared-rate-limits.ts'
+import { hashToken } from '../../core/token-hash.ts'
 import { Batcher } from '../../database/batcher.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import type { Sha256 } from '../../domain/ids.ts'
 import { holderOf, unknownKey, usableCaller } from './key-holders.ts'
-import { hashKey } from './key-issuing.ts'
 import { type CountedKey, type CountedWindow, countKeyRequests } from './keyed-requests.rows.ts'
 
 /** Authenticates requests by their keys, and counts them. */
@@ -79,7 +79,7 @@ export function createKeyedRequests(parts: {
   const batcher = new Batcher(admitAll)
   return {
     async admit(secret) {
-      const { row, verdict } = await batcher.ask(hashKey(secret))
+      const { row, verdict } = await batcher.ask(hashToken(secret))
       if (row === undefined) throw unknownKey()
       const caller = usableCaller(holderOf(row), clock.now())
       // One by one, which decides exactly which of them still fit.

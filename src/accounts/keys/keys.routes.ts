@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { doneWithMessage } from '../../contract/fields.ts'
 import { type ApiKey, keyCreatedAnswer, keysAnswer } from '../../contract/keys.ts'
-import { timestamp } from '../../domain/clock.ts'
+import { optionalTime, timestamp } from '../../domain/clock.ts'
 import { type KeyId, parseFolderPlace } from '../../domain/ids.ts'
 import { SCOPES } from '../../domain/scopes.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
@@ -28,8 +28,6 @@ function toKey(info: Omit<KeyInfo, 'revokedAt'>): ApiKey {
     last_used_at: optionalTime(info.lastUsedAt),
   }
 }
-
-const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
 
 export const listKeysEndpoint = keyedEndpoint({
   summary: 'List the API keys of your account that can do no more than yours, oldest first',

@@ -1,6 +1,7 @@
 import { findAccountByName } from '../../core/accounts.rows.ts'
 import { recordAuditEntry } from '../../core/audit-log.ts'
 import type { AccountCaller } from '../../core/callers.ts'
+import { hashToken } from '../../core/token-hash.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
@@ -13,7 +14,7 @@ import { ownFolder } from '../../files/folders/places.ts'
 import { findKeyHolder, listKeys, setKeyRevoked } from './api-keys.rows.ts'
 import { createHolders, unknownKey, usableCaller } from './key-holders.ts'
 import { type KeyInfo, keyInfo } from './key-info.ts'
-import { hashKey, issueKey, type KeyRequest, type NewKey } from './key-issuing.ts'
+import { issueKey, type KeyRequest, type NewKey } from './key-issuing.ts'
 
 /** Authentication by API key, and the command line's administration of keys. */
 export interface Keys {
@@ -60,7 +61,7 @@ export function createKeys(db: Database, clock: Clock, random: Random): Keys {
 
     async revoke(username, prefixOrId) {
       const keys = await listKeys(db, await knownAccount(db, username))
-      const held = await findKeyHolder(db, hashKey(prefixOrId))
+      const held = await findKeyHolder(db, hashToken(prefixOrId))
       const wanted = keys.filter(
         (key) => String(key.id) === prefixOrId || key.prefix === prefixOrId || key.id === held?.key,
       )

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { ACCOUNT_STATES, type AccountState } from '../../domain/administration.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
-import { timestamp } from '../../domain/clock.ts'
+import { optionalTime, timestamp } from '../../domain/clock.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
 import { withAdministration } from '../administration.ts'
 import { printJson, printLines, printTable } from '../output.ts'
@@ -108,7 +108,7 @@ function list(environment: Environment, { search, state, json }: ListOptions): P
           id: account.id,
           username: account.username,
           created_at: timestamp(account.createdAt),
-          disabled_at: account.disabledAt === null ? null : timestamp(account.disabledAt),
+          disabled_at: optionalTime(account.disabledAt),
           is_admin: account.isAdmin,
           storage_used: account.storageUsed,
           storage_limit: limit(account),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
-import { timestamp } from '../../domain/clock.ts'
+import { optionalTime } from '../../domain/clock.ts'
 import { withAdministration } from '../administration.ts'
 import { printJson, printLines, printTable } from '../output.ts'
 
@@ -19,8 +19,6 @@ export function jobsCommand(jobs: Command, environment: Environment): void {
     .argument('<name>', 'as the list shows it')
     .action((name: string) => retry(environment, name))
 }
-
-const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
 
 function list(environment: Environment, json: boolean): Promise<void> {
   return withAdministration(environment, async ({ backgroundJobs }) => {

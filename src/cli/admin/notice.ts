@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
-import { timestamp } from '../../domain/clock.ts'
+import { optionalTime } from '../../domain/clock.ts'
 import { NOTICE_LEVELS, type Notice, type NoticeLevel } from '../../domain/notice.ts'
 import { withAdministration } from '../administration.ts'
 import { timeOf } from '../options.ts'
@@ -43,8 +43,7 @@ function readTime(text: string): number {
 }
 
 function shown({ text, level, from, until }: Notice) {
-  const time = (at: number | null) => (at === null ? null : timestamp(at))
-  return { text, level, from: time(from), until: time(until) }
+  return { text, level, from: optionalTime(from), until: optionalTime(until) }
 }
 
 function show(environment: Environment, json: boolean): Promise<void> {

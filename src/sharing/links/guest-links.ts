@@ -3,7 +3,7 @@ import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
 import type { Database } from '../../database/database.ts'
 import { HOUR } from '../../domain/clock.ts'
 import { GUESTS, type LinkId, type LinkSlug } from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
+import { GUEST_REACH } from '../../domain/reach.ts'
 import { linkIsOver } from '../../uploads/receipts/receipts.ts'
 import type { LinkLog, OwnLink } from './link-reading.ts'
 import type { LinkTerms } from './link-terms.ts'
@@ -21,7 +21,6 @@ export interface GuestLinks {
   log(link: LinkId, page: number, perPage: number): Promise<LinkLog>
 }
 
-const GUEST_REACH: Reach = { account: GUESTS, within: null }
 /** Changes from one address in an hour: a password costs work. */
 const CHANGES = 200
 

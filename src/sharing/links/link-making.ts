@@ -16,7 +16,7 @@ import {
 } from '../../domain/ids.ts'
 import { lookOfSlug, parseLinkSlug } from '../../domain/link-slug.ts'
 import { makeLinkSlug, type Random } from '../../domain/random.ts'
-import type { Reach } from '../../domain/reach.ts'
+import { GUEST_REACH, type Reach } from '../../domain/reach.ts'
 import { ownFolder } from '../../files/folders/places.ts'
 import { ownFile } from '../../files/own-file.ts'
 import type { LinkReading, OwnLink } from './link-reading.ts'
@@ -49,7 +49,6 @@ export interface LinkMaking {
   ): Promise<OwnLink>
 }
 
-const GUEST_REACH: Reach = { account: GUESTS, within: null }
 /** Links of an account that are neither revoked nor ended. */
 const MOST_LINKS = 10_000
 /** Links that an account may make in a day: each leaves a row, even when revoked. */

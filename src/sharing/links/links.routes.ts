@@ -10,7 +10,7 @@ import {
   linkMadeAnswer,
   linksAnswer,
 } from '../../contract/links.ts'
-import { timestamp } from '../../domain/clock.ts'
+import { optionalTime, timestamp } from '../../domain/clock.ts'
 import { type FolderIdentifier, type LinkSlug, parseFileIdentifier } from '../../domain/ids.ts'
 import { isFull } from '../../domain/upload-terms.ts'
 import type { Site } from '../../server/call.ts'
@@ -32,8 +32,6 @@ import type { SharingPart } from '../sharing.part.ts'
 import type { ListedLink, OwnLink } from './link-reading.ts'
 import { type LinkTerms, MOST_DOWNLOADS } from './link-terms.ts'
 import { uploadsBody, uploadTermsOf } from './upload-terms-body.ts'
-
-const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
 
 export function linkUrl(site: Pick<Site, 'publicUrl'>, slug: LinkSlug): string {
   return `${site.publicUrl}/l/${slug}`

@@ -6,7 +6,7 @@ import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { type FileIdentifier, type FolderPlace, GUESTS } from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
+import { GUEST_REACH, type Reach } from '../../domain/reach.ts'
 import { type FileDetailRow, findFile, giveFile } from '../../files/files.rows.ts'
 import { changeFiles } from '../../files/folders/folders.rows.ts'
 import { assertPlaceLives, isWithin, placeOf } from '../../files/folders/places.ts'
@@ -26,8 +26,6 @@ interface ClaimParts {
   readonly clock: Pick<Clock, 'now'>
   readonly limits: StorageLimits
 }
-
-const GUEST_REACH: Reach = { account: GUESTS, within: null }
 
 /**
  * Makes a guest's file one of the account, in one transaction under the locks that uploads take to be stored. The link

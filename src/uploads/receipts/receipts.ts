@@ -4,15 +4,8 @@ import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import {
-  type FileId,
-  GUESTS,
-  type LinkId,
-  parseFileIdentifier,
-  type Receipt,
-  type Uuid,
-} from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
+import { type FileId, type LinkId, parseFileIdentifier, type Receipt, type Uuid } from '../../domain/ids.ts'
+import { GUEST_REACH } from '../../domain/reach.ts'
 import type { FileDetail, Files } from '../../files/files.ts'
 import type { Removals } from '../../files/removals.ts'
 import { addFileUse } from '../../files/use-counters.rows.ts'
@@ -83,7 +76,6 @@ export interface Receipts {
 const PURPOSE = 'receipt'
 const OF_CONTRIBUTION = 'contribution receipt'
 const OF_LINK = 'link receipt'
-const GUEST_REACH: Reach = { account: GUESTS, within: null }
 /** Made-up receipts from one address in an hour. They cannot be guessed; whoever tries is slowed down anyway. */
 const MOST_MADE_UP = 60
 

@@ -2,12 +2,12 @@
  * Parts of a final upload that was created before all their bytes have come (`concatenation-unfinished`). Until it claims
  * them they are uploads of their own, with reservations and limits of their own; what it was created of names them.
  */
+import { hashToken } from '../../core/token-hash.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import { MINUTE } from '../../domain/clock.ts'
 import { type UploadRow, uploadsByToken } from '../uploads.rows.ts'
 import { parseConcat } from './tus-headers.ts'
 import { noteUse } from './upload-ends.rows.ts'
-import { hashUploadName } from './upload-names.ts'
 import { finalBefore } from './upload-parts.rows.ts'
 
 /** A final upload that waits for its parts. One whose size is not recorded was about to claim them when a node died. */
@@ -65,7 +65,7 @@ export async function keepPartsInUse(db: Database, final: UploadRow): Promise<vo
 
 async function namedParts(db: Queryable, { concat }: UploadRow) {
   const parsed = parseConcat(concat)
-  const named = parsed?.kind === 'final' ? parsed.parts.map(hashUploadName) : []
+  const named = parsed?.kind === 'final' ? parsed.parts.map(hashToken) : []
   const rows = await uploadsByToken(db, named)
   return { named, rows: new Map(rows.map((row) => [row.token_hash, row])) }
 }

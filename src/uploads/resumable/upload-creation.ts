@@ -1,6 +1,7 @@
 import { reachOf, type Sender } from '../../core/callers.ts'
 import type { Signing } from '../../core/hmac.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
+import { hashToken } from '../../core/token-hash.ts'
 import type { Database } from '../../database/database.ts'
 import { isUniqueViolation } from '../../database/differences.ts'
 import type { Clock } from '../../domain/clock.ts'
@@ -17,7 +18,6 @@ import { assertFileSize } from '../size-limit.ts'
 import { type NewUpload as NewUploadRow, type UploadRow, uploadByToken } from '../uploads.rows.ts'
 import { type ContentInParts, type FinalContent, type NewUpload, sizeOf } from './new-upload.ts'
 import { areWhole, claimParts, sizeOfParts } from './part-claims.ts'
-import { hashUploadName } from './upload-names.ts'
 import { guestAddress, type UploadReservations } from './upload-reservations.ts'
 import { repeatableToken, tokensInParts } from './upload-tokens.ts'
 
@@ -114,7 +114,7 @@ export class UploadCreation {
     size: number | null,
   ): Promise<UploadRow> {
     const { db } = this.#parts
-    const find = () => uploadByToken(db, hashUploadName(token))
+    const find = () => uploadByToken(db, hashToken(token))
     const begun = await find()
     if (begun !== undefined) return begun
     try {
@@ -169,7 +169,7 @@ export class UploadCreation {
       const row = ({ token, ...wanted }: WantedRow) => ({
         ...common,
         ...wanted,
-        token_hash: hashUploadName(token),
+        token_hash: hashToken(token),
         slug: makeSlug(random),
         key: makeBlobKey(random),
         state: wanted.size === 0 ? ('processing' as const) : ('uploading' as const),

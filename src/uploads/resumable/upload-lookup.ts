@@ -1,6 +1,7 @@
 import { findAccount } from '../../core/accounts.rows.ts'
 import { assertScope, type Caller, ownerOf } from '../../core/callers.ts'
 import type { Aging, Outages } from '../../core/outages.ts'
+import { hashToken } from '../../core/token-hash.ts'
 import type { Database } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
@@ -25,7 +26,6 @@ import {
 import { uploadNotFound } from './append-leases.ts'
 import { awaitsParts, withPartsReceived } from './awaited-parts.ts'
 import type { OwnUploadNames } from './own-upload-names.ts'
-import { hashUploadName } from './upload-names.ts'
 
 const MOST_LISTED = 1000
 
@@ -50,7 +50,7 @@ export class UploadLookup {
     const upload = await this.#named(caller, name)
     if (upload === undefined) throw uploadNotFound()
     // Who has begun it by a link has no account: the token is all that it takes.
-    const isContributors = upload.link_id !== null && upload.token_hash === hashUploadName(name)
+    const isContributors = upload.link_id !== null && upload.token_hash === hashToken(name)
     if (isContributors) {
       const owner = await findAccount(this.#parts.db, upload.account_id)
       if (owner?.disabled_at !== null) throw uploadNotFound()
@@ -82,7 +82,7 @@ export class UploadLookup {
   /** The final upload of that token, if it has its parts or waits for them; null otherwise. Throws Refusal as `alive` does. */
   async begunFinal(caller: Caller, token: UploadToken): Promise<UploadRow | null> {
     const { db } = this.#parts
-    const upload = await uploadByToken(db, hashUploadName(token))
+    const upload = await uploadByToken(db, hashToken(token))
     if (upload === undefined || (upload.state === 'uploading' && !awaitsParts(upload))) return null
     return this.alive(caller, token)
   }
@@ -150,7 +150,7 @@ export class UploadLookup {
   async #named(caller: Caller, name: UploadName): Promise<UploadRow | undefined> {
     const { db, ownNames } = this.#parts
     const slug = ownNames.read(name)
-    if (slug === null) return uploadByToken(db, hashUploadName(name))
+    if (slug === null) return uploadByToken(db, hashToken(name))
     if (caller.kind === 'guest') return undefined
     assertScope(caller, 'manage')
     const upload = await uploadBySlug(db, slug)

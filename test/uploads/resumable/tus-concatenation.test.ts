@@ -2,10 +2,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { hashToken } from '../../../src/core/token-hash.ts'
 import { wholeSum } from '../../../src/database/differences.ts'
 import type { Slug, UploadToken } from '../../../src/domain/ids.ts'
 import { abandonUpload } from '../../../src/uploads/resumable/upload-endings.ts'
-import { hashUploadName } from '../../../src/uploads/resumable/upload-names.ts'
 import { finalToken } from '../../../src/uploads/resumable/upload-tokens.ts'
 import { chance } from '../../support/chance.ts'
 import { type Api, api, newcomer, refusal } from '../../support/clients/api.ts'
@@ -341,7 +341,7 @@ describe('a final upload under an idempotency key', () => {
     const { slug } = await client.start(null)
     await holdfast.database
       .updateTable('uploads')
-      .set({ kind: 'final', token_hash: hashUploadName(token) })
+      .set({ kind: 'final', token_hash: hashToken(token) })
       .where('slug', '=', slug as Slug)
       .execute()
     const answer = await keyed(client, paths)
