@@ -4,6 +4,7 @@ import { SECOND } from '../domain/clock.ts'
 import { type Uploaded, uploaded } from './answers.ts'
 import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
 import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
+import { addressesOfParts, uploadMetadata } from './policy/upload-headers.ts'
 import { quietLimit } from './quiet.ts'
 
 const UPLOADS = '/api/v1/uploads'
@@ -68,28 +69,22 @@ export async function createRemoteUpload(
       ...(inParts === undefined
         ? {}
         : { 'Holdfast-Parts': inParts.lengths.join(','), 'Idempotency-Key': inParts.idempotencyKey }),
-      'Upload-Metadata': metadataOf(name, folder),
+      'Upload-Metadata': uploadMetadata({ filename: name, ...(folder === 'root' ? {} : { folder }) }),
     },
   })
   const { url = null } = await readJsonAnswer(server, response, started)
   const { headers } = response
-  const [, named = null] = /^final;(.+)$/.exec(headers.get('upload-concat') ?? '') ?? []
   return {
     path: pathIn(server, response, headers.get('location')),
     receipt: headers.get('holdfast-receipt'),
     url,
-    parts: named?.split(' ').map((part) => pathIn(server, response, part)) ?? null,
+    parts: addressesOfParts(headers)?.map((part) => pathIn(server, response, part)) ?? null,
   }
 }
 
 /** A question that costs the server nothing. */
 export async function askForNothing(server: RemoteServer): Promise<void> {
   await ask(server, { method: 'OPTIONS', path: UPLOADS, headers: VERSION })
-}
-
-function metadataOf(name: string, folder: string): string {
-  const metadata = [['filename', name], ...(folder === 'root' ? [] : [['folder', folder]])]
-  return metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(',')
 }
 
 const started = z.object({ url: z.optional(z.string()) })
@@ -184,8 +179,4 @@ function offsetOf(server: RemoteServer, response: Response): number {
 
 function unlike({ url }: RemoteServer, response: Response): AnswerError {
   return new AnswerError(`${url} does not answer as a Holdfast server does`, response.status, null, null)
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64')
 }

@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, lockMigrations } from '../database/differences.ts'
 import { lookup } from '../database/lookup.ts'
@@ -12,6 +12,11 @@ import { sortKey } from '../domain/sort-key.ts'
 import { NEARLY_FULL, ROOM_AGAIN } from '../domain/storage.ts'
 
 export type AccountRow = Row<'accounts'>
+
+/** Whether a row of `accounts` has space for so many bytes more: by its quota, or without one by the limit. */
+export function hasSpace(bytes: RawBuilder<unknown>, limit: RawBuilder<unknown>): RawBuilder<SqlBool> {
+  return sql`(accounts.storage_used + accounts.storage_reserved + ${bytes} <= coalesce(accounts.quota, ${limit}))`
+}
 
 /** Adds the account with its top level. Throws a unique violation when the name is taken. */
 export async function insertAccount(

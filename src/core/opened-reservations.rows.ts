@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { preparedChange } from '../database/prepared.ts'
 import type { AccountId, BlobKey, FolderId, FolderIdentifier, FolderPlace, NodeId } from '../domain/ids.ts'
+import { hasSpace } from './accounts.rows.ts'
 
 export interface ReservationRow {
   readonly key: BlobKey
@@ -46,7 +47,7 @@ const open = preparedChange(
         reserved as (
           update accounts set storage_reserved = storage_reserved + given.bytes from given
           where accounts.id = given.account
-            and storage_used + storage_reserved + given.bytes <= coalesce(quota, given.most)
+            and ${hasSpace(sql`given.bytes`, sql`given.most`)}
           returning accounts.id
         )
         insert into reservations (key, account_id, bytes, created_at, node)
@@ -122,7 +123,7 @@ function opening(tables: RawBuilder<unknown>, place: RawBuilder<unknown>): RawBu
       select place.id as folder, given.*
       from given, accounts, ${place}
       where accounts.id = given.account
-        and accounts.storage_used + accounts.storage_reserved + given.bytes <= coalesce(accounts.quota, given.most)
+        and ${hasSpace(sql`given.bytes`, sql`given.most`)}
     )
     insert into reservations (key, account_id, bytes, created_at, node)
     select key, account, 0, now, node from wanted

@@ -4,6 +4,7 @@ import { isPostgres } from '../database/dialect.ts'
 import { prepared, preparedChange } from '../database/prepared.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
+import { hasSpace } from './accounts.rows.ts'
 import { openAtOnce, type ReservationRow } from './opened-reservations.rows.ts'
 
 /**
@@ -24,11 +25,7 @@ const addReserved = preparedChange((db, bytes: number, account: AccountId, neede
     .updateTable('accounts')
     .set((row) => ({ storage_reserved: row('storage_reserved', '+', bytes) }))
     .where('id', '=', account)
-    .where(
-      sql<number>`storage_used + storage_reserved + ${needed}`,
-      '<=',
-      sql<number>`coalesce(quota, ${limit})`,
-    ),
+    .where(hasSpace(sql`${needed}`, sql`${limit}`)),
 )
 
 /** Whether so many bytes fit into the account now, by the same limit. */
@@ -38,13 +35,15 @@ export async function fitsStorage(
   bytes: number,
   limit: number,
 ): Promise<boolean> {
-  const [row] = await roomOf(db, account)
-  if (row === undefined) return false
-  return row.storage_used + row.storage_reserved + bytes <= (row.quota ?? limit)
+  return (await fitting(db, account, bytes, limit)).length > 0
 }
 
-const roomOf = prepared((db, account: AccountId) =>
-  db.selectFrom('accounts').select(['storage_used', 'storage_reserved', 'quota']).where('id', '=', account),
+const fitting = prepared((db, account: AccountId, bytes: number, limit: number) =>
+  db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '=', account)
+    .where(hasSpace(sql`${bytes}`, sql`${limit}`)),
 )
 
 /** Reserves space as `reserveStorage` does and inserts the reservation, in a transaction of its own. */

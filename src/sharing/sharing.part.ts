@@ -49,7 +49,7 @@ export function createSharingPart(
     access,
     folderPasswords,
     guestLinks: createGuestLinks(db, rates, links),
-    linkAccess: createLinkAccess(db, folderPasswords, linkClaims, signing, clock, random),
+    linkAccess: createLinkAccess({ db, signing, clock, random }, folderPasswords, linkClaims),
     linkClaims,
     linkContributors: createLinkContributors(db, folderPasswords, signing, clock),
     links,

@@ -1,5 +1,6 @@
 /** The rows of a file that is stored, as one statement: for PostgreSQL only. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
+import { hasSpace } from '../core/accounts.rows.ts'
 import type { NewBlob } from '../core/blobs.rows.ts'
 import type { Queryable } from '../database/database.ts'
 import { preparedStatement } from '../database/prepared.ts'
@@ -188,8 +189,7 @@ function statement(
             join reservations on reservations.key = given.reservation
             join accounts on accounts.id = given.account
           where reservations.bytes < given.size
-            and accounts.storage_used + accounts.storage_reserved - reservations.bytes + given.size
-              > coalesce(accounts.quota, given.most)
+            and not ${hasSpace(sql`given.size - reservations.bytes`, sql`given.most`)}
         )
     ),
     ended as (

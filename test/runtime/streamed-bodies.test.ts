@@ -16,8 +16,10 @@ async function haltingServer(length: number) {
       const head = pieces.length === 0 ? piece.indexOf('\r\n\r\n') + 4 : 0
       pieces.push(piece.subarray(head))
       missing -= piece.length - head
-      if (missing === 0)
-        return socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+      if (missing === 0) {
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+        return
+      }
       socket.pause()
       setTimeout(() => socket.resume(), 1)
     })

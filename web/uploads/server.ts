@@ -1,3 +1,4 @@
+import { addressesOfParts, uploadMetadata } from '../../src/client/policy/upload-headers.ts'
 import type { PresentUpload, StartedUpload } from '../../src/contract/uploads.ts'
 import { UPLOAD_STATUSES } from '../../src/domain/upload-status.ts'
 import { ownAccount } from '../shared/own-account.ts'
@@ -97,15 +98,15 @@ async function announce(
   lengths: readonly number[],
   more: Readonly<Record<string, string>>,
 ): Promise<FreshUpload> {
-  const metadata = [
-    ['filename', upload.name],
-    ['filetype', upload.type],
+  const metadata = {
+    filename: upload.name,
+    filetype: upload.type,
     // Tells another browser whether it has the same file.
-    ['lastModified', String(upload.lastModified)],
-    ...(upload.folder === null ? [] : [['folder', upload.folder]]),
-    ...(upload.path === null || !to.keepsFolders ? [] : [['relativePath', upload.path]]),
-    ...Object.entries(to.link?.answers() ?? {}),
-  ]
+    lastModified: String(upload.lastModified),
+    ...(upload.folder === null ? {} : { folder: upload.folder }),
+    ...(upload.path === null || !to.keepsFolders ? {} : { relativePath: upload.path }),
+    ...to.link?.answers(),
+  }
   const { body, headers } = await ask(
     to.link === undefined ? UPLOADS : `/api/v1/links/${to.link.slug}/uploads`,
     {
@@ -115,14 +116,14 @@ async function announce(
         ...VERSION,
         ...more,
         'Upload-Length': String(upload.size),
-        'Upload-Metadata': metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(','),
+        'Upload-Metadata': uploadMetadata(metadata),
       },
     },
   )
   const address = addressIn(body)
   const receipt = headers.get('holdfast-receipt')
   const created = { address, link: linkOf(to, address, body), ...(receipt === null ? {} : { receipt }) }
-  const addresses = addressesOfParts(headers)
+  const addresses = pathsOfParts(headers)
   if (addresses === null) return { created, parts: null }
   if (addresses.length !== lengths.length) throw new RequestFailure(null)
   const parts = addresses.map((part, number) => ({ address: part, length: lengths[number] ?? 0, offset: 0 }))
@@ -152,17 +153,13 @@ export async function askForPlace(
   address: string,
 ): Promise<{ readonly offset: number; readonly parts: readonly string[] | null }> {
   const headers = await askWithoutBody(to, address)
-  const parts = addressesOfParts(headers)
+  const parts = pathsOfParts(headers)
   if (parts !== null && !headers.has('upload-offset')) return { offset: 0, parts }
   return { offset: numberOf(headers, 'upload-offset'), parts: null }
 }
 
-/** Null where the upload takes its bytes itself. */
-function addressesOfParts(headers: Headers): string[] | null {
-  const [, named = null] = /^final;(.+)$/.exec(headers.get('upload-concat') ?? '') ?? []
-  if (named === null) return null
-  const parts = named.trim().split(/ +/)
-  return parts.map((part) => part.slice(part.indexOf(`${UPLOADS}/`)))
+function pathsOfParts(headers: Headers): string[] | null {
+  return addressesOfParts(headers)?.map((part) => part.slice(part.indexOf(`${UPLOADS}/`))) ?? null
 }
 
 export function askForParts(to: Destination, addresses: readonly string[]): Promise<readonly UploadPart[]> {
@@ -282,8 +279,4 @@ function number(body: Readonly<Record<string, unknown>>, key: keyof PresentUploa
   const value = body[key]
   if (typeof value !== 'number') throw new RequestFailure(null)
   return value
-}
-
-function base64(value: string): string {
-  return btoa(String.fromCodePoint(...new TextEncoder().encode(value)))
 }

@@ -1,11 +1,9 @@
+import type { Core } from '../../core/core.ts'
 import type { Signing } from '../../core/hmac.ts'
-import type { Database } from '../../database/database.ts'
 import type { Asker, LinkDownloader, LinkRights } from '../../domain/access.ts'
-import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId, LinkId } from '../../domain/ids.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
-import type { Random } from '../../domain/random.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
 import type { FolderListRow } from '../../files/folders/folders.rows.ts'
 import { linkEnded } from '../../uploads/contributions.ts'
@@ -64,12 +62,9 @@ export interface LinkTargets {
 }
 
 export function createLinkAccess(
-  db: Database,
+  { db, signing, clock, random }: Pick<Core, 'db' | 'signing' | 'clock' | 'random'>,
   passwords: Pick<FolderPasswords, 'unlocks'>,
   claims: LinkClaims,
-  signing: Signing,
-  clock: Clock,
-  random: Random,
 ): LinkAccess {
   async function live(
     link: LinkRow | undefined,

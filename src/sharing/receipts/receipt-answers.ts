@@ -36,7 +36,8 @@ export async function receipted(call: Call, parts: ReceiptNeeds): Promise<Receip
         created_at: timestamp(created_at),
       }
     }
-    default:
+    case 'file':
+    case 'arriving':
       return toReceiptUpload(call, parts, found)
   }
 }

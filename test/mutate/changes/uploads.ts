@@ -11,35 +11,29 @@ const claims = { tests: ['test/uploads/claims.test.ts'] }
 const reservations = { tests: ['test/uploads/reservations.contract.test.ts'] }
 
 export const uploads: readonly Change[] = [
+  ...changesIn('src/core/accounts.rows.ts', reservations, [
+    ['} <= coalesce', '} < coalesce'],
+    ['accounts.storage_used + accounts.storage_reserved', 'accounts.storage_used'],
+    ['accounts.storage_used + accounts.storage_reserved', 'accounts.storage_reserved'],
+    ['coalesce(accounts.quota, ', 'coalesce(accounts.quota + 100, '],
+  ]),
   ...changesIn('src/core/reservations.rows.ts', reservations, [
-    ["      '<=',\n", "      '<',\n"],
-    ['`storage_used + storage_reserved + ', '`storage_used + '],
-    ['`storage_used + storage_reserved + ', '`storage_reserved + '],
-    ['coalesce(quota, ', 'coalesce(quota + 100, '],
     ['await takeReserved(trx, row.bytes, row.account_id)', ''],
   ]),
   ...changesIn('src/core/opened-reservations.rows.ts', commitBatcher, [
-    [
-      'accounts.storage_used + accounts.storage_reserved + given.bytes',
-      'accounts.storage_reserved + given.bytes',
-    ],
+    ['account\n        and $', 'account\n        or $'],
     [' and folders.account_id = given.account\n', '\n'],
     ['having count(deleted_at) = 0', 'having count(deleted_at) < 9'],
     ['              and folders.parent_id is not null\n', ''],
   ]),
   ...changesIn('src/uploads/stored-files.rows.ts', commitBatcher, [
     ['and not verdict.is_full', ''],
-    ['- reservations.bytes + given.size', '+ given.size - given.size'],
+    ['given.size - reservations.bytes`', 'given.size - given.size`'],
     ['sql`and exists (select from held)`', 'sql``'],
     ['and uses.node = note.node', ''],
     ['where reservations.bytes < given.size', 'where reservations.bytes > given.size'],
-    ['coalesce(accounts.quota, given.most)', 'given.most'],
-    ['accounts.storage_used + accounts.storage_reserved -', 'accounts.storage_used -'],
   ]),
-  ...changesIn('src/core/reservations.rows.ts', claims, [
-    ['+ row.storage_reserved + bytes <= ', '+ bytes <= '],
-    ['bytes <= (row.quota ?? limit)', 'bytes < (row.quota ?? limit)'],
-  ]),
+  ...changesIn('src/core/reservations.rows.ts', claims, [['.length > 0', '.length >= 0']]),
   ...changesIn('src/uploads/receipts/claiming.ts', claims, [
     ['    await changeTotals(trx, GUESTS, { storage: -size, files: -1 })\n', ''],
     ['    await changeFiles(trx, from, -1, -size)\n', ''],

@@ -90,7 +90,11 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
       ]
     case 'deleted':
       return remove()
-    default:
+    case 'starting':
+    case 'queued':
+    case 'sending':
+    case 'waiting':
+    case 'processing':
       return null
   }
 }
