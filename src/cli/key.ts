@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config/environment.ts'
 import { optionalTime, systemClock, timestamp } from '../domain/clock.ts'
-import type { FolderIdentifier } from '../domain/ids.ts'
+import { parseFolderIdentifier } from '../domain/ids.ts'
 import { SCOPES, type Scope } from '../domain/scopes.ts'
 import { withAdministration } from './administration.ts'
 import { readExpiry, readScopes } from './options.ts'
@@ -58,7 +58,7 @@ function add(
     const key = await keys.add(username, {
       name,
       scopes: scope,
-      folder: folder === undefined ? null : (folder as FolderIdentifier),
+      folder: folder === undefined ? null : parseFolderIdentifier(folder),
       expiresAt: expires ?? null,
     })
     if (json) {

@@ -68,12 +68,12 @@ export type FileIdentifier =
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Whether the text has the form of a SHA-256, in lower case. */
 /** Whether a name in a store is a blob key. Anything else there belongs to others. */
 export function isBlobKey(name: string): name is BlobKey {
   return /^[0-9a-f]{32}$/.test(name)
 }
 
+/** Whether the text has the form of a SHA-256, in lower case. */
 export function isSha256(text: string): text is Sha256 {
   return /^[0-9a-f]{64}$/.test(text)
 }
@@ -84,18 +84,25 @@ export function parseFileIdentifier(text: string): FileIdentifier {
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text)))
     return { kind: 'id', id: Number(text) as FileId }
   if (UUID.test(text)) return { kind: 'uuid', uuid: text.toLowerCase() as Uuid }
-  return { kind: 'slug', slug: text as Slug }
+  return { kind: 'slug', slug: parseSlug(text) }
 }
 
-/** The name in an upload's address: its secret token, or the name that its owner finds in the list. */
-export type UploadName = UploadToken | OwnUploadName
+/** Stand for texts of another form, some of which PostgreSQL rejects: no file and no folder is found by them. */
+const NO_SLUG = '' as Slug
+const NO_FOLDER = '-' as FolderIdentifier
 
-/**
- * Whether the text has the form of a slug. Must be checked before PostgreSQL is queried, which rejects some
- * texts.
- */
 export function isSlug(text: string): text is Slug {
   return /^[A-Za-z0-9]{12}$/.test(text)
+}
+
+/** A text of another form becomes a slug that no file has. */
+export function parseSlug(text = ''): Slug {
+  return isSlug(text) ? text : NO_SLUG
+}
+
+/** A text of another form becomes an identifier that no folder has. */
+export function parseFolderIdentifier(text = ''): FolderIdentifier {
+  return /^[a-z][a-z0-9]{15}$/.test(text) ? (text as FolderIdentifier) : NO_FOLDER
 }
 
 /** A folder in a caller's tree, as requests name it. */
@@ -105,5 +112,5 @@ export type FolderPlace = 'root' | FolderIdentifier
 export function parseFolderPlace(value: string | null | undefined): FolderPlace {
   return value === undefined || value === null || value === '' || value === 'root'
     ? 'root'
-    : (value as FolderIdentifier)
+    : parseFolderIdentifier(value)
 }

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { signedAddress } from '../contract/public.ts'
 import { type Asker, isOwnersLook } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
-import { parseFileIdentifier, type Slug } from '../domain/ids.ts'
+import { parseFileIdentifier, parseSlug } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import type { Authentication } from '../server/authentication.ts'
@@ -34,7 +34,7 @@ function signing(summary: string) {
       }: { authentication: Authentication; downloads: DownloadsPart; sharing: SharingPart },
     ) {
       const asker = authentication.asker(call)
-      const seen = opened(await sharing.access.file(asker, { kind: 'slug', slug: body.file_slug as Slug }))
+      const seen = opened(await sharing.access.file(asker, { kind: 'slug', slug: parseSlug(body.file_slug) }))
       const file = seen.item
       return {
         success: true,

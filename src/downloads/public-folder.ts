@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { publicFolder } from '../contract/public.ts'
 import { timestamp } from '../domain/clock.ts'
-import type { FolderIdentifier } from '../domain/ids.ts'
+import { parseFolderIdentifier } from '../domain/ids.ts'
 import { fileUrl } from '../files/file-answers.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { openEndpoint } from '../server/endpoint.ts'
@@ -26,7 +26,7 @@ export const listPublicFolderEndpoint = openEndpoint({
     { call, body },
     { authentication, sharing }: { authentication: Authentication; sharing: SharingPart },
   ) {
-    const seen = await sharing.access.folder(authentication.asker(call), body.folder as FolderIdentifier)
+    const seen = await sharing.access.folder(authentication.asker(call), parseFolderIdentifier(body.folder))
     const { item: folder, viewer } = opened(seen)
     const page = body.page ?? 1
     const contents = await sharing.publicFolders.contents(folder, {

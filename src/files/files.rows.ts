@@ -7,17 +7,16 @@ import { lookup } from '../database/lookup.ts'
 import { preparedInsert } from '../database/prepared.ts'
 import type { Tables } from '../database/schema.ts'
 import { foldName } from '../domain/folded-name.ts'
-import {
-  type AccountId,
-  type BlobId,
-  type BlobKey,
-  type FileId,
-  type FileIdentifier,
-  type FolderId,
-  isSlug,
-  type Sha256,
-  type Slug,
-  type Uuid,
+import type {
+  AccountId,
+  BlobId,
+  BlobKey,
+  FileId,
+  FileIdentifier,
+  FolderId,
+  Sha256,
+  Slug,
+  Uuid,
 } from '../domain/ids.ts'
 import { sortKeyOfFolded } from '../domain/sort-key.ts'
 import { type FileListRow, liveFiles } from './file-lists.rows.ts'
@@ -131,7 +130,7 @@ function fileCalled<Row>(
 ): Promise<Row | undefined> {
   if (identifier.kind === 'id') return lookups.id(db, identifier.id)
   if (identifier.kind === 'uuid') return lookups.uuid(db, identifier.uuid)
-  return isSlug(identifier.slug) ? lookups.slug(db, identifier.slug) : Promise.resolve(undefined)
+  return lookups.slug(db, identifier.slug)
 }
 
 /** The columns of a new file's row, but for the key of its name. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../database/database.ts'
 import type { Row } from '../database/schema.ts'
-import { type FileIdentifier, type FolderId, type FolderIdentifier, isSlug } from '../domain/ids.ts'
+import type { FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
 
 const fileColumns = ['id', 'uuid', 'slug', 'account_id', 'folder_id', 'size', 'removed_at'] as const
 
@@ -15,7 +15,7 @@ export async function filesCalled(
 ): Promise<CalledFile[]> {
   const ids = identifiers.flatMap((each) => (each.kind === 'id' ? [each.id] : []))
   const uuids = identifiers.flatMap((each) => (each.kind === 'uuid' ? [each.uuid] : []))
-  const slugs = identifiers.flatMap((each) => (each.kind === 'slug' && isSlug(each.slug) ? [each.slug] : []))
+  const slugs = identifiers.flatMap((each) => (each.kind === 'slug' ? [each.slug] : []))
   const files = db.selectFrom('files').select(fileColumns)
   // One kind at a time, and with no other condition, for which SQLite might take another index.
   const found = [
@@ -39,16 +39,13 @@ const folderColumns = [
 
 export type CalledFolder = Row<'folders', (typeof folderColumns)[number]>
 
-const SHAPE = /^[a-z][a-z0-9]{15}$/
-
 /** The same of folders. */
 export async function foldersCalled(
   db: Queryable,
   identifiers: readonly FolderIdentifier[],
 ): Promise<CalledFolder[]> {
-  const possible = identifiers.filter((identifier) => SHAPE.test(identifier))
-  if (possible.length === 0) return []
-  const folders = db.selectFrom('folders').select(folderColumns).where('identifier', 'in', possible)
+  if (identifiers.length === 0) return []
+  const folders = db.selectFrom('folders').select(folderColumns).where('identifier', 'in', identifiers)
   return (await folders.execute()).filter((folder) => folder.deleted_at === null && folder.parent_id !== null)
 }
 

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Asker } from '../domain/access.ts'
 import { MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { Slug } from '../domain/ids.ts'
+import { parseSlug, type Slug } from '../domain/ids.ts'
 import { thumbnailPath } from '../files/file-answers.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
@@ -47,7 +47,7 @@ export const getFilePage = endpoint({
   async handle(call, { authentication, downloads, files, pages, sharing, thumbnails }: FilePageNeeds) {
     const asker = await authentication.asker(call)
     const reader = await pages.reader(call)
-    const slug = (call.params.slug ?? '') as Slug
+    const slug = parseSlug(call.params.slug)
     const bytes = askedBytes(call.url)
     if (bytes === 'download' && mayWait(call)) {
       const response = await arrivingBytes(call, { authentication, downloads, files, sharing }, asker, slug)

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { FolderIdentifier } from '../domain/ids.ts'
+import { parseFolderIdentifier } from '../domain/ids.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
 import type { FilesPart } from '../files/files.part.ts'
@@ -49,7 +49,7 @@ export const getFolderPage = endpoint({
   },
   streams: 'out',
   async handle(call, { authentication, downloads, files, pages, sharing, thumbnails }: FolderPageNeeds) {
-    const identifier = (call.params.identifier ?? '') as FolderIdentifier
+    const identifier = parseFolderIdentifier(call.params.identifier)
     const seen = await sharing.access.folder(authentication.asker(call), identifier)
     if (call.url.searchParams.get('download') === 'zip')
       return toArchive(call, { downloads, files }, opened(seen))

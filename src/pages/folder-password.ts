@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../domain/errors.ts'
-import type { FolderIdentifier } from '../domain/ids.ts'
+import { type FolderIdentifier, parseFolderIdentifier } from '../domain/ids.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { type Call, FOLDER_COOKIE } from '../server/call.ts'
 import { type Documentation, endpoint } from '../server/endpoint.ts'
@@ -80,7 +80,7 @@ export const postFolderPassword = endpoint({
       sharing,
     }: { authentication: Authentication; pages: PagesPart; sharing: SharingPart },
   ) {
-    const identifier = (call.params.identifier ?? '') as FolderIdentifier
+    const identifier = parseFolderIdentifier(call.params.identifier)
     const seen = await sharing.access.folder(authentication.asker(call), identifier)
     const form = await readForm(call)
     const next = nextPath(form.get('next'), identifier)

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../domain/errors.ts'
-import { parseFileIdentifier, type Slug } from '../domain/ids.ts'
+import { parseFileIdentifier, parseSlug, type Slug } from '../domain/ids.ts'
 import { parseReportText, REPORT_REASONS, reportReason } from '../domain/report.ts'
 import type { FileDetail } from '../files/files.ts'
 import { fileNotFound } from '../files/own-file.ts'
@@ -141,7 +141,7 @@ function reported(file: FileDetail): ReportedFile {
 }
 
 function fileOf(call: Call): { readonly kind: 'slug'; readonly slug: Slug } {
-  return { kind: 'slug', slug: (call.params.slug ?? '') as Slug }
+  return { kind: 'slug', slug: parseSlug(call.params.slug) }
 }
 
 /** The problem that the form itself shows; null for errors with a page of their own. */

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { doneWithMessage } from '../contract/fields.ts'
-import type { Slug } from '../domain/ids.ts'
+import { parseSlug } from '../domain/ids.ts'
 import { MAX_REPORT_TEXT, parseReportText, REPORT_REASONS } from '../domain/report.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { openEndpoint } from '../server/endpoint.ts'
@@ -27,7 +27,7 @@ export const reportFileEndpoint = openEndpoint({
   ) {
     const { bucket } = call
     const asker = authentication.asker(call)
-    const file = unlocked(await sharing.access.file(asker, { kind: 'slug', slug: body.slug as Slug }))
+    const file = unlocked(await sharing.access.file(asker, { kind: 'slug', slug: parseSlug(body.slug) }))
     await sharing.reporting.report(file, { reason: body.reason, text: parseReportText(body.text) }, bucket)
     return { success: true, message: 'Thank you; the administrators of this server will see your report' }
   },

@@ -4,7 +4,7 @@ import { described } from '../contract/documentation.ts'
 import { type UploadStatus, uploadResult, uploadStatus } from '../contract/uploads.ts'
 import type { Caller } from '../core/callers.ts'
 import { timestamp } from '../domain/clock.ts'
-import type { Slug, Uuid } from '../domain/ids.ts'
+import { parseSlug, type Slug, type Uuid } from '../domain/ids.ts'
 import { thumbnailPath } from '../files/file-answers.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import { jsonResponse } from '../server/answers/json.ts'
@@ -129,7 +129,7 @@ export const getUploadStatus = keyedEndpoint({
     { caller, query },
     { files, thumbnails, uploads }: { files: FilesPart; thumbnails: Thumbnails; uploads: UploadsPart },
   ) {
-    const slug = query.slug as Slug
+    const slug = parseSlug(query.slug)
     const upload = await uploads.resumable.bySlug(caller, slug)
     if (upload !== null && upload.state !== 'completed') {
       const thumbnail = upload.state === 'failed' ? 'none' : 'pending'

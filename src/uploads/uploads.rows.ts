@@ -9,7 +9,6 @@ import {
   type FileIdentifier,
   type FolderId,
   GUESTS,
-  isSlug,
   type LinkId,
   type Sha256,
   type Slug,
@@ -53,7 +52,6 @@ export async function uploadsByToken(db: Queryable, hashes: readonly Sha256[]): 
 
 /** The upload whose file is going to have that slug. */
 export async function uploadBySlug(db: Database, slug: Slug): Promise<UploadRow | undefined> {
-  if (!isSlug(slug)) return undefined
   return db
     .selectFrom('uploads')
     .selectAll()
@@ -68,7 +66,6 @@ export async function openUploadBySlug(
   account: AccountId,
   slug: Slug,
 ): Promise<UploadRow | undefined> {
-  if (!isSlug(slug)) return undefined
   return db
     .selectFrom('uploads')
     .selectAll()

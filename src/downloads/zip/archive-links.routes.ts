@@ -3,8 +3,8 @@ import type { AccountCaller } from '../../core/callers.ts'
 import {
   type FileId,
   type FolderId,
-  type FolderIdentifier,
   parseFileIdentifier,
+  parseFolderIdentifier,
   parseFolderPlace,
 } from '../../domain/ids.ts'
 import type { FilesPart } from '../../files/files.part.ts'
@@ -62,7 +62,7 @@ export const signArchiveEndpoint = keyedEndpoint({
       places.add(file.folder_id)
     }
     for (const identifier of body.folders ?? []) {
-      const folder = await files.folders.get(caller, identifier as FolderIdentifier)
+      const folder = await files.folders.get(caller, parseFolderIdentifier(identifier))
       chosen.folders.add(folder.id)
       places.add(folder.id)
     }

@@ -8,8 +8,8 @@ import {
 } from '../../contract/bin.ts'
 import {
   type BinEntryId,
-  type FolderIdentifier,
   parseFileIdentifier,
+  parseFolderIdentifier,
   parseFolderPlace,
 } from '../../domain/ids.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
@@ -40,7 +40,7 @@ export const putIntoBinEndpoint = keyedEndpoint({
     const folderIds = [...new Set(body.folders)]
     const outcomes = await files.bin.put(caller, [
       ...fileIds.map((file) => ({ kind: 'file', file: parseFileIdentifier(file) }) as const),
-      ...folderIds.map((folder) => ({ kind: 'folder', folder: folder as FolderIdentifier }) as const),
+      ...folderIds.map((folder) => ({ kind: 'folder', folder: parseFolderIdentifier(folder) }) as const),
     ])
     const named = [...fileIds.map((file) => ({ file })), ...folderIds.map((folder) => ({ folder }))]
     const results = named.map((name, index) => {

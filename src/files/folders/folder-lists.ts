@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { folderAnswer, foldersAnswer, subfoldersAnswer } from '../../contract/folders.ts'
-import { type FolderIdentifier, parseFolderPlace } from '../../domain/ids.ts'
+import { parseFolderIdentifier, parseFolderPlace } from '../../domain/ids.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import { identifierParameter, MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'
 import type { FilesPart } from '../files.part.ts'
@@ -67,7 +67,7 @@ export const getFolderEndpoint = keyedEndpoint({
   answer: folderAnswer,
   errors: [404],
   async handle({ caller, params }, { files }: { files: FilesPart }) {
-    const folder = await files.folders.get(caller, (params.identifier ?? '') as FolderIdentifier)
+    const folder = await files.folders.get(caller, parseFolderIdentifier(params.identifier))
     const path = (await files.folders.above(caller, folder)).map(({ identifier, name }) => ({
       id: identifier,
       name,

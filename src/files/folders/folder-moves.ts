@@ -8,12 +8,9 @@ import type { Reach } from '../../domain/reach.ts'
 import { moveFolder } from './folder-moving.ts'
 import { placeOf } from './places.ts'
 
-export interface FolderMoveResult {
-  readonly folder: FolderIdentifier
-  readonly outcome:
-    | { readonly moved: true; readonly foldersUpdated: number }
-    | { readonly moved: false; readonly error: ErrorCode }
-}
+export type FolderMoveResult =
+  | { readonly moved: true; readonly foldersUpdated: number }
+  | { readonly moved: false; readonly error: ErrorCode }
 
 export interface FolderMoves {
   /**
@@ -43,11 +40,10 @@ export function createFolderMoves(db: Database, maxDepth: number): FolderMoves {
       const results: FolderMoveResult[] = []
       for (const folder of folders) {
         try {
-          const foldersUpdated = await moves.move(reach, folder, parent)
-          results.push({ folder, outcome: { moved: true, foldersUpdated } })
+          results.push({ moved: true, foldersUpdated: await moves.move(reach, folder, parent) })
         } catch (error) {
           if (!(error instanceof Refusal)) throw error
-          results.push({ folder, outcome: { moved: false, error: error.code } })
+          results.push({ moved: false, error: error.code })
         }
         await yieldToEventLoop()
       }

@@ -8,7 +8,12 @@ import {
   foldersMovedAnswer,
 } from '../../contract/folders.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { type FolderIdentifier, type FolderPlace, parseFolderPlace } from '../../domain/ids.ts'
+import {
+  type FolderIdentifier,
+  type FolderPlace,
+  parseFolderIdentifier,
+  parseFolderPlace,
+} from '../../domain/ids.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import {
   assertChange,
@@ -86,7 +91,7 @@ export const changeFolderEndpoint = keyedEndpoint({
   errors: [400, 404, 409, 413],
   async handle({ caller, params, body }, { files }: { files: FilesPart }) {
     assertChange(body, CHANGE_FIELDS)
-    const identifier = (params.identifier ?? '') as FolderIdentifier
+    const identifier = parseFolderIdentifier(params.identifier)
     const parent = await newParent(
       placesNamed(body),
       async () => (await files.folders.get(caller, identifier)).parent_identifier,
@@ -132,7 +137,7 @@ export const moveFolderEndpoint = keyedEndpoint({
   errors: [400, 404, 409, 413],
   async handle({ caller, body }, { files }: { files: FilesPart }) {
     const parent = parseFolderPlace(body.parent)
-    const folder = body.folder as FolderIdentifier
+    const folder = parseFolderIdentifier(body.folder)
     const folders_updated = await files.folderMoves.move(caller, folder, parent)
     return { success: true, message: 'Folder moved', data: { folder, parent, folders_updated } }
   },
@@ -146,13 +151,14 @@ export const moveFoldersEndpoint = keyedEndpoint({
   errors: [400, 404, 413],
   async handle({ caller, body }, { files }: { files: FilesPart }) {
     const parent = parseFolderPlace(body.parent)
-    const folders = body.folders.map((folder) => folder as FolderIdentifier)
+    const folders = body.folders.map(parseFolderIdentifier)
     const outcomes = await files.folderMoves.moveMany(caller, folders, parent)
-    const results = outcomes.map(({ folder, outcome }) =>
-      outcome.moved
+    const results = outcomes.map((outcome, index) => {
+      const folder = body.folders[index] ?? ''
+      return outcome.moved
         ? { folder, success: true, folders_updated: outcome.foldersUpdated }
-        : { folder, success: false, error: outcome.error },
-    )
+        : { folder, success: false, error: outcome.error }
+    })
     const moved = results.filter((result) => result.success).length
     return {
       success: moved === results.length,
@@ -173,7 +179,7 @@ export const deleteFoldersEndpoint = keyedEndpoint({
   answer: deletion,
   errors: [400, 413],
   async handle({ caller, body }, { files }: { files: FilesPart }) {
-    const identifiers = [...new Set(body.identifiers)].map((identifier) => identifier as FolderIdentifier)
+    const identifiers = [...new Set(body.identifiers)].map(parseFolderIdentifier)
     const counts = await files.removals.folders(caller, identifiers)
     return toDeletion(counts, 'folders')
   },

@@ -48,8 +48,6 @@ export function liveFolders(db: Queryable) {
     .where('folders.deleted_at', 'is', null)
 }
 
-const SHAPE = /^[a-z][a-z0-9]{15}$/
-
 /** The live folder of that identifier or number, whoever owns it. */
 export async function findFolder(
   db: Queryable,
@@ -64,12 +62,8 @@ export async function folderOrBelowDeleted(
   db: Queryable,
   name: FolderIdentifier | FolderId,
 ): Promise<FolderListRow | undefined> {
-  const [row] = typeof name === 'number' ? await folderNumbered(db, name) : await called(db, name)
+  const [row] = typeof name === 'number' ? await folderNumbered(db, name) : await folderCalled(db, name)
   return row
-}
-
-async function called(db: Queryable, identifier: FolderIdentifier): Promise<FolderListRow[]> {
-  return SHAPE.test(identifier) ? folderCalled(db, identifier) : []
 }
 
 const folderNumbered = prepared((db, id: FolderId) => liveFolders(db).where('folders.id', '=', id))

@@ -11,7 +11,7 @@ import {
   linksAnswer,
 } from '../../contract/links.ts'
 import { optionalTime, timestamp } from '../../domain/clock.ts'
-import { type FolderIdentifier, type LinkSlug, parseFileIdentifier } from '../../domain/ids.ts'
+import { type LinkSlug, parseFileIdentifier, parseFolderIdentifier } from '../../domain/ids.ts'
 import { isFull } from '../../domain/upload-terms.ts'
 import type { Site } from '../../server/call.ts'
 import { keyedEndpoint, openEndpoint } from '../../server/endpoint.ts'
@@ -166,7 +166,7 @@ export const makeLinkEndpoint = keyedEndpoint({
     const made = await sharing.links.make(caller, {
       ...termsOf(body),
       files: (body.files ?? []).map(parseFileIdentifier),
-      folders: (body.folders ?? []).map((folder) => folder as FolderIdentifier),
+      folders: (body.folders ?? []).map(parseFolderIdentifier),
       slug: body.slug ?? null,
     })
     const message =
@@ -194,7 +194,7 @@ export const listLinksEndpoint = keyedEndpoint({
       page,
       perPage,
       file: query.file === undefined ? null : parseFileIdentifier(query.file),
-      folder: query.folder === undefined ? null : (query.folder as FolderIdentifier),
+      folder: query.folder === undefined ? null : parseFolderIdentifier(query.folder),
     })
     return {
       success: true,

@@ -1,5 +1,5 @@
 import type { Signing } from '../../core/hmac.ts'
-import { isSlug, type OwnUploadName, type Slug, type UploadName } from '../../domain/ids.ts'
+import { isSlug, type OwnUploadName, type Slug } from '../../domain/ids.ts'
 
 /**
  * Names of uploads for owners who were never told the secret that theirs began with: whoever lists unfinished uploads
@@ -8,7 +8,7 @@ import { isSlug, type OwnUploadName, type Slug, type UploadName } from '../../do
 export interface OwnUploadNames {
   of(slug: Slug): OwnUploadName
   /** The upload's slug, or null when the name is none of these. */
-  read(name: UploadName): Slug | null
+  read(name: string): Slug | null
 }
 
 const PURPOSE = 'own upload'

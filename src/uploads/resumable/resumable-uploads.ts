@@ -8,7 +8,6 @@ import {
   GUESTS,
   type OwnUploadName,
   type Slug,
-  type UploadName,
   type UploadToken,
 } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
@@ -136,7 +135,7 @@ export class ResumableUploads {
   }
 
   /** The upload as it is recorded. Throws Refusal UPLOAD_NOT_FOUND, UPLOAD_GONE, or INVALID_API_KEY. */
-  async find(caller: Caller, name: UploadName): Promise<ResumableUpload> {
+  async find(caller: Caller, name: string): Promise<ResumableUpload> {
     const { db, lookup, clock } = this.#parts
     return joinedIfWhole(db, await lookup.alive(caller, name), clock.now())
   }
@@ -145,7 +144,7 @@ export class ResumableUploads {
    * The same at rest: no writer is at work whose bytes would still count, so its offset stays true. Of one that is
    * processing, the end is waited for a while. Throws Refusal UPLOAD_LOCKED besides.
    */
-  async atRest(caller: Caller, name: UploadName): Promise<ResumableUpload> {
+  async atRest(caller: Caller, name: string): Promise<ResumableUpload> {
     const { db, lookup, clock } = this.#parts
     const found = await joinedIfWhole(db, await lookup.alive(caller, name), clock.now())
     if (awaitsParts(found)) return found
@@ -154,7 +153,7 @@ export class ResumableUploads {
   }
 
   /** Appends bytes; all that the answer tells is safe. */
-  async append(caller: Caller, name: UploadName, bytes: NextBytes): Promise<ResumableUpload> {
+  async append(caller: Caller, name: string, bytes: NextBytes): Promise<ResumableUpload> {
     const { db, lookup, maxFileSize, report } = this.#parts
     const found = await lookup.alive(caller, name)
     if (found.kind === 'final') {
@@ -187,7 +186,7 @@ export class ResumableUploads {
   }
 
   /** Ends the upload. Of a completed one the file stays. */
-  async terminate(caller: Caller, name: UploadName): Promise<void> {
+  async terminate(caller: Caller, name: string): Promise<void> {
     await this.#forget(await this.#parts.lookup.authorized(caller, name))
   }
 

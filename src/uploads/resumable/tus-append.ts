@@ -1,6 +1,5 @@
 import type { Caller } from '../../core/callers.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { UploadName } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
 import { minimumRateBody } from '../minimum-rate-body.ts'
 import { declaredLength, drainBody, emptyBody } from '../receive.routes.ts'
@@ -14,7 +13,7 @@ export async function appendToUpload(
   call: Call,
   uploads: UploadsPart,
   caller: Caller,
-  name: UploadName,
+  name: string,
 ): Promise<Response> {
   assertTus(call)
   if (!hasChunk(call.request)) {
@@ -37,7 +36,7 @@ export async function takeChunk(
   call: Call,
   { resumable }: UploadsPart,
   caller: Caller,
-  name: UploadName,
+  name: string,
   { offset, size }: { readonly offset: number; readonly size: number | null },
 ): Promise<ResumableUpload> {
   const checksum = expectedChecksum(call.request)

@@ -1,6 +1,5 @@
 import type { CompletedContribution, CompletedUpload, PresentUpload } from '../../contract/uploads.ts'
 import type { Caller } from '../../core/callers.ts'
-import type { UploadName } from '../../domain/ids.ts'
 import { jsonResponse } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
 import { toContributionResult, toStoredUpload, toUnfinishedUpload } from '../upload-answers.ts'
@@ -13,7 +12,7 @@ export async function headUpload(
   call: Call,
   uploads: UploadsPart,
   caller: Caller,
-  name: UploadName,
+  name: string,
 ): Promise<Response> {
   assertTus(call)
   const upload = await uploads.resumable.atRest(caller, name)
@@ -25,7 +24,7 @@ export async function getUpload(
   call: Call,
   uploads: UploadsPart,
   caller: Caller,
-  name: UploadName,
+  name: string,
 ): Promise<Response> {
   const { resumable } = uploads
   const found = await resumable.find(caller, name)
@@ -56,7 +55,7 @@ export async function deleteUpload(
   call: Call,
   uploads: UploadsPart,
   caller: Caller,
-  name: UploadName,
+  name: string,
 ): Promise<Response> {
   assertTus(call)
   await uploads.resumable.terminate(caller, name)

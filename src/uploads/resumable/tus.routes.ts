@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { startedUpload, uploadAnswer } from '../../contract/uploads.ts'
 import type { Caller } from '../../core/callers.ts'
-import type { UploadName } from '../../domain/ids.ts'
 import { preflight } from '../../server/answers/preflight.ts'
 import type { Call } from '../../server/call.ts'
 import { bodyOfBytes, type Documentation, endpoint } from '../../server/endpoint.ts'
@@ -27,7 +26,7 @@ const EXTENSIONS = [
   'concatenation-unfinished',
 ]
 
-type Handle = (call: Call, uploads: UploadsPart, caller: Caller, name: UploadName) => Promise<Response>
+type Handle = (call: Call, uploads: UploadsPart, caller: Caller, name: string) => Promise<Response>
 
 const handlers: Readonly<Record<MeantMethod, Handle>> = {
   HEAD: headUpload,
@@ -72,7 +71,7 @@ function uploadEndpoint(documentation: Omit<Documentation, 'tag'>) {
     documentation: { ...documentation, tag: 'Uploads' },
     always: SPEAKING_TUS,
     handle: (call, { uploads }: { uploads: UploadsPart }, caller: Caller) =>
-      handlers[meantMethod(call.request)](call, uploads, caller, (call.params.upload ?? '') as UploadName),
+      handlers[meantMethod(call.request)](call, uploads, caller, call.params.upload ?? ''),
     refused: drainUnread,
   })
 }

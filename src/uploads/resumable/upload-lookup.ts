@@ -10,7 +10,6 @@ import {
   GUESTS,
   type OwnUploadName,
   type Slug,
-  type UploadName,
   type UploadToken,
 } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
@@ -46,7 +45,7 @@ export class UploadLookup {
   }
 
   /** The upload of that name. Throws Refusal UPLOAD_NOT_FOUND or INVALID_API_KEY. */
-  async authorized(caller: Caller, name: UploadName): Promise<UploadRow> {
+  async authorized(caller: Caller, name: string): Promise<UploadRow> {
     const upload = await this.#named(caller, name)
     if (upload === undefined) throw uploadNotFound()
     // Who has begun it by a link has no account: the token is all that it takes.
@@ -68,7 +67,7 @@ export class UploadLookup {
   }
 
   /** The same of one that can go on. Throws Refusal UPLOAD_GONE besides. */
-  async alive(caller: Caller, name: UploadName): Promise<UploadRow> {
+  async alive(caller: Caller, name: string): Promise<UploadRow> {
     return this.assertAlive(await withPartsReceived(this.#parts.db, await this.authorized(caller, name)))
   }
 
@@ -147,7 +146,7 @@ export class UploadLookup {
   }
 
   /** By the name for owners only an account's uploads are found, by whoever may end them anyway. */
-  async #named(caller: Caller, name: UploadName): Promise<UploadRow | undefined> {
+  async #named(caller: Caller, name: string): Promise<UploadRow | undefined> {
     const { db, ownNames } = this.#parts
     const slug = ownNames.read(name)
     if (slug === null) return uploadByToken(db, hashToken(name))

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { doneWithMessage } from '../../contract/fields.ts'
 import { uploadsAnswer } from '../../contract/uploads.ts'
-import { parseFolderPlace, type Slug } from '../../domain/ids.ts'
+import { parseFolderPlace, parseSlug } from '../../domain/ids.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import { UPLOADS_PATH } from '../paths.ts'
 import { publicNames, toUnfinishedUpload } from '../upload-answers.ts'
@@ -41,7 +41,7 @@ export const cancelUpload = keyedEndpoint({
   answer: doneWithMessage,
   errors: [400, 404, 413, 423],
   async handle({ caller, body }, { uploads }: { uploads: UploadsPart }) {
-    await uploads.resumable.cancel(caller, body.slug as Slug)
+    await uploads.resumable.cancel(caller, parseSlug(body.slug))
     return { success: true, message: 'The upload has ended' }
   },
 })
