@@ -33,7 +33,7 @@ const MAY_IMPORT = {
   uploads: ['files/', 'thumbnails/'],
   downloads: ['files/', 'sharing/', 'uploads/hashing/'],
   webhooks: [
-    'accounts/sign-in/proof-check\\.ts$',
+    'accounts/sign-in/recent-authentication\\.ts$',
     'accounts/sign-in\\.part\\.ts$',
     'mail/(outbox|mail-addresses\\.rows)\\.ts$',
   ],

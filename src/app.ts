@@ -1,7 +1,7 @@
 import manifest from '../package.json' with { type: 'json' }
 import { createAccountsPart } from './accounts/accounts.part.ts'
 import { createAuthentication } from './accounts/authentication.ts'
-import type { OneTimeLink } from './accounts/link-making.ts'
+import type { OneTimeLink } from './accounts/one-time-link-creation.ts'
 import { usableOidc } from './accounts/sign-in/oidc.ts'
 import { createSignInPart } from './accounts/sign-in.part.ts'
 import type { SettingInForce } from './config.ts'

@@ -23,8 +23,8 @@ import {
   countAccounts,
   pageOfAccounts,
 } from './all-accounts.rows.ts'
-import { type MakeLink, makePasswordLink, type OneTimeLink } from './link-making.ts'
-import { dropLinks } from './one-time-links.rows.ts'
+import { type CreateOneTimeLink, makePasswordLink, type OneTimeLink } from './one-time-link-creation.ts'
+import { dropOneTimeLinks } from './one-time-links.rows.ts'
 import { dropPassword, dropSecondFactors } from './sign-in/identities.rows.ts'
 import { endSessions } from './sign-in/sessions.rows.ts'
 
@@ -70,7 +70,7 @@ export interface AccountAdministration {
 export function createAccountAdministration(
   db: Database,
   clock: Clock,
-  makeLink: MakeLink,
+  makeLink: CreateOneTimeLink,
 ): AccountAdministration {
   async function known(db: Queryable, id: AccountId): Promise<AccountInfo> {
     const row = id === GUESTS ? undefined : await findAccount(db, id)
@@ -95,7 +95,7 @@ export function createAccountAdministration(
       actions.push({ act: isAdmin ? 'admin.made' : 'admin.unmade', object })
     }
     // Only enabled administrators may have open invitations.
-    if (disabled === true || isAdmin === false) await dropLinks(trx, 'invitation', id)
+    if (disabled === true || isAdmin === false) await dropOneTimeLinks(trx, 'invitation', id)
     return actions
   }
 
@@ -134,7 +134,7 @@ export function createAccountAdministration(
         await dropPassword(trx, id)
         if (secondFactor) await dropSecondFactors(trx, id)
         await endSessions(trx, id, null)
-        await dropLinks(trx, 'mail', id)
+        await dropOneTimeLinks(trx, 'mail', id)
         await (mailAddress ? dropMailAddress : dropPendingAddress)(trx, id)
         const details = { second_factor: secondFactor, mail_address: mailAddress }
         await recordAuditEntry(trx, clock, actor, { act: 'account.reset', object: username, details })

@@ -10,9 +10,9 @@ import { createFileWarnings } from './expiry-warnings.job.ts'
 import { createKeyedRequests, type KeyedRequests } from './keys/keyed-requests.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { createOwnKeys, type OwnKeys } from './keys/own-keys.ts'
-import { createLinkMaking } from './link-making.ts'
 import { createMailAddresses, type MailAddresses } from './mail-addresses.ts'
-import { tellNearlyFull } from './nearly-full.job.ts'
+import { notifyNearlyFull } from './nearly-full.job.ts'
+import { oneTimeLinkCreator } from './one-time-link-creation.ts'
 import { createOneTimeLinks, type OneTimeLinks } from './one-time-links.ts'
 import { createOwnAccount, type OwnAccount } from './own-account.ts'
 import type { SignInPart } from './sign-in.part.ts'
@@ -38,16 +38,16 @@ export function createAccountsPart(
   needs: {
     readonly files: Pick<FilesPart, 'lifetime'>
     readonly mail: Pick<MailPart, 'outbox'>
-    readonly signIn: Pick<SignInPart, 'proofs'>
+    readonly signIn: Pick<SignInPart, 'reauthentication'>
   },
 ): AccountsPart {
   const { db, nonDurableDb, isShared, clock, random, rates, signing, config } = core
   const rate = { limit: config.rateLimit, factor: config.accountRateFactor }
   const { outbox } = needs.mail
-  const { proofs } = needs.signIn
+  const { reauthentication } = needs.signIn
   const { lifetime } = needs.files
   const accounts = createAccounts(db, clock, random)
-  const makeLink = createLinkMaking(clock, random)
+  const makeLink = oneTimeLinkCreator(clock, random)
   const warningEnd = createWarningEnd(db, signing)
   const warnedFiles = createWarnedFiles(core)
   const fileWarnings = createFileWarnings({ ...core, outbox, warningEnd, warnedFiles, lifetime })
@@ -56,9 +56,9 @@ export function createAccountsPart(
     administration: createAccountAdministration(db, clock, makeLink),
     keys: createKeys(db, clock, random),
     keyedRequests: isShared ? createKeyedRequests({ db: nonDurableDb, rates, clock, rate }) : null,
-    mailAddresses: createMailAddresses({ ...core, proofs, outbox, makeLink }),
+    mailAddresses: createMailAddresses({ ...core, reauthentication, outbox, makeLink }),
     oneTimeLinks: createOneTimeLinks(db, clock, makeLink, config.signUp),
-    own: createOwnAccount({ ...core, outbox, proofs }),
+    own: createOwnAccount({ ...core, outbox, reauthentication }),
     ownKeys: createOwnKeys(db, rates, clock, random),
     warnedFiles,
     warningEnd,
@@ -69,7 +69,7 @@ export function createAccountsPart(
         name: 'tell of storage that is nearly full',
         on: 'one node',
         every: 5 * MINUTE,
-        run: (mayGoOn) => tellNearlyFull(db, clock, config.storageLimit, mayGoOn),
+        run: (mayGoOn) => notifyNearlyFull(db, clock, config.storageLimit, mayGoOn),
       },
       { name: 'forget removed accounts', on: 'one node', every: MINUTE, run: accounts.dropRemoved },
     ],

@@ -22,10 +22,10 @@ import {
   setVerifiedAddress,
 } from '../mail/mail-addresses.rows.ts'
 import type { Outbox } from '../mail/outbox.ts'
-import type { MakeLink } from './link-making.ts'
-import { dropLinks, findLink, takeLink } from './one-time-links.rows.ts'
+import type { CreateOneTimeLink } from './one-time-link-creation.ts'
+import { dropOneTimeLinks, findOneTimeLink, takeOneTimeLink } from './one-time-links.rows.ts'
 import { invalidLink } from './one-time-links.ts'
-import type { Proofs } from './sign-in/proofs.ts'
+import type { Reauthentication } from './sign-in/reauthentication.ts'
 
 export interface MailAddressState {
   /** Whether this server sends mail. */
@@ -51,10 +51,10 @@ export interface MailAddresses {
   get(caller: SessionCaller): Promise<MailAddressState>
   /**
    * Sends a verification link to the address, which replaces the current one once the link is used. Throws
-   * what `Proofs.confirm` throws, and Refusal INVALID_REQUEST, MAIL_DISABLED or RATE_LIMITED.
+   * what `Reauthentication.confirm` throws, and Refusal INVALID_REQUEST, MAIL_DISABLED or RATE_LIMITED.
    */
   set(caller: SessionCaller, password: string | null, address: string, language: Language): Promise<void>
-  /** Removes the address and notifies it. Throws what `Proofs.confirm` throws. */
+  /** Removes the address and notifies it. Throws what `Reauthentication.confirm` throws. */
   remove(caller: SessionCaller, password: string | null): Promise<void>
   /** Stores wishes, one at least. */
   setWishes(caller: SessionCaller, wishes: MailWishes, language: Language): Promise<void>
@@ -71,11 +71,11 @@ export function createMailAddresses(parts: {
   db: Database
   clock: Clock
   rates: RateLimits
-  proofs: Proofs
+  reauthentication: Reauthentication
   outbox: Outbox
-  makeLink: MakeLink
+  makeLink: CreateOneTimeLink
 }): MailAddresses {
-  const { db, clock, rates, proofs, outbox, makeLink } = parts
+  const { db, clock, rates, reauthentication, outbox, makeLink } = parts
 
   /** Limits mails per account and per address, so that the server cannot be used to flood an address. */
   async function countMail(account: AccountId, folded: string): Promise<void> {
@@ -111,14 +111,14 @@ export function createMailAddresses(parts: {
       if (address === null) {
         throw new Refusal('INVALID_REQUEST', '"address": must be an email address such as ada@example.org')
       }
-      await proofs.confirm(caller, password)
+      await reauthentication.confirm(caller, password)
       const { account, username } = caller
       const present = await findMailAddress(db, account)
       const pending = isSame(present, address) ? null : address
       if (pending !== null) await countMail(account, foldMailAddress(pending))
       await inTransaction(db, async (trx) => {
         await setPendingAddress(trx, account, pending, language)
-        await dropLinks(trx, 'mail', account)
+        await dropOneTimeLinks(trx, 'mail', account)
         if (pending === null) return
         const { path } = await makeLink(trx, 'mail', account)
         const content = { kind: 'verify', username, path } as const
@@ -127,32 +127,32 @@ export function createMailAddresses(parts: {
     },
 
     async remove(caller, password) {
-      await proofs.confirm(caller, password)
+      await reauthentication.confirm(caller, password)
       const { account } = caller
       await inTransaction(db, async (trx) => {
-        await outbox.tell(trx, account, 'address removed')
+        await outbox.notify(trx, account, 'address removed')
         await dropMailAddress(trx, account)
-        await dropLinks(trx, 'mail', account)
-        await dropLinks(trx, 'password', account)
+        await dropOneTimeLinks(trx, 'mail', account)
+        await dropOneTimeLinks(trx, 'password', account)
       })
     },
 
     setWishes: ({ account }, wishes, language) => setMailWishes(db, account, wishes, language),
 
     async waiting(token) {
-      const link = await findLink(db, hashToken(token), 'mail', clock.now())
+      const link = await findOneTimeLink(db, hashToken(token), 'mail', clock.now())
       return (await waitingOf(db, link?.account_id)).waiting
     },
 
     async verify(token) {
       try {
         return await inTransaction(db, async (trx) => {
-          const link = await takeLink(trx, hashToken(token), 'mail', clock.now())
+          const link = await takeOneTimeLink(trx, hashToken(token), 'mail', clock.now())
           const { account, row, waiting } = await waitingOf(trx, link?.account_id)
           if (row.address !== null) {
-            await outbox.tell(trx, account, 'address changed')
+            await outbox.notify(trx, account, 'address changed')
             // Reset links sent to the old address end.
-            await dropLinks(trx, 'password', account)
+            await dropOneTimeLinks(trx, 'password', account)
           }
           await setVerifiedAddress(trx, account, waiting.address)
           return waiting

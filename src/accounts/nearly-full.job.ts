@@ -10,7 +10,7 @@ import type { Clock } from '../domain/clock.ts'
 const STEP = 100
 
 /** `storageLimit`: bytes of an account without a quota of its own. */
-export async function tellNearlyFull(
+export async function notifyNearlyFull(
   db: Database,
   clock: Pick<Clock, 'now'>,
   storageLimit: number,

@@ -4,12 +4,12 @@ import type { AccountId, Sha256 } from '../domain/ids.ts'
 
 export type OneTimeLinkRow = Row<'one_time_links'>
 
-export async function insertLink(db: Queryable, link: OneTimeLinkRow): Promise<void> {
+export async function insertOneTimeLink(db: Queryable, link: OneTimeLinkRow): Promise<void> {
   await db.insertInto('one_time_links').values(link).execute()
 }
 
 /** The link with that purpose, unless it has expired. */
-export function findLink(
+export function findOneTimeLink(
   db: Database,
   hash: Sha256,
   purpose: LinkPurpose,
@@ -25,7 +25,7 @@ export function findLink(
 }
 
 /** Consumes the link; undefined when it has expired or was used before. */
-export function takeLink(
+export function takeOneTimeLink(
   trx: Trx,
   hash: Sha256,
   purpose: LinkPurpose,
@@ -41,11 +41,15 @@ export function takeLink(
 }
 
 /** Deletes links with that purpose: those of one account, or all. */
-export async function dropLinks(trx: Trx, purpose: LinkPurpose, account: AccountId | 'all'): Promise<void> {
+export async function dropOneTimeLinks(
+  trx: Trx,
+  purpose: LinkPurpose,
+  account: AccountId | 'all',
+): Promise<void> {
   const links = trx.deleteFrom('one_time_links').where('purpose', '=', purpose)
   await (account === 'all' ? links : links.where('account_id', '=', account)).execute()
 }
 
-export async function dropLinksOver(db: Queryable, now: number): Promise<void> {
+export async function dropExpiredOneTimeLinks(db: Queryable, now: number): Promise<void> {
   await db.deleteFrom('one_time_links').where('expires_at', '<=', now).execute()
 }

@@ -9,8 +9,8 @@ import { inTransaction } from '../database/transactions.ts'
 import { type Actor, COMMAND_LINE } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type MakeLink, makePasswordLink, type OneTimeLink } from './link-making.ts'
-import { findLink } from './one-time-links.rows.ts'
+import { type CreateOneTimeLink, makePasswordLink, type OneTimeLink } from './one-time-link-creation.ts'
+import { findOneTimeLink } from './one-time-links.rows.ts'
 
 export interface OneTimeLinks {
   /** Creates a link for the first administrator; null when one exists. */
@@ -26,7 +26,12 @@ export interface OneTimeLinks {
   works(purpose: LinkPurpose, token: string): Promise<boolean>
 }
 
-export function createOneTimeLinks(db: Database, clock: Clock, make: MakeLink, mode: Mode): OneTimeLinks {
+export function createOneTimeLinks(
+  db: Database,
+  clock: Clock,
+  make: CreateOneTimeLink,
+  mode: Mode,
+): OneTimeLinks {
   return {
     welcome: () =>
       inTransaction(db, async (trx) => {
@@ -54,7 +59,7 @@ export function createOneTimeLinks(db: Database, clock: Clock, make: MakeLink, m
     },
 
     works: async (purpose, token) =>
-      (await findLink(db, hashToken(token), purpose, clock.now())) !== undefined,
+      (await findOneTimeLink(db, hashToken(token), purpose, clock.now())) !== undefined,
   }
 }
 

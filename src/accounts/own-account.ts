@@ -12,10 +12,10 @@ import { Refusal } from '../domain/errors.ts'
 import { parseUsername } from '../domain/username.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
-import { dropLinks } from './one-time-links.rows.ts'
+import { dropOneTimeLinks } from './one-time-links.rows.ts'
 import { findPassword, setPassword } from './sign-in/identities.rows.ts'
 import { assertStrong } from './sign-in/password-strength.ts'
-import type { Proofs } from './sign-in/proofs.ts'
+import type { Reauthentication } from './sign-in/reauthentication.ts'
 import { endSessions } from './sign-in/sessions.rows.ts'
 
 export interface OwnChange {
@@ -28,14 +28,14 @@ export interface OwnAccount {
   /** Whether the account has a password. */
   hasPassword(caller: SessionCaller): Promise<boolean>
   /**
-   * Applies the whole change or nothing; a new password ends all other sessions. Throws what `Proofs.confirm`
+   * Applies the whole change or nothing; a new password ends all other sessions. Throws what `Reauthentication.confirm`
    * throws, and Refusal PASSWORD_REQUIRED, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. Returns the
    * resulting name.
    */
   change(caller: SessionCaller, password: string | null, change: OwnChange): Promise<string>
   /**
    * Deletes the account with its content, effective at once; rows and bytes are removed later. Throws what
-   * `Proofs.confirm` throws, and Refusal LAST_ADMINISTRATOR.
+   * `Reauthentication.confirm` throws, and Refusal LAST_ADMINISTRATOR.
    */
   remove(caller: SessionCaller, password: string | null): Promise<void>
 }
@@ -50,9 +50,9 @@ export function createOwnAccount(parts: {
   rates: RateLimits
   clock: Clock
   outbox: Outbox
-  proofs: Proofs
+  reauthentication: Reauthentication
 }): OwnAccount {
-  const { db, rates, clock, outbox, proofs } = parts
+  const { db, rates, clock, outbox, reauthentication } = parts
 
   /**
    * A new password requires the current one, however recent the last proof: otherwise a stolen session could
@@ -70,7 +70,7 @@ export function createOwnAccount(parts: {
     ) {
       throw new Refusal('PASSWORD_REQUIRED', 'Give the password of your account for this')
     }
-    await proofs.confirm(caller, present)
+    await reauthentication.confirm(caller, present)
   }
 
   async function hashOf(caller: SessionCaller, username: string | null, next: string): Promise<string> {
@@ -94,8 +94,8 @@ export function createOwnAccount(parts: {
           if (hash === null) return
           await setPassword(trx, account, hash, clock.now())
           await endSessions(trx, account, caller.by.session)
-          await dropLinks(trx, 'password', account)
-          await outbox.tell(trx, account, 'password changed')
+          await dropOneTimeLinks(trx, 'password', account)
+          await outbox.notify(trx, account, 'password changed')
         })
       } catch (error) {
         if (!isUniqueViolation(error)) throw error
@@ -105,7 +105,7 @@ export function createOwnAccount(parts: {
     },
 
     async remove(caller, password) {
-      await proofs.confirm(caller, password)
+      await reauthentication.confirm(caller, password)
       const { account, username, by } = caller
       await inTransaction(db, async (trx) => {
         await assertNotLastAdmin(trx, account)

@@ -2,18 +2,18 @@ import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE } from '../domain/clock.ts'
 import type { MailPart } from '../mail/mail.part.ts'
-import { createLinkMaking } from './link-making.ts'
+import { oneTimeLinkCreator } from './one-time-link-creation.ts'
 import { createChallenges } from './sign-in/challenges.ts'
 import { createCodeStep } from './sign-in/code-step.ts'
+import { createExpiredMailRemoval } from './sign-in/expired-mail-removal.job.ts'
 import { createKnownBrowsers } from './sign-in/known-browsers.ts'
 import { createOidc, type Oidc } from './sign-in/oidc.ts'
-import { createOtherServer } from './sign-in/oidc-asking.ts'
 import { createOidcExchange } from './sign-in/oidc-exchange.ts'
-import { createPasskeyQuestions } from './sign-in/passkey-questions.ts'
+import { createOidcProvider } from './sign-in/oidc-provider.ts'
+import { createPasskeyChallenges } from './sign-in/passkey-challenges.ts'
 import { createPasskeys, type Passkeys } from './sign-in/passkeys.ts'
-import { createMailForgetting } from './sign-in/password-reset-forgetting.job.ts'
 import { createPasswordResets, type PasswordResets } from './sign-in/password-resets.ts'
-import { createProofs, type Proofs } from './sign-in/proofs.ts'
+import { createReauthentication, type Reauthentication } from './sign-in/reauthentication.ts'
 import { createSecondFactor, type SecondFactor } from './sign-in/second-factor.ts'
 import { createSecondFactorCodes } from './sign-in/second-factor-codes.ts'
 import { createSessionStart } from './sign-in/session-start.ts'
@@ -28,7 +28,7 @@ export interface SignInPart extends SignIn {
   readonly oidc: Oidc
   readonly passkeys: Passkeys
   readonly passwordResets: PasswordResets
-  readonly proofs: Proofs
+  readonly reauthentication: Reauthentication
   readonly secondFactor: SecondFactor
   readonly sessions: Sessions
   readonly signUp: SignUpRules
@@ -47,24 +47,24 @@ export function createSignInPart(
   const webAuthn = createWebAuthn(publicUrl)
   const codes = createSecondFactorCodes({ clock, random, secret: needs.secret })
   const sessions = createSessions(db, clock)
-  const proofs = createProofs(db, rates, clock, sessions)
+  const reauthentication = createReauthentication(db, rates, clock, sessions)
   const knownBrowsers = createKnownBrowsers({ signing, clock, random, publicUrl })
   const signUp = createSignUp({ ...core, outbox, mode: config.signUp })
   const subjectAccounts = createSubjectAccounts({ db, clock, random, mode: config.signUp })
   const started = { ...core, sessions, knownBrowsers, beginSession }
-  const otherServer = createOtherServer({
+  const otherServer = createOidcProvider({
     rates,
     exchange: config.oidc === null ? null : createOidcExchange(config.oidc, clock.monotonic),
     report: (reason) => log.warn({ reason }, 'a sign-in through OpenID Connect failed'),
   })
-  const questions = createPasskeyQuestions(db, challenges, webAuthn)
+  const passkeyChallenges = createPasskeyChallenges(db, challenges, webAuthn)
   return {
     ...createSignIn({ ...started, codeStep: createCodeStep({ ...started, challenges, codes }) }),
     oidc: createOidc({ ...started, subjectAccounts, otherServer }),
-    passkeys: createPasskeys({ ...started, proofs, questions, webAuthn }),
-    passwordResets: createPasswordResets({ ...core, outbox, makeLink: createLinkMaking(clock, random) }),
-    proofs,
-    secondFactor: createSecondFactor({ db, proofs, codes, beginSession }),
+    passkeys: createPasskeys({ ...started, reauthentication, challenges: passkeyChallenges, webAuthn }),
+    passwordResets: createPasswordResets({ ...core, outbox, makeLink: oneTimeLinkCreator(clock, random) }),
+    reauthentication,
+    secondFactor: createSecondFactor({ db, reauthentication, codes, beginSession }),
     sessions,
     signUp,
     jobs: [
@@ -73,7 +73,7 @@ export function createSignInPart(
         name: 'forget old mails',
         on: 'one node',
         every: 10 * MINUTE,
-        run: createMailForgetting(db, clock, log).run,
+        run: createExpiredMailRemoval(db, clock, log).run,
       },
     ],
   }

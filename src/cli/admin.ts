@@ -51,8 +51,8 @@ export function adminCommand(admin: Command, environment: Environment): void {
 function add(environment: Environment, username: string, json: boolean): Promise<void> {
   return withAdministration(
     environment,
-    async ({ administratorMaking, oneTimeLinks }, config) => {
-      const isNew = await administratorMaking.make(username)
+    async ({ administratorCreation, oneTimeLinks }, config) => {
+      const isNew = await administratorCreation.make(username)
       const url = isNew ? linkAddress(config, await oneTimeLinks.password(username)) : null
       if (json) return printJson({ username: username.toLowerCase(), url })
       printLines(`${username.toLowerCase()} is an administrator.`)

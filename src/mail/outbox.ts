@@ -31,7 +31,7 @@ export interface Outbox {
     },
   ): Promise<void>
   /** Sends a notice to the account's verified address, if it has one. */
-  tell(trx: Trx, account: AccountId, notice: MailNotice): Promise<void>
+  notify(trx: Trx, account: AccountId, notice: MailNotice): Promise<void>
 }
 
 /** Mails that their recipient can end by a link in them. */
@@ -66,7 +66,7 @@ export function createOutbox(clock: Clock, random: Random, from: MailAddress | n
     isOpen: from !== null,
     put,
 
-    async tell(trx, account, kind) {
+    async notify(trx, account, kind) {
       const address = await findMailAddress(trx, account)
       const owner = await findAccount(trx, account)
       if (address === undefined || address.address === null || owner === undefined) return

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { AccountsPart } from '../accounts/accounts.part.ts'
 import type { AccountInfo } from '../accounts/accounts.ts'
-import { assertProved } from '../accounts/sign-in/proof-check.ts'
+import { assertRecentAuthentication } from '../accounts/sign-in/recent-authentication.ts'
 import type { SignInPart } from '../accounts/sign-in.part.ts'
 import {
   type AdminAccount,
@@ -113,7 +113,7 @@ export const changeAnyAccountEndpoint = adminEndpoint({
   ) {
     const { quota, disabled, is_admin: isAdmin } = body
     if (Object.keys(body).length === 0) throw nothingToChange()
-    if (isAdmin === true) assertProved(call, signIn.proofs)
+    if (isAdmin === true) assertRecentAuthentication(call, signIn.reauthentication)
     const change = { quota, disabled, isAdmin }
     const info = await accounts.administration.change(caller, idOf(params.id), change)
     return { success: true, data: toAccount(call.site, info) }
@@ -139,7 +139,7 @@ export const resetAccountEndpoint = adminEndpoint({
     { call, caller, params, body },
     { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
   ) {
-    assertProved(call, signIn.proofs)
+    assertRecentAuthentication(call, signIn.reauthentication)
     const link = await accounts.administration.reset(caller, idOf(params.id), {
       secondFactor: body.second_factor === true,
       mailAddress: body.mail_address === true,
@@ -159,7 +159,7 @@ export const removeAnyAccountEndpoint = adminEndpoint({
     { call, caller, params, body },
     { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
   ) {
-    assertProved(call, signIn.proofs)
+    assertRecentAuthentication(call, signIn.reauthentication)
     await accounts.administration.remove(caller, idOf(params.id), body.username)
     return { success: true }
   },

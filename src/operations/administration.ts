@@ -3,9 +3,12 @@ import {
   createAccountAdministration,
 } from '../accounts/account-administration.ts'
 import { type Accounts, createAccounts } from '../accounts/accounts.ts'
-import { type AdministratorMaking, createAdministratorMaking } from '../accounts/administrator-making.ts'
+import {
+  type AdministratorCreation,
+  createAdministratorCreation,
+} from '../accounts/administrator-creation.ts'
 import { createKeys, type Keys } from '../accounts/keys/keys.ts'
-import { createLinkMaking } from '../accounts/link-making.ts'
+import { oneTimeLinkCreator } from '../accounts/one-time-link-creation.ts'
 import { createOneTimeLinks, type OneTimeLinks } from '../accounts/one-time-links.ts'
 import type { Config } from '../config.ts'
 import { type AuditLog, createAuditLog } from '../core/audit-log.ts'
@@ -33,7 +36,7 @@ export interface Administration {
   readonly notices: NoticeBoard
   readonly oneTimeLinks: OneTimeLinks
   readonly reports: Reports
-  readonly administratorMaking: AdministratorMaking
+  readonly administratorCreation: AdministratorCreation
   readonly statistics: Statistics
   readonly takeDowns: TakeDowns
   close(): Promise<void>
@@ -96,11 +99,11 @@ export async function openAdministration(
     throw error
   }
   const traffic = createTrafficCounter(db, clock)
-  const makeLink = createLinkMaking(clock, random)
+  const makeLink = oneTimeLinkCreator(clock, random)
   return {
     accountAdministration: createAccountAdministration(db, clock, makeLink),
     accounts: createAccounts(db, clock, random),
-    administratorMaking: createAdministratorMaking(db, clock, random),
+    administratorCreation: createAdministratorCreation(db, clock, random),
     allFiles: createAllFiles(db),
     auditLog: createAuditLog(db),
     backgroundJobs: createBackgroundJobs(db, null, clock),

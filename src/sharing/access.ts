@@ -54,7 +54,7 @@ export interface Opened<T> {
 }
 
 /** Result of an access check: the resource, or the folder whose password is required first. */
-export type Seen<T> = Opened<T> | { readonly kind: 'locked'; readonly folder: LockedFolder }
+export type AccessResult<T> = Opened<T> | { readonly kind: 'locked'; readonly folder: LockedFolder }
 
 /** The columns of a folder that decide access. */
 export type Barrier = Pick<FolderListRow, 'id' | 'account_id' | 'is_public' | 'password_hash' | 'closing'>
@@ -65,14 +65,17 @@ export interface AccessControl {
    * Throws Refusal FILE_NOT_FOUND when no such file is visible to the asker, FILE_ARRIVING while it is being
    * uploaded.
    */
-  file(asker: Asker | Promise<Asker>, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
+  file(asker: Asker | Promise<Asker>, identifier: FileIdentifier): Promise<AccessResult<FileDetailRow>>
   /**
    * The upload that is going to be the file; null where none is under way. Throws Refusal FILE_NOT_FOUND when the file would
    * not be visible to the asker.
    */
-  arriving(asker: Asker, identifier: FileIdentifier): Promise<Seen<UploadRow> | null>
+  arriving(asker: Asker, identifier: FileIdentifier): Promise<AccessResult<UploadRow> | null>
   /** Throws Refusal FOLDER_NOT_FOUND when no such folder is visible to the asker. */
-  folder(asker: Asker | Promise<Asker>, name: FolderIdentifier | FolderId): Promise<Seen<FolderListRow>>
+  folder(
+    asker: Asker | Promise<Asker>,
+    name: FolderIdentifier | FolderId,
+  ): Promise<AccessResult<FolderListRow>>
   /**
    * Re-validates a signed address: its rights are void once the key or session that requested it was revoked
    * or has expired, or the account was disabled or deleted. `caller`: who was authenticated for this request; the key or
@@ -104,7 +107,7 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
     owner: AccountId,
     { chain, file = null }: { readonly chain: readonly ChainRow[]; readonly file?: FileId | null },
     missing: () => Refusal,
-  ): Seen<T> {
+  ): AccessResult<T> {
     if (chain.some((step) => step.deleted_at !== null)) throw missing()
     const viewer = viewerOf(asker, chain)
     const steps = chain.map(asChainFolder)
@@ -128,7 +131,7 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
     }
   }
 
-  async function arriving(asker: Asker, identifier: FileIdentifier): Promise<Seen<UploadRow> | null> {
+  async function arriving(asker: Asker, identifier: FileIdentifier): Promise<AccessResult<UploadRow> | null> {
     const upload = await arrivingUpload(db, identifier)
     if (upload === undefined) return null
     const present = await withPartsReceived(db, upload)
@@ -228,12 +231,12 @@ function shownChain(asker: Asker, viewer: Viewer, chain: readonly ChainRow[]): r
 }
 
 /** The resource, or Refusal PASSWORD_REQUIRED: for routes without a password form. */
-export function unlocked<T>(seen: Seen<T>): T {
+export function unlocked<T>(seen: AccessResult<T>): T {
   return opened(seen).item
 }
 
 /** The resource with the asker's rights, or Refusal PASSWORD_REQUIRED. */
-export function opened<T>(seen: Seen<T>): Opened<T> {
+export function opened<T>(seen: AccessResult<T>): Opened<T> {
   if (seen.kind === 'open') return seen
   throw new Refusal('PASSWORD_REQUIRED', 'This needs a password; open its page and enter the password first')
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { assertProved } from '../accounts/sign-in/proof-check.ts'
+import { assertRecentAuthentication } from '../accounts/sign-in/recent-authentication.ts'
 import type { SignInPart } from '../accounts/sign-in.part.ts'
 import { doneWithMessage } from '../contract/fields.ts'
 import {
@@ -99,7 +99,7 @@ export const addWebhookEndpoint = keyedEndpoint({
   errors: [400, 413],
   async handle({ call, caller, body }, { webhooks, signIn }: Needs & { readonly signIn: SignInPart }) {
     assertKnownFields(body, ['url', 'kinds', 'secret'])
-    if (caller.by.kind === 'session') assertProved(call, signIn.proofs)
+    if (caller.by.kind === 'session') assertRecentAuthentication(call, signIn.reauthentication)
     const wanted = { url: body.url, kinds: body.kinds ?? null, secret: body.secret ?? null }
     const made = await webhooks.webhooks.add(caller, wanted)
     const data = { ...toWebhook(made), secret: made.secret }
@@ -138,7 +138,8 @@ export const changeWebhookEndpoint = keyedEndpoint({
     { webhooks, signIn }: Needs & { readonly signIn: SignInPart },
   ) {
     assertChange(body, ['enabled', ...Object.keys(webhookShape.shape)])
-    if (body.url !== undefined && caller.by.kind === 'session') assertProved(call, signIn.proofs)
+    if (body.url !== undefined && caller.by.kind === 'session')
+      assertRecentAuthentication(call, signIn.reauthentication)
     const changed = await webhooks.webhooks.change(caller, idOf(params.id), {
       ...(body.url === undefined ? {} : { url: body.url }),
       ...(body.kinds === undefined ? {} : { kinds: body.kinds }),

@@ -1,6 +1,6 @@
 /** A server where nobody signs up, in whatever way they come. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { insertLink } from '../../src/accounts/one-time-links.rows.ts'
+import { insertOneTimeLink } from '../../src/accounts/one-time-links.rows.ts'
 import { hashToken } from '../../src/core/token-hash.ts'
 import { HOUR } from '../../src/domain/clock.ts'
 import { elements } from '../support/clients/public.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
   host = await startHoldfast({ signUp: 'closed', publicUrl: PUBLIC, oidc })
   root = await administrator(host)
   const now = host.clock.now()
-  await insertLink(host.database, {
+  await insertOneTimeLink(host.database, {
     token_hash: hashToken(OLD),
     purpose: 'invitation',
     account_id: null,

@@ -1,6 +1,6 @@
 /** Mails on their way out: from either database, by two nodes at once, to a real SMTP server. */
 import { describe, expect, test } from 'bun:test'
-import { createMailForgetting } from '../../src/accounts/sign-in/password-reset-forgetting.job.ts'
+import { createExpiredMailRemoval } from '../../src/accounts/sign-in/expired-mail-removal.job.ts'
 import { insertAccount } from '../../src/core/accounts.rows.ts'
 import type { Database } from '../../src/database/database.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
@@ -101,7 +101,7 @@ describe.each([...databases('mail-sending')])('mails on %s', (_name, open) => {
     }
     expect(tries[0]).toBeGreaterThan(3)
     expect(tries.at(-1)).toBeLessThan(14)
-    await createMailForgetting(database.db, clock, log).run()
+    await createExpiredMailRemoval(database.db, clock, log).run()
     expect(await database.db.selectFrom('mails').selectAll().execute()).toEqual([])
     expect(log.lines.at(-1)?.message).toContain('dropped')
   })

@@ -7,7 +7,7 @@ import { SCOPES } from '../../domain/scopes.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import { bodyTime, rowNumber } from '../../server/requests/fields.ts'
 import type { AccountsPart } from '../accounts.part.ts'
-import { assertProved } from '../sign-in/proof-check.ts'
+import { assertRecentAuthentication } from '../sign-in/recent-authentication.ts'
 import type { SignInPart } from '../sign-in.part.ts'
 import type { KeyInfo } from './key-info.ts'
 
@@ -55,7 +55,7 @@ export const createKeyEndpoint = keyedEndpoint({
   answer: keyCreatedAnswer,
   errors: [400, 404, 413],
   async handle({ call, caller, body }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
-    if (caller.by.kind === 'session') assertProved(call, signIn.proofs)
+    if (caller.by.kind === 'session') assertRecentAuthentication(call, signIn.reauthentication)
     const { apiKey, ...made } = await accounts.ownKeys.add(caller, {
       name: body.name,
       scopes: body.scopes,

@@ -10,8 +10,8 @@ import { Refusal } from '../../domain/errors.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import { findPassword, findSubject, hasSubject } from './identities.rows.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
-import { notIdentified, type OtherServer } from './oidc-asking.ts'
 import type { OidcPerson, OidcSecrets } from './oidc-exchange.ts'
+import { notIdentified, type OidcProvider } from './oidc-provider.ts'
 import type { BeginSession } from './session-start.ts'
 import type { Sessions } from './sessions.ts'
 import { type Browser, browserCookie, cookieFlags, cookiePrefix, OIDC_CALLBACK } from './sign-in-terms.ts'
@@ -80,7 +80,7 @@ export function createOidc(parts: {
   subjectAccounts: SubjectAccounts
   knownBrowsers: KnownBrowsers
   beginSession: BeginSession
-  otherServer: OtherServer
+  otherServer: OidcProvider
   publicUrl: () => string
 }): Oidc {
   const { db, signing, clock, subjectAccounts, knownBrowsers, otherServer, publicUrl } = parts

@@ -7,7 +7,7 @@ import type { Authentication } from '../../server/authentication.ts'
 import { openEndpoint, sessionEndpoint } from '../../server/endpoint.ts'
 import { presentPassword, rowId, rowNumber } from '../../server/requests/fields.ts'
 import type { SignInPart } from '../sign-in.part.ts'
-import type { Ceremony } from './passkey-questions.ts'
+import type { Ceremony } from './passkey-challenges.ts'
 import { browserOf, jsonWithCookies } from './session-cookie.ts'
 
 /** Transport between browser and authenticator. */

@@ -9,7 +9,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { PasskeyId } from '../../domain/ids.ts'
 import { findPassword } from './identities.rows.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
-import { type Ceremony, type PasskeyQuestions, wrongPasskey } from './passkey-questions.ts'
+import { type Ceremony, type PasskeyChallenges, wrongPasskey } from './passkey-challenges.ts'
 import {
   advanceCounter,
   dropPasskey,
@@ -18,12 +18,12 @@ import {
   listPasskeys,
   namePasskey,
 } from './passkeys.rows.ts'
-import type { Proofs } from './proofs.ts'
+import type { Reauthentication } from './reauthentication.ts'
 import type { BeginSession } from './session-start.ts'
 import type { Sessions } from './sessions.ts'
 import type { SignInStep } from './sign-in.ts'
 import type { Browser } from './sign-in-terms.ts'
-import type { PasskeyAnswer, WebAuthn } from './webauthn.ts'
+import type { AuthenticationResponse, WebAuthn } from './webauthn.ts'
 
 export interface PasskeyInfo {
   readonly id: PasskeyId
@@ -34,7 +34,7 @@ export interface PasskeyInfo {
 /** Passkeys replace password and code together, so user verification is required. */
 export interface Passkeys {
   list(caller: SessionCaller): Promise<PasskeyInfo[]>
-  /** Begins a registration. Throws what `Proofs.confirm` throws. */
+  /** Begins a registration. Throws what `Reauthentication.confirm` throws. */
   beginAdding(caller: SessionCaller, password: string | null): Promise<Ceremony>
   /**
    * Completes a registration. Throws Refusal INVALID_REQUEST when the challenge does not match or has
@@ -48,12 +48,12 @@ export interface Passkeys {
   /** Throws Refusal RATE_LIMITED. */
   beginSignIn(bucket: string): Promise<Ceremony>
   /** Throws Refusal NOT_IDENTIFIED or ACCOUNT_DISABLED. */
-  signIn(browser: Browser, answer: PasskeyAnswer): Promise<SignInStep>
+  signIn(browser: Browser, answer: AuthenticationResponse): Promise<SignInStep>
   /**
    * Re-authenticates the caller's session. Throws Refusal NOT_IDENTIFIED, also for a passkey of another
    * account.
    */
-  prove(caller: SessionCaller, browser: Browser, answer: PasskeyAnswer): Promise<void>
+  prove(caller: SessionCaller, browser: Browser, answer: AuthenticationResponse): Promise<void>
 }
 
 const LONGEST_NAME = 100
@@ -67,14 +67,15 @@ export function createPasskeys(parts: {
   db: Database
   clock: Clock
   rates: RateLimits
-  proofs: Proofs
+  reauthentication: Reauthentication
   sessions: Sessions
   knownBrowsers: KnownBrowsers
-  questions: PasskeyQuestions
+  challenges: PasskeyChallenges
   beginSession: BeginSession
   webAuthn: WebAuthn
 }): Passkeys {
-  const { db, clock, rates, proofs, sessions, knownBrowsers, questions, beginSession, webAuthn } = parts
+  const { db, clock, rates, reauthentication, sessions, knownBrowsers, challenges, beginSession, webAuthn } =
+    parts
 
   return {
     async list({ account }) {
@@ -83,13 +84,13 @@ export function createPasskeys(parts: {
     },
 
     async beginAdding(caller, password) {
-      await proofs.confirm(caller, password)
+      await reauthentication.confirm(caller, password)
       const present = await listPasskeyHandles(db, caller.account)
-      return questions.ask(await webAuthn.askToMake(caller.username, present), caller.account)
+      return challenges.ask(await webAuthn.registrationOptions(caller.username, present), caller.account)
     },
 
     async add({ account }, browser, answer, name) {
-      const made = await webAuthn.made(answer, await questions.take(browser, account))
+      const made = await webAuthn.verifyRegistration(answer, await challenges.take(browser, account))
       if (made === null) throw unusable()
       const row = { ...made, account_id: account, name: shortened(name) || null, created_at: clock.now() }
       await insertPasskey(db, row).catch((error: unknown) => {
@@ -108,11 +109,11 @@ export function createPasskeys(parts: {
     async beginSignIn(bucket) {
       const windows = [{ subject: `passkey:${bucket}`, limit: BEGUN_BY_ADDRESS, length: 15 * MINUTE }]
       await countTry(rates, windows, 'Too many tries to sign in; wait a while and try again')
-      return questions.ask(await webAuthn.askToUse(), null)
+      return challenges.ask(await webAuthn.authenticationOptions(), null)
     },
 
     async signIn(browser, answer) {
-      const { passkey, counter } = await questions.prove(browser, answer)
+      const { passkey, counter } = await challenges.prove(browser, answer)
       const account = passkey.account_id
       const session = await inTransaction(db, async (trx) => {
         await lockAccount(trx, account)
@@ -124,7 +125,7 @@ export function createPasskeys(parts: {
     },
 
     async prove(caller, browser, answer) {
-      const { passkey, counter } = await questions.prove(browser, answer)
+      const { passkey, counter } = await challenges.prove(browser, answer)
       if (passkey.account_id !== caller.account) throw wrongPasskey()
       if (!(await advanceCounter(db, passkey.id, counter))) throw wrongPasskey()
       await sessions.prove(caller, 'passkey')

@@ -10,7 +10,7 @@ import type { MailAddress } from '../../domain/mail-address.ts'
 import { RAW_FACTOR } from '../../domain/measured-text.ts'
 import { findAccountByAddress, findMailAddress, type MailAddressRow } from '../../mail/mail-addresses.rows.ts'
 import type { Outbox } from '../../mail/outbox.ts'
-import type { MakeLink } from '../link-making.ts'
+import type { CreateOneTimeLink } from '../one-time-link-creation.ts'
 import { findPassword } from './identities.rows.ts'
 import {
   insertResetRequest,
@@ -41,7 +41,7 @@ export function createPasswordResets(parts: {
   clock: Clock
   rates: RateLimits
   outbox: Outbox
-  makeLink: MakeLink
+  makeLink: CreateOneTimeLink
 }): PasswordResets {
   const { db, clock, rates, outbox, makeLink } = parts
 

@@ -4,7 +4,7 @@ import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { Proofs } from './proofs.ts'
+import type { Reauthentication } from './reauthentication.ts'
 import { codesNotSetUp, type SecondFactorCodes } from './second-factor-codes.ts'
 import type { BeginSession } from './session-start.ts'
 import { endSession } from './sessions.rows.ts'
@@ -29,7 +29,7 @@ export interface NewSecondFactor {
 /** The second factor of sign-in with a password. */
 export interface SecondFactor {
   /**
-   * Creates a secret, which takes effect with the first correct code. Throws what `Proofs.confirm` throws,
+   * Creates a secret, which takes effect with the first correct code. Throws what `Reauthentication.confirm` throws,
    * and Refusal INVALID_REQUEST where codes are on already.
    */
   begin(caller: SessionCaller, password: string | null): Promise<NewSecondFactor>
@@ -39,23 +39,23 @@ export interface SecondFactor {
    */
   finish(caller: SessionCaller, browser: Browser, code: string): Promise<readonly string[]>
   /**
-   * Replaces the recovery codes. Throws what `Proofs.confirm` throws, and Refusal INVALID_REQUEST where codes
+   * Replaces the recovery codes. Throws what `Reauthentication.confirm` throws, and Refusal INVALID_REQUEST where codes
    * are off.
    */
   renewRecovery(caller: SessionCaller, password: string | null): Promise<readonly string[]>
   /**
-   * Turns codes off. Replaces the session. Returns Set-Cookie headers. Throws what `Proofs.confirm` throws.
+   * Turns codes off. Replaces the session. Returns Set-Cookie headers. Throws what `Reauthentication.confirm` throws.
    */
   end(caller: SessionCaller, browser: Browser, password: string | null): Promise<readonly string[]>
 }
 
 export function createSecondFactor(parts: {
   db: Database
-  proofs: Proofs
+  reauthentication: Reauthentication
   codes: SecondFactorCodes
   beginSession: BeginSession
 }): SecondFactor {
-  const { db, proofs, codes, beginSession } = parts
+  const { db, reauthentication, codes, beginSession } = parts
 
   async function renewSession(trx: Trx, { account, by }: SessionCaller, browser: Browser): Promise<string> {
     await endSession(trx, account, by.session)
@@ -64,7 +64,7 @@ export function createSecondFactor(parts: {
 
   return {
     async begin(caller, password) {
-      await proofs.confirm(caller, password)
+      await reauthentication.confirm(caller, password)
       const { secret, recoveryCodes, sealed } = codes.make()
       await inTransaction(db, async (trx) => {
         await lockAccount(trx, caller.account)
@@ -92,14 +92,14 @@ export function createSecondFactor(parts: {
       }),
 
     async renewRecovery(caller, password) {
-      await proofs.confirm(caller, password)
+      await reauthentication.confirm(caller, password)
       const { recoveryCodes, sealed } = codes.makeRecoveryCodes()
       if (!(await setRecoveryCodes(db, caller.account, sealed))) throw codesNotSetUp()
       return recoveryCodes
     },
 
     async end(caller, browser, password) {
-      await proofs.confirm(caller, password)
+      await reauthentication.confirm(caller, password)
       return inTransaction(db, async (trx) => {
         await lockAccount(trx, caller.account)
         await turnOffCodes(trx, caller.account)

@@ -75,7 +75,7 @@ export const getSessionEndpoint = sessionEndpoint({
         has_codes: hasCodes,
         has_passkeys: (await signIn.passkeys.list(caller)).length > 0,
         oidc: (await signIn.oidc.knows(caller)) ? (call.site.config.oidc?.name ?? null) : null,
-        proved_until: timestamp(signIn.proofs.provedUntil(caller)),
+        proved_until: timestamp(signIn.reauthentication.provedUntil(caller)),
       },
     }
   },
@@ -88,7 +88,7 @@ export const proveByPasswordEndpoint = sessionEndpoint({
   answer: done,
   errors: [400, 413],
   async handle({ caller, body }, { signIn }: { signIn: SignInPart }) {
-    await signIn.proofs.withPassword(caller, body.password)
+    await signIn.reauthentication.withPassword(caller, body.password)
     return { success: true }
   },
 })

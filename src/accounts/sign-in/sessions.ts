@@ -16,10 +16,10 @@ import {
   setSessionProved,
   setSessionUsed,
 } from './sessions.rows.ts'
-import { PROOF_LASTS, SESSION_ENDS, SESSION_LASTS } from './sign-in-terms.ts'
+import { REAUTHENTICATION_LASTS, SESSION_ENDS, SESSION_LASTS } from './sign-in-terms.ts'
 
 /** Method of a re-authentication. */
-export type Proof = 'password' | 'passkey' | 'OpenID Connect'
+export type ReauthenticationMethod = 'password' | 'passkey' | 'OpenID Connect'
 
 export interface SessionInfo {
   readonly id: SessionId
@@ -44,7 +44,7 @@ export interface Sessions {
    * Records a re-authentication and its method. Written to the audit log only when the previous one no longer
    * counts: at most once in ten minutes per session.
    */
-  prove(caller: SessionCaller, by: Proof): Promise<void>
+  prove(caller: SessionCaller, by: ReauthenticationMethod): Promise<void>
   /** Ends one of the account's sessions, which may be the caller's own. Throws Refusal NOT_FOUND. */
   end(caller: SessionCaller, id: SessionId): Promise<void>
   /** Ends all sessions except the caller's; returns how many. */
@@ -95,7 +95,7 @@ export function createSessions(db: Database, clock: Clock): Sessions {
       inTransaction(db, async (trx) => {
         const now = clock.now()
         await setSessionProved(trx, by.session, now)
-        if (now < by.provedAt + PROOF_LASTS) return
+        if (now < by.provedAt + REAUTHENTICATION_LASTS) return
         const owner = { kind: 'owner', account, username, address: by.address } as const
         await recordAuditEntry(trx, clock, owner, {
           act: 'identity.proved',

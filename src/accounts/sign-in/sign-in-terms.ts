@@ -1,7 +1,7 @@
 import { DAY, MINUTE } from '../../domain/clock.ts'
 
 /** Validity of a re-authentication. */
-export const PROOF_LASTS = 10 * MINUTE
+export const REAUTHENTICATION_LASTS = 10 * MINUTE
 
 /** Idle lifetime of a session. */
 export const SESSION_LASTS = 30 * DAY

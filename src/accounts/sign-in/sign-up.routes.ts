@@ -6,7 +6,7 @@ import type { Authentication } from '../../server/authentication.ts'
 import { adminEndpoint, openEndpoint } from '../../server/endpoint.ts'
 import type { AccountsPart } from '../accounts.part.ts'
 import type { SignInPart } from '../sign-in.part.ts'
-import { assertProved } from './proof-check.ts'
+import { assertRecentAuthentication } from './recent-authentication.ts'
 import { browserOf, jsonWithCookies } from './session-cookie.ts'
 
 const username = z.string('must be the user name').max(100)
@@ -64,7 +64,7 @@ export const inviteEndpoint = adminEndpoint({
   status: 201,
   answer: oneTimeLinkAnswer,
   async handle({ call, caller }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
-    assertProved(call, signIn.proofs)
+    assertRecentAuthentication(call, signIn.reauthentication)
     const { path, expiresAt } = await accounts.oneTimeLinks.invitation(caller)
     return {
       success: true,

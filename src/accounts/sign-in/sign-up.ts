@@ -14,10 +14,10 @@ import type { AccountId } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { parseUsername } from '../../domain/username.ts'
 import type { Outbox } from '../../mail/outbox.ts'
-import { dropLinks, takeLink } from '../one-time-links.rows.ts'
+import { dropOneTimeLinks, takeOneTimeLink } from '../one-time-links.rows.ts'
 import { assertOpen, invalidLink, invitationNeeded } from '../one-time-links.ts'
 import { setPassword } from './identities.rows.ts'
-import { LinkTries } from './link-tries.ts'
+import { LinkAttempts } from './link-attempts.ts'
 import { assertStrong } from './password-strength.ts'
 import { endSessions } from './sessions.rows.ts'
 
@@ -69,11 +69,11 @@ interface PreparedAccount {
 
 class PasswordSignUp implements SignUpRules {
   readonly #parts: SignUpParts
-  readonly #links: LinkTries
+  readonly #links: LinkAttempts
 
   constructor(parts: SignUpParts) {
     this.#parts = parts
-    this.#links = new LinkTries(parts.db, parts.rates, parts.clock)
+    this.#links = new LinkAttempts(parts.db, parts.rates, parts.clock)
   }
 
   async join(account: NewAccount, invitation: string | null, { bucket }: RequestOrigin): Promise<void> {
@@ -94,7 +94,9 @@ class PasswordSignUp implements SignUpRules {
     const prepared = await prepare(account)
     await this.#unlessTaken(prepared.username, async (trx) => {
       const link =
-        invitation === null ? null : await takeLink(trx, hashToken(invitation), 'invitation', clock.now())
+        invitation === null
+          ? null
+          : await takeOneTimeLink(trx, hashToken(invitation), 'invitation', clock.now())
       if (mode === 'invitation' && link === undefined) throw invalidLink()
       await this.#insert(trx, prepared, 0)
     })
@@ -107,9 +109,9 @@ class PasswordSignUp implements SignUpRules {
       const { username } = prepared
       await this.#unlessTaken(username, async (trx) => {
         await lockMigrations(trx)
-        const link = await takeLink(trx, hashToken(token), 'welcome', clock.now())
+        const link = await takeOneTimeLink(trx, hashToken(token), 'welcome', clock.now())
         if (link === undefined || (await hasAdmin(trx))) throw invalidLink()
-        await dropLinks(trx, 'welcome', 'all')
+        await dropOneTimeLinks(trx, 'welcome', 'all')
         const id = await this.#insert(trx, prepared, 1)
         const actor = { kind: 'administrator', account: id, username, address } as const
         await recordAuditEntry(trx, clock, actor, { act: 'admin.made', object: username })
@@ -126,12 +128,12 @@ class PasswordSignUp implements SignUpRules {
       await assertStrong(password, [owner.username])
       const hash = await hashPassword(password)
       await inTransaction(db, async (trx) => {
-        const link = await takeLink(trx, hashToken(token), 'password', clock.now())
+        const link = await takeOneTimeLink(trx, hashToken(token), 'password', clock.now())
         if (link === undefined) throw invalidLink()
         await setPassword(trx, account, hash, clock.now())
-        await dropLinks(trx, 'password', account)
+        await dropOneTimeLinks(trx, 'password', account)
         await endSessions(trx, account, null)
-        await outbox.tell(trx, account, 'password changed')
+        await outbox.notify(trx, account, 'password changed')
       })
     })
     return owner.username

@@ -3,13 +3,13 @@ import * as z from 'zod'
 import type { NewPasskeyRow, PasskeyHandle, PasskeyKey } from './passkeys.rows.ts'
 
 /** WebAuthn options with their challenge. */
-export interface WebAuthnQuestion {
+export interface WebAuthnOptions {
   readonly options: object
   readonly challenge: string
 }
 
 /** Browser's response to an authentication, in WebAuthn's JSON form. */
-export interface PasskeyAnswer {
+export interface AuthenticationResponse {
   readonly id: string
   readonly rawId: string
   readonly type: 'public-key'
@@ -21,19 +21,23 @@ export interface PasskeyAnswer {
 }
 
 /** A new passkey in the form of its row. */
-export type MadePasskey = Omit<NewPasskeyRow, 'account_id' | 'name' | 'created_at'>
+export type RegisteredPasskey = Omit<NewPasskeyRow, 'account_id' | 'name' | 'created_at'>
 
 /** Both ceremonies of WebAuthn for one origin. User verification is required. */
 export interface WebAuthn {
-  askToMake(username: string, present: readonly PasskeyHandle[]): Promise<WebAuthnQuestion>
+  registrationOptions(username: string, present: readonly PasskeyHandle[]): Promise<WebAuthnOptions>
   /** Verifies a registration; null when challenge, origin or signature do not match. */
-  made(answer: object, challenge: string): Promise<MadePasskey | null>
-  askToUse(): Promise<WebAuthnQuestion>
+  verifyRegistration(answer: object, challenge: string): Promise<RegisteredPasskey | null>
+  authenticationOptions(): Promise<WebAuthnOptions>
   /**
    * Verifies an authentication and returns the new signature counter; null when a check fails or the counter
    * has not grown.
    */
-  used(answer: PasskeyAnswer, challenge: string, passkey: PasskeyKey): Promise<number | null>
+  verifyAuthentication(
+    answer: AuthenticationResponse,
+    challenge: string,
+    passkey: PasskeyKey,
+  ): Promise<number | null>
 }
 
 const TRANSPORTS: ReadonlySet<string> = new Set<AuthenticatorTransportFuture>([
@@ -66,7 +70,7 @@ export function createWebAuthn(publicUrl: () => string): WebAuthn {
   }
 
   return {
-    async askToMake(username, present) {
+    async registrationOptions(username, present) {
       const { generateRegistrationOptions } = await import('@simplewebauthn/server')
       const options = await generateRegistrationOptions({
         rpName: 'Holdfast',
@@ -83,7 +87,7 @@ export function createWebAuthn(publicUrl: () => string): WebAuthn {
       return { options, challenge: options.challenge }
     },
 
-    async made(answer, challenge) {
+    async verifyRegistration(answer, challenge) {
       const read = madeAnswer.safeParse(answer)
       if (!read.success) return null
       const { transports = [], ...response } = read.data.response
@@ -101,7 +105,7 @@ export function createWebAuthn(publicUrl: () => string): WebAuthn {
       }
     },
 
-    async askToUse() {
+    async authenticationOptions() {
       const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
       const options = await generateAuthenticationOptions({
         rpID: site().expectedRPID,
@@ -110,7 +114,7 @@ export function createWebAuthn(publicUrl: () => string): WebAuthn {
       return { options, challenge: options.challenge }
     },
 
-    async used(answer, challenge, passkey) {
+    async verifyAuthentication(answer, challenge, passkey) {
       const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: { ...answer, clientExtensionResults: {} },

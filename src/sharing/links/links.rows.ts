@@ -229,7 +229,7 @@ export async function countLinks(db: Database, selection: LinkSelection): Promis
 }
 
 /** Deletes up to `most` links that were revoked or ended before `time`; returns how many. */
-export async function dropLinksOver(db: Database, time: number, most: number): Promise<number> {
+export async function dropExpiredLinks(db: Database, time: number, most: number): Promise<number> {
   const over = sql<number>`coalesce(revoked_at, ends_at)`
   const some = db
     .selectFrom('links')

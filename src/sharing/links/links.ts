@@ -9,17 +9,17 @@ import type { Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { dropEmptyGuestLinks, giveLeftLinks } from '../../uploads/receipts/guest-links.rows.ts'
 import { abandonUploadsOfLink } from '../../uploads/resumable/upload-endings.ts'
-import { createLinkMaking, type LinkMaking } from './link-making.ts'
+import { createLinkCreation, type LinkCreation } from './link-creation.ts'
 import { createLinkReading, type LinkReading, type OwnLink } from './link-reading.ts'
 import { columnsOf, hashOf, type LinkTerms } from './link-terms.ts'
 import { assertFits, uploadColumns } from './link-uploads.ts'
-import { dropLinksOver, updateLink, updateLinkUploads } from './links.rows.ts'
+import { dropExpiredLinks, updateLink, updateLinkUploads } from './links.rows.ts'
 
 /**
  * What owners do with their links. A caller who is kept to one folder sees the links whose targets all lie in it.
  * What is out of reach is LINK_NOT_FOUND, just as what is not there.
  */
-export interface Links extends LinkMaking, LinkReading {
+export interface Links extends LinkCreation, LinkReading {
   /** Throws Refusal LINK_NOT_FOUND, also for a revoked link, and as `make` does. */
   change(reach: Reach, slug: string, terms: LinkTerms): Promise<OwnLink>
   /** In force at once, everywhere; what comes by it stops. Throws Refusal LINK_NOT_FOUND. */
@@ -40,7 +40,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
 
   return {
     ...reading,
-    ...createLinkMaking(db, reading, rates, clock, random),
+    ...createLinkCreation(db, reading, rates, clock, random),
 
     async change(reach, slug, terms) {
       const link = await reading.find(reach, slug)
@@ -77,7 +77,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
 
     async forgetOld(mayGoOn = () => true) {
       const before = clock.now() - KEPT_FOR
-      while (mayGoOn() && (await dropLinksOver(db, before, STEP)) === STEP);
+      while (mayGoOn() && (await dropExpiredLinks(db, before, STEP)) === STEP);
       while (mayGoOn() && (await giveLeftLinks(db, STEP)) === STEP);
       while (mayGoOn() && (await dropEmptyGuestLinks(db, before, STEP)) === STEP);
       while (mayGoOn() && (await dropOldEvents(db, before, STEP)) === STEP);

@@ -1,11 +1,11 @@
-/** How long sessions, proofs, keys and links are good for, to the millisecond. */
+/** How long sessions, reauthentication, keys and links are good for, to the millisecond. */
 import { describe, expect, test } from 'bun:test'
 import { createAccounts } from '../../../src/accounts/accounts.ts'
 import { keyHolderNow } from '../../../src/accounts/keys/api-keys.rows.ts'
 import { createKeys } from '../../../src/accounts/keys/keys.ts'
-import { insertLink, takeLink } from '../../../src/accounts/one-time-links.rows.ts'
+import { insertOneTimeLink, takeOneTimeLink } from '../../../src/accounts/one-time-links.rows.ts'
 import { setPassword } from '../../../src/accounts/sign-in/identities.rows.ts'
-import { createProofs } from '../../../src/accounts/sign-in/proofs.ts'
+import { createReauthentication } from '../../../src/accounts/sign-in/reauthentication.ts'
 import { createSessionStart } from '../../../src/accounts/sign-in/session-start.ts'
 import { sessionHolderNow } from '../../../src/accounts/sign-in/sessions.rows.ts'
 import { createSessions } from '../../../src/accounts/sign-in/sessions.ts'
@@ -39,7 +39,7 @@ async function scene() {
     account,
     sessions,
     keys,
-    proofs: createProofs(db, await createRateLimits(db, clock), clock, sessions),
+    reauthentication: createReauthentication(db, await createRateLimits(db, clock), clock, sessions),
     async signIn() {
       const browser = { cookies: '', userAgent: null }
       const cookie = await inTransaction(db, (trx) => beginSession(trx, account, browser))
@@ -122,7 +122,7 @@ describe('a proof', () => {
     const { caller } = await it.signIn()
     const confirmed = async (password: string | null = null) => {
       const by = await caller()
-      return codeOf(() => it.proofs.confirm(by, password))
+      return codeOf(() => it.reauthentication.confirm(by, password))
     }
     it.clock.advance(10 * MINUTE - 1)
     expect(await confirmed()).toBe('done')
@@ -137,7 +137,9 @@ describe('a proof', () => {
     await using it = await scene()
     const { caller } = await it.signIn()
     const by = await caller()
-    const tries = Array.from({ length: 11 }, () => codeOf(() => it.proofs.withPassword(by, 'wrong')))
+    const tries = Array.from({ length: 11 }, () =>
+      codeOf(() => it.reauthentication.withPassword(by, 'wrong')),
+    )
     expect((await Promise.all(tries)).sort()).toEqual(['RATE_LIMITED', ...Array(10).fill('WRONG_PASSWORD')])
   })
 })
@@ -184,11 +186,11 @@ test('a link that is used once is for its purpose, and until the moment at which
       account_id: it.account,
       ...times,
     } as const
-    await insertLink(it.db, link)
+    await insertOneTimeLink(it.db, link)
   }
   const taken = (token: string, purpose: 'password' | 'invitation') =>
     inTransaction(it.db, async (trx) => {
-      const link = await takeLink(trx, hashToken(token), purpose, it.clock.now())
+      const link = await takeOneTimeLink(trx, hashToken(token), purpose, it.clock.now())
       return link?.account_id ?? null
     })
   for (const token of ['in time', 'too late']) await add(token)

@@ -1,6 +1,6 @@
 /** What of an answer of a passkey is looked at, one thing at a time: everything else in it is right. */
 import { describe, expect, spyOn, test } from 'bun:test'
-import { createWebAuthn, type MadePasskey } from '../../../src/accounts/sign-in/webauthn.ts'
+import { createWebAuthn, type RegisteredPasskey } from '../../../src/accounts/sign-in/webauthn.ts'
 import type { AccountId, PasskeyId } from '../../../src/domain/ids.ts'
 import { type Circumstances, createAuthenticator } from '../../support/sign-in/authenticator.ts'
 
@@ -11,7 +11,7 @@ const OTHER = Buffer.from('something else').toString('base64url')
 
 const device = () => createAuthenticator(ORIGIN)
 
-const kept = (made: MadePasskey, counter = made.counter) => ({
+const kept = (made: RegisteredPasskey, counter = made.counter) => ({
   ...made,
   id: 1 as PasskeyId,
   account_id: 1 as AccountId,
@@ -19,7 +19,7 @@ const kept = (made: MadePasskey, counter = made.counter) => ({
 })
 
 async function made(by = device(), counter = 0) {
-  const passkey = await webAuthn.made(by.make(CHALLENGE, { counter }), CHALLENGE)
+  const passkey = await webAuthn.verifyRegistration(by.make(CHALLENGE, { counter }), CHALLENGE)
   if (passkey === null) throw new Error('the passkey was refused')
   return { by, passkey }
 }
@@ -51,24 +51,24 @@ describe('a passkey that is made', () => {
   test.each([...DISHONEST, ['as if it were used', { type: 'webauthn.get' }] as const])(
     '%s is refused',
     async (_, circumstances) => {
-      expect(await webAuthn.made(device().make(CHALLENGE, circumstances), CHALLENGE)).toBeNull()
+      expect(await webAuthn.verifyRegistration(device().make(CHALLENGE, circumstances), CHALLENGE)).toBeNull()
     },
   )
 
   test('for another question, and what is none, is refused', async () => {
     const good = device().make(CHALLENGE)
-    expect(await webAuthn.made(device().make(OTHER), CHALLENGE)).toBeNull()
+    expect(await webAuthn.verifyRegistration(device().make(OTHER), CHALLENGE)).toBeNull()
     for (const answer of [
       {},
       { ...good, response: {} },
       { ...good, rawId: 'AAAA' },
       { ...good, type: 'password' },
     ]) {
-      expect(await webAuthn.made(answer, CHALLENGE)).toBeNull()
+      expect(await webAuthn.verifyRegistration(answer, CHALLENGE)).toBeNull()
     }
     for (const attestationObject of ['', 'AAAA', '!', good.id]) {
       const response = { ...good.response, attestationObject }
-      expect(await webAuthn.made({ ...good, response }, CHALLENGE)).toBeNull()
+      expect(await webAuthn.verifyRegistration({ ...good, response }, CHALLENGE)).toBeNull()
     }
   })
 
@@ -76,13 +76,13 @@ describe('a passkey that is made', () => {
     using fetched = spyOn(globalThis, 'fetch')
     for (const format of ['apple', 'android-key', 'android-safetynet', 'tpm', 'fido-u2f']) {
       const answer = device().make(CHALLENGE, { attestation: { format, certificate: CERTIFICATE } })
-      expect(await webAuthn.made(answer, CHALLENGE)).toBeNull()
+      expect(await webAuthn.verifyRegistration(answer, CHALLENGE)).toBeNull()
     }
     expect(fetched).not.toHaveBeenCalled()
   })
 
   test('is asked for with what keeps devices from making a second one', async () => {
-    const { options } = await webAuthn.askToMake('grace', [
+    const { options } = await webAuthn.registrationOptions('grace', [
       { credential_id: 'AAAA', transports: 'internal,hybrid,unheard-of' },
       { credential_id: 'BBBB', transports: '' },
       { credential_id: 'CCCC', transports: null },
@@ -106,18 +106,18 @@ describe('a passkey that is used', () => {
     '%s is refused',
     async (_, circumstances) => {
       const { by, passkey } = await made()
-      expect(await webAuthn.used(by.prove(CHALLENGE), CHALLENGE, kept(passkey))).toBe(0)
+      expect(await webAuthn.verifyAuthentication(by.prove(CHALLENGE), CHALLENGE, kept(passkey))).toBe(0)
       const answer = by.prove(CHALLENGE, circumstances)
-      expect(await webAuthn.used(answer, CHALLENGE, kept(passkey))).toBeNull()
+      expect(await webAuthn.verifyAuthentication(answer, CHALLENGE, kept(passkey))).toBeNull()
     },
   )
 
   test('for another question, or by another key, is refused', async () => {
     const { by, passkey } = await made()
-    expect(await webAuthn.used(by.prove(OTHER), CHALLENGE, kept(passkey))).toBeNull()
+    expect(await webAuthn.verifyAuthentication(by.prove(OTHER), CHALLENGE, kept(passkey))).toBeNull()
     const stranger = createAuthenticator(ORIGIN)
     const posing = { ...stranger.prove(CHALLENGE), id: by.passkey.id, rawId: by.passkey.id }
-    expect(await webAuthn.used(posing, CHALLENGE, kept(passkey))).toBeNull()
+    expect(await webAuthn.verifyAuthentication(posing, CHALLENGE, kept(passkey))).toBeNull()
   })
 
   test('with one bit changed in what is signed, or in the signature, is refused', async () => {
@@ -129,17 +129,19 @@ describe('a passkey that is used', () => {
         const changed = Buffer.from(bytes)
         changed[at] = (changed[at] ?? 0) ^ 1
         const response = { ...good.response, [part]: changed.toString('base64url') }
-        expect(await webAuthn.used({ ...good, response }, CHALLENGE, kept(passkey))).toBeNull()
+        expect(
+          await webAuthn.verifyAuthentication({ ...good, response }, CHALLENGE, kept(passkey)),
+        ).toBeNull()
       }
       const response = { ...good.response, [part]: '' }
-      expect(await webAuthn.used({ ...good, response }, CHALLENGE, kept(passkey))).toBeNull()
+      expect(await webAuthn.verifyAuthentication({ ...good, response }, CHALLENGE, kept(passkey))).toBeNull()
     }
   })
 
   test('of a device that has counted no further is taken for a copy', async () => {
     const { by, passkey } = await made(device(), 5)
     const use = (counter: number) =>
-      webAuthn.used(by.prove(CHALLENGE, { counter }), CHALLENGE, kept(passkey, 7))
+      webAuthn.verifyAuthentication(by.prove(CHALLENGE, { counter }), CHALLENGE, kept(passkey, 7))
     expect([await use(0), await use(6), await use(7), await use(8)]).toEqual([null, null, null, 8])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createAccounts } from '../../../src/accounts/accounts.ts'
 import { createOwnAccount } from '../../../src/accounts/own-account.ts'
-import { createProofs } from '../../../src/accounts/sign-in/proofs.ts'
+import { createReauthentication } from '../../../src/accounts/sign-in/reauthentication.ts'
 import { createSessions } from '../../../src/accounts/sign-in/sessions.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import { changeTotals, findAccount } from '../../../src/core/accounts.rows.ts'
@@ -419,8 +419,8 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       }
       const rates = createSharedRateLimits(it.db, it.clock)
       const outbox = createOutbox(it.clock, systemRandom, null)
-      const proofs = createProofs(it.db, rates, it.clock, createSessions(it.db, it.clock))
-      await createOwnAccount({ ...it, rates, outbox, proofs }).remove(caller, null)
+      const reauthentication = createReauthentication(it.db, rates, it.clock, createSessions(it.db, it.clock))
+      await createOwnAccount({ ...it, rates, outbox, reauthentication }).remove(caller, null)
       await it.clearing.run()
       await it.restoring.run()
       await createBinEmptying({ ...it, guard: createClockGuard(it.clock), lifetime: it.lifetime(7) }).run()

@@ -95,8 +95,11 @@ export const accounts: readonly Change[] = [
       { explained: 'the tag is of one account’s password, so that of another never fits' },
     ],
   ]),
-  ...changesIn('src/accounts/sign-in/proofs.ts', times, [
-    ['clock.now() < by.provedAt + PROOF_LASTS', 'clock.now() <= by.provedAt + PROOF_LASTS'],
+  ...changesIn('src/accounts/sign-in/reauthentication.ts', times, [
+    [
+      'clock.now() < by.provedAt + REAUTHENTICATION_LASTS',
+      'clock.now() <= by.provedAt + REAUTHENTICATION_LASTS',
+    ],
     ['if (password === null) assertRecent(caller)', 'if (password === null) return'],
     ['const TRIES = 10', 'const TRIES = 11'],
     ['hash !== null && (await verifyPassword(password, hash))', 'hash !== null'],
@@ -117,7 +120,7 @@ export const accounts: readonly Change[] = [
     ],
     ['now - holder.updated_at >= WRITTEN_EVERY', 'now - holder.updated_at > WRITTEN_EVERY'],
     [
-      'if (now < by.provedAt + PROOF_LASTS) return',
+      'if (now < by.provedAt + REAUTHENTICATION_LASTS) return',
       '',
       { tests: ['test/accounts/sign-in/reauthentication.test.ts'], named: 'the audit log' },
     ],

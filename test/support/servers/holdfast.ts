@@ -145,7 +145,7 @@ export async function startHoldfast(
     },
 
     async makeAdmin(username) {
-      await administration.administratorMaking.make(username)
+      await administration.administratorCreation.make(username)
     },
 
     async revokeKey(apiKey) {

@@ -4,7 +4,7 @@ import type { LinkPurpose } from '../database/schema.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import { dropLinks, dropLinksOver, insertLink } from './one-time-links.rows.ts'
+import { dropExpiredOneTimeLinks, dropOneTimeLinks, insertOneTimeLink } from './one-time-links.rows.ts'
 
 /** A one-time link. */
 export interface OneTimeLink {
@@ -27,7 +27,7 @@ const PATHS: Readonly<Record<LinkPurpose, string>> = {
   mail: '/verify-mail/',
 }
 
-export type MakeLink = (
+export type CreateOneTimeLink = (
   trx: Trx,
   purpose: LinkPurpose,
   account: AccountId | null,
@@ -35,13 +35,13 @@ export type MakeLink = (
 ) => Promise<OneTimeLink>
 
 /** Creates links that are valid for `lasts` milliseconds, or as long as is usual for their purpose. */
-export function createLinkMaking(clock: Clock, random: Random): MakeLink {
+export function oneTimeLinkCreator(clock: Clock, random: Random): CreateOneTimeLink {
   return async (trx, purpose, account, lasts = LASTS[purpose]) => {
     const token = Buffer.from(random(24)).toString('base64url')
     const now = clock.now()
     const expiresAt = now + lasts
-    await dropLinksOver(trx, now)
-    await insertLink(trx, {
+    await dropExpiredOneTimeLinks(trx, now)
+    await insertOneTimeLink(trx, {
       token_hash: hashToken(token),
       purpose,
       account_id: account,
@@ -53,7 +53,11 @@ export function createLinkMaking(clock: Clock, random: Random): MakeLink {
 }
 
 /** A link that sets the password of the account; replaces an earlier one. */
-export async function makePasswordLink(trx: Trx, make: MakeLink, account: AccountId): Promise<OneTimeLink> {
-  await dropLinks(trx, 'password', account)
+export async function makePasswordLink(
+  trx: Trx,
+  make: CreateOneTimeLink,
+  account: AccountId,
+): Promise<OneTimeLink> {
+  await dropOneTimeLinks(trx, 'password', account)
   return make(trx, 'password', account)
 }

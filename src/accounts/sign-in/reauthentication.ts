@@ -7,13 +7,13 @@ import { type Clock, HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { findPassword } from './identities.rows.ts'
 import type { Sessions } from './sessions.ts'
-import { PROOF_LASTS } from './sign-in-terms.ts'
+import { REAUTHENTICATION_LASTS } from './sign-in-terms.ts'
 
 /**
  * Re-authentication before actions whose effects outlast the session, so that a stolen session cannot perform
  * them: by password, passkey or OpenID Connect, at most ten minutes ago. Signing in counts.
  */
-export interface Proofs {
+export interface Reauthentication {
   /** End of the period without re-authentication. Milliseconds since the epoch; may have passed. */
   provedUntil(caller: SessionCaller): number
   /** Throws Refusal REAUTHENTICATION_REQUIRED. */
@@ -30,9 +30,14 @@ export interface Proofs {
 /** Attempts per session and hour; per session, so that a stolen one cannot lock out the others. */
 const TRIES = 10
 
-export function createProofs(db: Database, rates: RateLimits, clock: Clock, sessions: Sessions): Proofs {
+export function createReauthentication(
+  db: Database,
+  rates: RateLimits,
+  clock: Clock,
+  sessions: Sessions,
+): Reauthentication {
   function assertRecent({ by }: SessionCaller): void {
-    if (clock.now() < by.provedAt + PROOF_LASTS) return
+    if (clock.now() < by.provedAt + REAUTHENTICATION_LASTS) return
     throw new Refusal(
       'REAUTHENTICATION_REQUIRED',
       'Show once more that it is you: POST the password of the account to /api/v1/session/proof, or use a passkey or the other server, and repeat this within ten minutes',
@@ -50,7 +55,7 @@ export function createProofs(db: Database, rates: RateLimits, clock: Clock, sess
   }
 
   return {
-    provedUntil: ({ by }) => by.provedAt + PROOF_LASTS,
+    provedUntil: ({ by }) => by.provedAt + REAUTHENTICATION_LASTS,
     assertRecent,
     withPassword,
     async confirm(caller, password) {

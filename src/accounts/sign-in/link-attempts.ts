@@ -4,14 +4,14 @@ import { hashToken } from '../../core/token-hash.ts'
 import type { Database } from '../../database/database.ts'
 import type { LinkPurpose } from '../../database/schema.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
-import { findLink, type OneTimeLinkRow } from '../one-time-links.rows.ts'
+import { findOneTimeLink, type OneTimeLinkRow } from '../one-time-links.rows.ts'
 import { invalidLink } from '../one-time-links.ts'
 
 /** New passwords that may be tried with one link in an hour: to check and hash one costs the server much. */
 const TRIES_PER_LINK = 10
 
 /** One-time links that set a password, each with a limit of tries. */
-export class LinkTries {
+export class LinkAttempts {
   readonly #db: Database
   readonly #rates: RateLimits
   readonly #clock: Clock
@@ -24,7 +24,7 @@ export class LinkTries {
 
   /** The link, if it still works. Throws Refusal INVALID_LINK. */
   async find(purpose: LinkPurpose, token: string): Promise<OneTimeLinkRow> {
-    const link = await findLink(this.#db, hashToken(token), purpose, this.#clock.now())
+    const link = await findOneTimeLink(this.#db, hashToken(token), purpose, this.#clock.now())
     if (link === undefined) throw invalidLink()
     return link
   }
@@ -41,7 +41,8 @@ export class LinkTries {
     const message = 'Too many new passwords by this link; wait a while and try again'
     const isDone = await tryOnce(this.#rates, windows, message, async () => {
       // The link may have been used while this try waited for its turn.
-      if ((await findLink(this.#db, hashToken(token), purpose, this.#clock.now())) === undefined) return false
+      if ((await findOneTimeLink(this.#db, hashToken(token), purpose, this.#clock.now())) === undefined)
+        return false
       await work()
       return true
     })

@@ -8,9 +8,9 @@ import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import { parseUsername } from '../domain/username.ts'
-import { dropLinks } from './one-time-links.rows.ts'
+import { dropOneTimeLinks } from './one-time-links.rows.ts'
 
-export interface AdministratorMaking {
+export interface AdministratorCreation {
   /**
    * For the command line: makes the account an administrator, creating it if it does not exist; true if it
    * was created. Throws Refusal INVALID_NAME, and ACCOUNT_DISABLED for an account that cannot sign in.
@@ -18,7 +18,11 @@ export interface AdministratorMaking {
   make(username: string): Promise<boolean>
 }
 
-export function createAdministratorMaking(db: Database, clock: Clock, random: Random): AdministratorMaking {
+export function createAdministratorCreation(
+  db: Database,
+  clock: Clock,
+  random: Random,
+): AdministratorCreation {
   return {
     async make(name) {
       const username = parseUsername(name)
@@ -28,7 +32,7 @@ export function createAdministratorMaking(db: Database, clock: Clock, random: Ra
         if (known !== undefined && known.disabled_at !== null) {
           throw new Refusal('ACCOUNT_DISABLED', `the account "${username}" is disabled; enable it first`)
         }
-        await dropLinks(trx, 'welcome', 'all')
+        await dropOneTimeLinks(trx, 'welcome', 'all')
         if (known?.is_admin !== 1) {
           await recordAuditEntry(trx, clock, COMMAND_LINE, { act: 'admin.made', object: username })
         }

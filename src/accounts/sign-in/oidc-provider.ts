@@ -6,7 +6,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { OidcExchange } from './oidc-exchange.ts'
 
 /** Rate-limited access to the OpenID Connect provider. */
-export interface OtherServer {
+export interface OidcProvider {
   /** Whether a provider is configured. */
   readonly isSet: boolean
   /**
@@ -26,13 +26,13 @@ const AT_ONCE = 50
 
 const TOO_MANY = 'Too many tries to sign in; wait a while and try again'
 
-export function createOtherServer(parts: {
+export function createOidcProvider(parts: {
   rates: RateLimits
   /** Null where no provider is configured. */
   exchange: OidcExchange | null
   /** Logs for the operator why the sign-in failed. */
   report: (reason: string) => void
-}): OtherServer {
+}): OidcProvider {
   const { rates, exchange, report } = parts
   let running = 0
 

@@ -32,7 +32,7 @@ export interface WantedLink extends LinkTerms {
   readonly slug: string | null
 }
 
-export interface LinkMaking {
+export interface LinkCreation {
   /**
    * Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND, INVALID_NAME, DUPLICATE_NAME when the slug or one that looks
    * like it is taken, RATE_LIMITED, or INVALID_REQUEST for an end in the past or too many links.
@@ -65,13 +65,13 @@ interface NewLink {
   readonly content: LinkContent
 }
 
-export function createLinkMaking(
+export function createLinkCreation(
   db: Database,
   reading: LinkReading,
   rates: RateLimits,
   clock: Clock,
   random: Random,
-): LinkMaking {
+): LinkCreation {
   /** What the link opens or takes, as its owner may say it. */
   async function contentOf(
     caller: AccountCaller,

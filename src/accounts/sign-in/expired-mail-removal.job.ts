@@ -8,11 +8,11 @@ import { dropResetRequests } from './reset-requests.rows.ts'
  * Deletes expired reset requests and mails, also where mail has since been switched off, to minimize stored
  * data.
  */
-export interface MailForgetting {
+export interface ExpiredMailRemoval {
   run(): Promise<void>
 }
 
-export function createMailForgetting(db: Database, clock: Clock, log: Log): MailForgetting {
+export function createExpiredMailRemoval(db: Database, clock: Clock, log: Log): ExpiredMailRemoval {
   return {
     async run() {
       const now = clock.now()

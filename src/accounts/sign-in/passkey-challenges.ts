@@ -6,7 +6,7 @@ import type { AccountId } from '../../domain/ids.ts'
 import type { MakeChallenges } from './challenges.ts'
 import { findPasskey, type PasskeyKey } from './passkeys.rows.ts'
 import type { Browser } from './sign-in-terms.ts'
-import type { PasskeyAnswer, WebAuthn, WebAuthnQuestion } from './webauthn.ts'
+import type { AuthenticationResponse, WebAuthn, WebAuthnOptions } from './webauthn.ts'
 
 /** WebAuthn options for the browser, and the cookie that ties the response to them. */
 export interface Ceremony {
@@ -15,9 +15,9 @@ export interface Ceremony {
 }
 
 /** WebAuthn challenges. Each is answered once, within five minutes, by the browser that received it. */
-export interface PasskeyQuestions {
+export interface PasskeyChallenges {
   /** `maker`: account that a passkey is registered for; null for an authentication. */
-  ask(question: WebAuthnQuestion, maker: AccountId | null): Promise<Ceremony>
+  ask(question: WebAuthnOptions, maker: AccountId | null): Promise<Ceremony>
   /** Consumes the challenge and returns it. Throws Refusal INVALID_REQUEST. */
   take(browser: Browser, maker: AccountId | null): Promise<string>
   /**
@@ -26,7 +26,7 @@ export interface PasskeyQuestions {
    */
   prove(
     browser: Browser,
-    answer: PasskeyAnswer,
+    answer: AuthenticationResponse,
   ): Promise<{ readonly passkey: PasskeyKey; readonly counter: number }>
 }
 
@@ -38,11 +38,11 @@ const question = z.object({
   maker: z.number().nullable(),
 })
 
-export function createPasskeyQuestions(
+export function createPasskeyChallenges(
   db: Database,
   challenges: MakeChallenges,
   webAuthn: WebAuthn,
-): PasskeyQuestions {
+): PasskeyChallenges {
   const questions = challenges({ name: 'passkey', lasts: ANSWERED_WITHIN, content: question })
 
   async function take(browser: Browser, maker: AccountId | null): Promise<string> {
@@ -63,7 +63,8 @@ export function createPasskeyQuestions(
       if (!/^[\w-]+$/.test(answer.id)) throw wrongPasskey()
       const challenge = await take(browser, null)
       const passkey = await findPasskey(db, answer.id)
-      const counter = passkey === undefined ? null : await webAuthn.used(answer, challenge, passkey)
+      const counter =
+        passkey === undefined ? null : await webAuthn.verifyAuthentication(answer, challenge, passkey)
       if (passkey === undefined || counter === null) throw wrongPasskey()
       return { passkey, counter }
     },

@@ -1,14 +1,17 @@
 import type { SessionCaller } from '../../core/callers.ts'
 import type { Call } from '../../server/call.ts'
-import type { Proofs } from './proofs.ts'
+import type { Reauthentication } from './reauthentication.ts'
 import { signedOut } from './sessions.ts'
 
 /**
  * For routes whose effects outlast the session. Throws Refusal REAUTHENTICATION_REQUIRED when the last
  * authentication is more than ten minutes old, and NOT_SIGNED_IN for a caller without a session.
  */
-export function assertProved({ caller }: Call, proofs: Pick<Proofs, 'assertRecent'>): void {
+export function assertRecentAuthentication(
+  { caller }: Call,
+  reauthentication: Pick<Reauthentication, 'assertRecent'>,
+): void {
   if (caller?.kind !== 'account' || caller.by.kind !== 'session') throw signedOut()
   const session: SessionCaller = { ...caller, by: caller.by }
-  proofs.assertRecent(session)
+  reauthentication.assertRecent(session)
 }
