@@ -4,16 +4,16 @@ import { createApi } from '../client/api.ts'
 import { type Downloaded, type DownloadParts, downloadFile, type Wanted } from '../client/downloading.ts'
 import { ClientError } from '../client/failure.ts'
 import { walkRemoteFolder } from '../client/folder-walk.ts'
-import type { LinkSide } from '../client/link-side.ts'
+import type { LinkClient } from '../client/link-client.ts'
 import { type Link, parseLink } from '../client/links.ts'
+import { mapConcurrently } from '../client/map-concurrently.ts'
 import { createPlaces } from '../client/places.ts'
 import { plainLines } from '../client/plain-text.ts'
-import type { PublicSide } from '../client/public-side.ts'
+import type { PublicClient } from '../client/public-client.ts'
 import { fileWanted } from '../client/receiving/file-wanted.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
 import { RemoteTree } from '../client/remote-tree.ts'
 import type { Retries } from '../client/retries.ts'
-import { sideBySide } from '../client/side-by-side.ts'
 import type { Environment } from '../config/environment.ts'
 import { systemClock } from '../domain/clock.ts'
 import { clientVariables } from '../settings.ts'
@@ -21,11 +21,11 @@ import { explain } from './failure.ts'
 import { readParallel } from './options.ts'
 import { printJson, printLines, printProblem } from './output.ts'
 import { barWatch, plainWatch } from './progress-bars.ts'
-import { createSides, type Sides } from './public-sides.ts'
+import { createPublicClients, type PublicClients } from './public-clients.ts'
 import {
   asClient,
+  asLocalFailure,
   keyFor,
-  locally,
   notLoggedIn,
   openRetries,
   type ServerOption,
@@ -72,9 +72,9 @@ async function run(environment: Environment, texts: readonly string[], options: 
     watch.aside(() => print(outcome, options, environment))
   }
   try {
-    const sides = createSides(environment, options, retries, watch)
-    const wanted = findWanted(texts, { environment, options, retries, sides })
-    await sideBySide(wanted, options.parallel, (item) => fetchOne(parts, item), tell)
+    const clients = createPublicClients(environment, options, retries, watch)
+    const wanted = findWanted(texts, { environment, options, retries, clients })
+    await mapConcurrently(wanted, options.parallel, (item) => fetchOne(parts, item), tell)
   } finally {
     watch.end()
   }
@@ -89,7 +89,7 @@ interface Finding {
   readonly environment: Environment
   readonly options: Options
   readonly retries: Retries
-  readonly sides: Sides
+  readonly clients: PublicClients
 }
 
 type Item =
@@ -97,7 +97,7 @@ type Item =
   | { readonly name: string; readonly error: unknown }
 
 async function* findWanted(texts: readonly string[], finding: Finding): AsyncGenerator<Item> {
-  const { options, sides } = finding
+  const { options, clients } = finding
   for (const text of texts) {
     try {
       const link = await readTarget(text, finding)
@@ -108,14 +108,14 @@ async function* findWanted(texts: readonly string[], finding: Finding): AsyncGen
         case 'file':
           yield {
             name: text,
-            wanted: fileWanted(await sides.at(link.server), link.slug, null, options.output),
+            wanted: fileWanted(await clients.at(link.server), link.slug, null, options.output),
           }
           break
         case 'folder':
-          yield* folderWanted(await sides.at(link.server), link.identifier, options.output)
+          yield* folderWanted(await clients.at(link.server), link.identifier, options.output)
           break
         case 'link':
-          yield { name: text, wanted: linkWanted(await sides.link(link.server, link.slug), options.output) }
+          yield { name: text, wanted: linkWanted(await clients.link(link.server, link.slug), options.output) }
       }
     } catch (error) {
       yield { name: text, error }
@@ -123,8 +123,8 @@ async function* findWanted(texts: readonly string[], finding: Finding): AsyncGen
   }
 }
 
-async function* folderWanted(side: PublicSide, identifier: string, output: string): AsyncGenerator<Item> {
-  for await (const walked of walkRemoteFolder(side, identifier, output)) {
+async function* folderWanted(client: PublicClient, identifier: string, output: string): AsyncGenerator<Item> {
+  for await (const walked of walkRemoteFolder(client, identifier, output)) {
     switch (walked.kind) {
       case 'folder':
         await mkdir(walked.folder, { recursive: true })
@@ -133,18 +133,18 @@ async function* folderWanted(side: PublicSide, identifier: string, output: strin
         yield { name: walked.folder, error: walked.error }
         break
       case 'file':
-        yield { name: walked.name, wanted: fileWanted(side, walked.slug, walked.name, walked.folder) }
+        yield { name: walked.name, wanted: fileWanted(client, walked.slug, walked.name, walked.folder) }
     }
   }
 }
 
 function bytesWanted(url: string, folder: string): Wanted {
-  return { address: async () => ({ url, headers: {} }), arrival: null, name: null, folder }
+  return { address: async () => ({ url, headers: {} }), arriving: null, name: null, folder }
 }
 
 /** Its one file, or all that it opens as one ZIP file. */
-function linkWanted(side: LinkSide, folder: string): Wanted {
-  return { address: () => side.address(), arrival: null, name: null, folder }
+function linkWanted(client: LinkClient, folder: string): Wanted {
+  return { address: () => client.address(), arriving: null, name: null, folder }
 }
 
 /** Resolves an argument to a link; anything but a URL is looked up on the configured server. */
@@ -190,7 +190,7 @@ function print(outcome: Outcome, { json }: Options, environment: Environment): v
     else printLines(path)
     return
   }
-  const message = explain(locally(outcome.error), environment)
+  const message = explain(asLocalFailure(outcome.error), environment)
   if (json) printJson({ name: outcome.name, error: message })
   printProblem(`error: ${outcome.name}: ${message}`)
 }

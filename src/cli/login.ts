@@ -5,8 +5,8 @@ import { parseServer } from '../client/server-address.ts'
 import type { Environment } from '../config/environment.ts'
 import { clientVariables } from '../settings.ts'
 import { printLines } from './output.ts'
-import { askSecret, isSomebodyThere, readSecretLine } from './prompt.ts'
-import { asClient, openLogins, openRetries, sayPlainly } from './session.ts'
+import { isInteractive, promptSecret, readSecretLine } from './prompt.ts'
+import { asClient, openLogins, openRetries, printNotice } from './session.ts'
 
 interface Options {
   readonly keyStdin?: true
@@ -27,7 +27,7 @@ export function loginCommand(login: Command, environment: Environment): void {
 async function run(environment: Environment, text: string, options: Options): Promise<void> {
   const url = parseServer(text)
   const key = await readKey(environment, url, options)
-  const api = createApi({ url, key }, openRetries(sayPlainly))
+  const api = createApi({ url, key }, openRetries(printNotice))
   const account = await api.account().catch((error) => {
     if (isAnswer(error, 401)) throw new ClientError(`${url} does not know this API key.`)
     throw error
@@ -50,7 +50,7 @@ async function typedKey(environment: Environment, url: string, { keyStdin }: Opt
   if (keyStdin) return readSecretLine()
   const given = environment[clientVariables.apiKey]
   if (given) return given
-  if (isSomebodyThere()) return (await askSecret(`API key for ${url}: `)).trim()
+  if (isInteractive()) return (await promptSecret(`API key for ${url}: `)).trim()
   throw new ClientError(
     `no key: set ${clientVariables.apiKey}, or give it on standard input with --key-stdin.`,
   )

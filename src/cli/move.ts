@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Api } from '../client/api.ts'
 import { ClientError } from '../client/failure.ts'
 import { parseRemoteName, type RemoteName } from '../client/remote-names.ts'
-import { type RemoteThing, RemoteTree } from '../client/remote-tree.ts'
+import { type RemoteEntry, RemoteTree } from '../client/remote-tree.ts'
 import type { Environment } from '../config/environment.ts'
 import { asClient, openApi, type ServerOption } from './session.ts'
 
@@ -31,7 +31,7 @@ async function run(
   const api = await openApi(environment, options)
   const tree = new RemoteTree(api)
   // Resolves every argument before anything is moved.
-  const things: RemoteThing[] = []
+  const things: RemoteEntry[] = []
   for (const text of from) things.push(await tree.find(parseRemoteName(text)))
   const target = await readTarget(tree, parseRemoteName(to), things.length)
   for (const thing of things) await move(api, thing, target)
@@ -57,7 +57,7 @@ async function readTarget(tree: RemoteTree, name: RemoteName, things: number): P
   return { folder: await tree.folder({ kind: 'path', names: name.names.slice(0, -1) }), name: last }
 }
 
-async function move(api: Api, thing: RemoteThing, { folder, name }: Target): Promise<void> {
+async function move(api: Api, thing: RemoteEntry, { folder, name }: Target): Promise<void> {
   switch (thing.kind) {
     case 'root':
       throw new ClientError('the top level cannot be moved.')

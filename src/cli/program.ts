@@ -21,6 +21,13 @@ import { listCommand, searchCommand } from './list.ts'
 import { loginCommand } from './login.ts'
 import { logoutCommand } from './logout.ts'
 import { mailCommand } from './mail.ts'
+import { backupCommand } from './maintenance/backup.ts'
+import { checkCommand } from './maintenance/check.ts'
+import { doctorCommand } from './maintenance/doctor.ts'
+import { drillCommand } from './maintenance/drill.ts'
+import { mirrorCommand } from './maintenance/mirror.ts'
+import { ProblemsFound } from './maintenance/problems-found.ts'
+import { restoreCommand } from './maintenance/restore.ts'
 import { migrateCommand } from './migrate.ts'
 import { makeFolderCommand } from './mkdir.ts'
 import { moveCommand } from './move.ts'
@@ -29,13 +36,6 @@ import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
 import { reportCommand } from './report.ts'
 import { secretCommand } from './secret.ts'
-import { backupCommand } from './soundness/backup.ts'
-import { checkCommand } from './soundness/check.ts'
-import { doctorCommand } from './soundness/doctor.ts'
-import { drillCommand } from './soundness/drill.ts'
-import { FaultsFound } from './soundness/faults-found.ts'
-import { mirrorCommand } from './soundness/mirror.ts'
-import { restoreCommand } from './soundness/restore.ts'
 import { interrupted } from './stop-signal.ts'
 import { takeOverCommand } from './takeover.ts'
 import { uploadCommand } from './upload.ts'
@@ -117,7 +117,7 @@ export async function run(words: readonly string[], environment: Environment): P
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USE
     // The command has already printed what it found.
-    if (error instanceof FaultsFound) return FAULTS_FOUND
+    if (error instanceof ProblemsFound) return FAULTS_FOUND
     const interruption = interrupted()
     if (interruption === null || !isStop(error)) printProblem(`error: ${explain(error, environment)}`)
     if (interruption === null) return FAILURE

@@ -2,17 +2,17 @@ import { Writable } from 'node:stream'
 import { ClientError } from '../client/failure.ts'
 
 /** Whether the process is interactive. */
-export function isSomebodyThere(): boolean {
+export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
 /** Reads a line from the terminal; prompts on standard error, so that standard output stays clean. */
-export async function askLine(question: string): Promise<string> {
+export async function promptLine(question: string): Promise<string> {
   return ask(process.stderr, question)
 }
 
 /** Reads a line from the terminal without echo. */
-export async function askSecret(question: string): Promise<string> {
+export async function promptSecret(question: string): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   // Prompts only after echo is off.
   const answer = await ask(nowhere, '', () => process.stderr.write(question))

@@ -3,7 +3,7 @@ import { ClientError } from '../client/failure.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
 import { RemoteTree } from '../client/remote-tree.ts'
 import type { Environment } from '../config/environment.ts'
-import { askLine, isSomebodyThere } from './prompt.ts'
+import { isInteractive, promptLine } from './prompt.ts'
 import { asClient, openApi, type ServerOption } from './session.ts'
 import { count } from './words.ts'
 
@@ -19,7 +19,7 @@ export function removeCommand(remove: Command, environment: Environment): void {
     .option('-y, --yes', 'do not ask for confirmation; required where there is no terminal')
     .option('--server <url>', 'use this server instead of the one of the last login')
     .action((words: string[], options: Options) => {
-      if (!options.yes && !isSomebodyThere())
+      if (!options.yes && !isInteractive())
         remove.error('error: there is no terminal to ask for confirmation; add --yes.')
       return asClient(() => run(environment, words, options))
     })
@@ -50,5 +50,5 @@ async function isMeant(files: number, folders: number): Promise<boolean> {
     ...(files > 0 ? [count(files, 'file')] : []),
     ...(folders > 0 ? [`${count(folders, 'folder')} with everything inside`] : []),
   ]
-  return /^y(es)?$/i.test((await askLine(`Delete ${what.join(' and ')}, for good? [y/N] `)).trim())
+  return /^y(es)?$/i.test((await promptLine(`Delete ${what.join(' and ')}, for good? [y/N] `)).trim())
 }

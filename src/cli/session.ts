@@ -83,7 +83,7 @@ export async function openSession(
 
 /** API client with a key. Throws ClientError without one. */
 export async function openApi(environment: Environment, options: ServerOption): Promise<Api> {
-  const { server, retries } = await openSession(environment, options, sayPlainly)
+  const { server, retries } = await openSession(environment, options, printNotice)
   if (server.key === null) throw notLoggedIn(server.url)
   return createApi(server, retries)
 }
@@ -92,7 +92,7 @@ export function notLoggedIn(url: string, otherwise = ''): ClientError {
   return new ClientError(`no API key for ${url}: log in with "holdfast login ${url}"${otherwise}.`)
 }
 
-export function sayPlainly(line: string): void {
+export function printNotice(line: string): void {
   printProblem(line)
 }
 
@@ -101,12 +101,12 @@ export async function asClient(command: () => Promise<void>): Promise<void> {
   try {
     await command()
   } catch (error) {
-    throw locally(error)
+    throw asLocalFailure(error)
   }
 }
 
 /** Replaces a local failure by one whose message is meant for the user of this machine. */
-export function locally(error: unknown): unknown {
+export function asLocalFailure(error: unknown): unknown {
   const local = explainLocal(error)
   return local === null ? error : new ClientError(local, { cause: error })
 }

@@ -6,13 +6,13 @@ import { createChunkSize } from '../client/chunk-size.ts'
 import { ClientError } from '../client/failure.ts'
 import { type FoundEntry, findFiles } from '../client/find-files.ts'
 import { RemoteLine } from '../client/line.ts'
+import { mapConcurrently } from '../client/map-concurrently.ts'
 import type { NamedInput } from '../client/named-input.ts'
 import { plainLines } from '../client/plain-text.ts'
 import { CONNECTIONS, connectionsEach, mayGoInParts } from '../client/policy/parts-policy.ts'
 import { createKeptReceipts, receiptAddress } from '../client/receipts.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
 import { RemoteTree } from '../client/remote-tree.ts'
-import { sideBySide } from '../client/side-by-side.ts'
 import { uploadStream } from '../client/stream-upload.ts'
 import type { UploadParts } from '../client/upload-job.ts'
 import { createUploadStates, type UploadDestination, uploadId } from '../client/upload-states.ts'
@@ -25,8 +25,8 @@ import { printJson, printLines, printProblem } from './output.ts'
 import { barWatch, plainWatch, type ShownWatch } from './progress-bars.ts'
 import {
   asClient,
+  asLocalFailure,
   type ClientSession,
-  locally,
   notLoggedIn,
   openLogins,
   openSession,
@@ -201,7 +201,7 @@ async function uploadAll(command: UploadCommand, paths: readonly string[], optio
   const shared = { ...command, parts: { ...parts, connections } }
   const done: string[] = []
   let failed = 0
-  await sideBySide(
+  await mapConcurrently(
     inOrder(found),
     options.parallel,
     (item) => uploadOne(shared, item, done),
@@ -249,7 +249,7 @@ function print(outcome: Exclude<Outcome, null>, { json }: Options, environment: 
     else printLines(result.url)
     return
   }
-  const message = explain(locally(outcome.error), environment)
+  const message = explain(asLocalFailure(outcome.error), environment)
   if (json) printJson({ path: outcome.path, error: message })
   printProblem(`error: ${outcome.path}: ${message}`)
 }

@@ -29,8 +29,8 @@ import {
   uploaded,
 } from './answers.ts'
 import { ConnectionError } from './failure.ts'
-import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
-import { ASKING, MOVING, type RetryPatience } from './policy/retry-policy.ts'
+import { type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'
+import { INTERACTIVE, type RetryPatience, TRANSFER } from './policy/retry-policy.ts'
 import type { Retries } from './retries.ts'
 import { createWebhooksApi, type WebhooksApi } from './webhooks-api.ts'
 
@@ -123,11 +123,11 @@ export interface FileFilter {
 
 /** `isLong`: what is asked belongs to a transfer that would rather wait for long than fail. */
 export function createApi(server: RemoteServer, retries: Retries, isLong = false): Api {
-  const patience: RetryPatience = isLong ? MOVING : ASKING
+  const patience: RetryPatience = isLong ? TRANSFER : INTERACTIVE
 
   async function get<T>(path: string, shape: z.ZodMiniType<T>): Promise<T> {
     return retries.persist(patience, async () =>
-      readJsonAnswer(server, await ask(server, { method: 'GET', path }), shape),
+      readJsonAnswer(server, await sendRequest(server, { method: 'GET', path }), shape),
     )
   }
 
@@ -142,7 +142,7 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
       const headers = { 'Content-Type': 'application/json' }
       return readJsonAnswer(
         server,
-        await ask(server, { method, path, headers, body: JSON.stringify(body) }),
+        await sendRequest(server, { method, path, headers, body: JSON.stringify(body) }),
         shape,
       )
     }

@@ -4,14 +4,14 @@ import { basename, dirname, join } from 'node:path'
 import { chunksUnlessAborted } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
 import { AnswerError, ClientError, ConnectionError } from './failure.ts'
-import { reach } from './http.ts'
+import { asConnectionErrors } from './http.ts'
+import { idleTimeout } from './idle-timeout.ts'
 import { partName } from './local-names.ts'
 import { openPart } from './part-file.ts'
 import type { Places } from './places.ts'
-import { MOVING } from './policy/retry-policy.ts'
-import { quietLimit } from './quiet.ts'
+import { TRANSFER } from './policy/retry-policy.ts'
 import { hashedPart, type Received } from './received.ts'
-import { type Arrival, arrivingPart, followArrival } from './receiving/arriving.ts'
+import { type ArrivingFile, arrivingPart, downloadArriving } from './receiving/arriving.ts'
 import {
   type ContentAddress,
   continues,
@@ -30,7 +30,7 @@ export interface Wanted {
    */
   readonly address: () => Promise<ContentAddress | null>
   /** What comes of it meanwhile; null for what was never uploaded. */
-  readonly arrival: Arrival | null
+  readonly arriving: ArrivingFile | null
   /** Its name where that is known; else the server tells it. */
   readonly name: string | null
   /** The local folder it goes to. */
@@ -61,7 +61,7 @@ const QUIET = 60 * SECOND
  */
 export async function downloadFile(
   { retries, places, watch }: DownloadParts,
-  { address, arrival, name, folder }: Wanted,
+  { address, arriving, name, folder }: Wanted,
 ): Promise<Downloaded> {
   await mkdir(folder, { recursive: true })
   const describe = async () => {
@@ -73,17 +73,21 @@ export async function downloadFile(
     if (content === null) throw new AnswerError('The file is still being uploaded', 404, 'FILE_ARRIVING', 1)
     return content
   }
-  const found = await retries.persist(MOVING, describe)
-  if (found === null && arrival !== null && !(await followArrival({ retries, watch, folder }, arrival))) {
+  const found = await retries.persist(TRANSFER, describe)
+  if (
+    found === null &&
+    arriving !== null &&
+    !(await downloadArriving({ retries, watch, folder }, arriving))
+  ) {
     throw new ClientError('whoever was sending it has given up.')
   }
-  const content = found ?? (await retries.persist(MOVING, present))
+  const content = found ?? (await retries.persist(TRANSFER, present))
   const place = await places.take(folder, name ?? content.name ?? 'download', content)
   const { size, sha256 } = content
   if (place.isThere) return { path: place.path, size, sha256, wasThere: true }
   const part = join(folder, partName(basename(place.path), tagOf(content)))
   // Whatever it lacks comes below, and all of it is verified.
-  if (arrival !== null) await rename(arrivingPart(folder, arrival), part).catch(unlessMissing)
+  if (arriving !== null) await rename(arrivingPart(folder, arriving), part).catch(unlessMissing)
   const transfer = watch.begin(place.path, size, 0)
   // What cannot be recognized later begins anew.
   const fresh = content.etag === null ? constants.O_TRUNC : 0
@@ -92,7 +96,7 @@ export async function downloadFile(
     const received = await hashedPart(file, size)
     let isFirst = true
     await retries.persist(
-      MOVING,
+      TRANSFER,
       async () => {
         const now = isFirst ? content : await present()
         isFirst = false
@@ -133,17 +137,17 @@ async function receiveWhole(
 }
 
 async function receive(content: RemoteContent, received: Received, transfer: WatchedTransfer): Promise<void> {
-  const quiet = quietLimit(QUIET)
+  const idle = idleTimeout(QUIET)
   const { origin } = new URL(content.url)
   try {
-    const response = await openContent(content, received.position(), quiet.signal)
+    const response = await openContent(content, received.position(), idle.signal)
     if (!continues(response, received.position())) await received.clear()
     transfer.at(received.position())
     const { body } = response
     if (body === null) return
-    await reach(origin, async () => {
-      for await (const bytes of chunksUnlessAborted(quiet.signal, body)) {
-        quiet.stir()
+    await asConnectionErrors(origin, async () => {
+      for await (const bytes of chunksUnlessAborted(idle.signal, body)) {
+        idle.restart()
         if (received.position() + bytes.length > content.size) throw new Error('more came than was announced')
         await received.append(bytes).catch((error) => {
           throw new ClientError(
@@ -154,7 +158,7 @@ async function receive(content: RemoteContent, received: Received, transfer: Wat
       }
     })
   } finally {
-    quiet.stop()
+    idle.stop()
   }
   if (received.position() < content.size) {
     throw new ConnectionError('the connection ended too early', { passes: true, isUnsent: false })

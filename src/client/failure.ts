@@ -6,7 +6,7 @@ export class ClientError extends Error {
   override readonly name = 'ClientError'
 }
 
-/** No answer came: the connection could not be made, broke, or was quiet for too long. */
+/** No answer came: the connection could not be made, broke, or was idle for too long. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { localName } from './local-names.ts'
-import type { PublicSide } from './public-side.ts'
+import type { PublicClient } from './public-client.ts'
 
 /** What is in a folder and below it. */
 export type Walked =
@@ -17,7 +17,7 @@ export type Walked =
 
 /** Walks a folder and all below it. `into`: the local folder that it is put into, under its own name. */
 export async function* walkRemoteFolder(
-  side: PublicSide,
+  client: PublicClient,
   identifier: string,
   into: string,
 ): AsyncGenerator<Walked> {
@@ -25,7 +25,7 @@ export async function* walkRemoteFolder(
   let folder = into
   try {
     for (let page = 1, pages = 1; page <= pages; page++) {
-      const contents = await side.folder(identifier, page)
+      const contents = await client.folder(identifier, page)
       pages = contents.pages
       folder = join(into, localName(contents.name))
       if (page === 1) yield { kind: 'folder', folder }
@@ -35,5 +35,5 @@ export async function* walkRemoteFolder(
   } catch (error) {
     yield { kind: 'failure', folder, error }
   }
-  for (const subfolder of subfolders) yield* walkRemoteFolder(side, subfolder, folder)
+  for (const subfolder of subfolders) yield* walkRemoteFolder(client, subfolder, folder)
 }

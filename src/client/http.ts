@@ -11,7 +11,7 @@ export interface RemoteServer {
   readonly key: string | null
 }
 
-export interface Asking {
+export interface ClientRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS'
   /** With the query. */
   readonly path: string
@@ -26,9 +26,9 @@ export interface Asking {
  * One request. Returns the answer when it is a success; throws ConnectionError or AnswerError. Redirects are not
  * followed: the key is for this server alone.
  */
-export async function ask({ url, key }: RemoteServer, asking: Asking): Promise<Response> {
+export async function sendRequest({ url, key }: RemoteServer, asking: ClientRequest): Promise<Response> {
   const { method, path, headers, body, signal, isAlone } = asking
-  const response = await reach(url, () => {
+  const response = await asConnectionErrors(url, () => {
     const sent = fetch(url + path, {
       method,
       headers: { ...(key === null ? {} : { Authorization: `Bearer ${key}` }), ...headers },
@@ -44,7 +44,7 @@ export async function ask({ url, key }: RemoteServer, asking: Asking): Promise<R
 }
 
 /** Runs what speaks with a server. Throws ConnectionError for every way in which a connection fails. */
-export async function reach<T>(url: string, speak: () => Promise<T>): Promise<T> {
+export async function asConnectionErrors<T>(url: string, speak: () => Promise<T>): Promise<T> {
   try {
     return await speak()
   } catch (error) {
@@ -63,7 +63,7 @@ export async function readJsonAnswer<T>(
   response: Response,
   shape: z.ZodMiniType<T>,
 ): Promise<T> {
-  const text = await reach(url, () => response.text())
+  const text = await asConnectionErrors(url, () => response.text())
   const { success, data } = shape.safeParse(parsed(text))
   if (success) return data
   throw new AnswerError(`${url} does not answer as a Holdfast server does`, response.status, null, null)

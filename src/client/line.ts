@@ -1,6 +1,6 @@
 import type { RemoteServer } from './http.ts'
 import { CONNECTIONS, isLongLine } from './policy/parts-policy.ts'
-import { askForNothing } from './tus.ts'
+import { ping } from './tus.ts'
 
 /** The line to the server, as all files of a command see it. */
 export class RemoteLine {
@@ -18,12 +18,12 @@ export class RemoteLine {
   }
 }
 
-/** Questions that are asked at once leave a connection for each part that is sent first. */
+/** Requests that are sent at once leave a connection for each part that is sent first. */
 async function areAllLate(server: RemoteServer): Promise<boolean> {
   const began = performance.now()
-  const questions = Array.from({ length: CONNECTIONS }, () => askForNothing(server))
+  const requests = Array.from({ length: CONNECTIONS }, () => ping(server))
   try {
-    await Promise.any(questions)
+    await Promise.any(requests)
     return isLongLine(performance.now() - began)
   } catch {
     // The upload itself asks again, and says what is wrong.

@@ -1,10 +1,10 @@
 import type { Uploaded } from './answers.ts'
 import { ClientError, isAnswer } from './failure.ts'
 import { FileChanged } from './local-file.ts'
+import { mapConcurrently } from './map-concurrently.ts'
 import { partLengths } from './policy/parts-policy.ts'
-import { MOVING } from './policy/retry-policy.ts'
+import { TRANSFER } from './policy/retry-policy.ts'
 import { sendChunk, untilStored, uploadResumably } from './resumable-upload.ts'
-import { sideBySide } from './side-by-side.ts'
 import {
   createRemoteUpload,
   type NewRemoteUpload,
@@ -66,7 +66,7 @@ function create(
   inParts: BegunInParts,
 ): Promise<NewRemoteUpload> {
   const { name, size } = file
-  return retries.persist(MOVING, () => createRemoteUpload(server, { name, size, folder, inParts }))
+  return retries.persist(TRANSFER, () => createRemoteUpload(server, { name, size, folder, inParts }))
 }
 
 /** On a server that makes no parts. */
@@ -134,7 +134,7 @@ class PartsUpload {
     const { server, retries, connections } = this.#shared
     // In their order, so that whoever reads the file meanwhile is close behind.
     const inOrder = (work: (part: Part) => Promise<void>) =>
-      sideBySide(each(this.#all), Math.max(1, connections), work, () => {})
+      mapConcurrently(each(this.#all), Math.max(1, connections), work, () => {})
     try {
       // Before anything is sent: one may be gone.
       if (this.#isResumed) await inOrder((part) => this.#look(part))
@@ -148,7 +148,7 @@ class PartsUpload {
 
   #look(part: Part): Promise<void> {
     const attempt = async () => this.#reached(part, await this.#kept(part))
-    return this.#shared.retries.persist(MOVING, attempt)
+    return this.#shared.retries.persist(TRANSFER, attempt)
   }
 
   async #send(part: Part): Promise<void> {
@@ -161,7 +161,7 @@ class PartsUpload {
       while (part.safe < part.length) this.#reached(part, await this.#sendChunk(part))
     }
     try {
-      await this.#shared.retries.persist(MOVING, attempt, () => part.safe)
+      await this.#shared.retries.persist(TRANSFER, attempt, () => part.safe)
     } catch (error) {
       this.#failure ??= { error }
       throw this.#failure.error

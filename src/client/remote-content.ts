@@ -1,6 +1,6 @@
 import { unlessAborted } from '../domain/abort.ts'
 import { ClientError } from './failure.ts'
-import { clientRefusal, reach } from './http.ts'
+import { asConnectionErrors, clientRefusal } from './http.ts'
 
 /** Where bytes are, and what goes with each request for them. */
 export interface ContentAddress {
@@ -19,7 +19,7 @@ export interface RemoteContent extends ContentAddress {
 /** Asks for all but the bytes. */
 export async function describeContent({ url, headers }: ContentAddress): Promise<RemoteContent> {
   const { origin } = new URL(url)
-  const response = await reach(origin, () =>
+  const response = await asConnectionErrors(origin, () =>
     fetch(url, {
       method: 'HEAD',
       redirect: 'manual',
@@ -54,7 +54,7 @@ export async function openContent(
   const options = { redirect: 'manual', signal } as const
   const encoding = { 'Accept-Encoding': 'identity' }
   const { origin } = new URL(url)
-  const first = await reach(origin, () =>
+  const first = await asConnectionErrors(origin, () =>
     unlessAborted(
       signal,
       fetch(url, { ...options, headers: { ...headers, ...range, ...condition, ...encoding } }),
@@ -63,7 +63,7 @@ export async function openContent(
   const location = first.headers.get('location')
   const response =
     first.status === 302 && location !== null
-      ? await reach(origin, () =>
+      ? await asConnectionErrors(origin, () =>
           unlessAborted(
             signal,
             fetch(new URL(location, url), { ...options, headers: { ...range, ...encoding } }),

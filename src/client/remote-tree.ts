@@ -4,7 +4,7 @@ import type { Api, FolderName } from './api.ts'
 import { ClientError, isAnswer } from './failure.ts'
 import type { RemoteName } from './remote-names.ts'
 
-export type RemoteThing =
+export type RemoteEntry =
   | { readonly kind: 'root' }
   | { readonly kind: 'folder'; readonly folder: FolderItem }
   | { readonly kind: 'file'; readonly identifier: string; readonly name: string }
@@ -22,14 +22,14 @@ export class RemoteTree {
   }
 
   /** Throws ClientError when there is no such thing, or several files have the name. */
-  async find(name: RemoteName): Promise<RemoteThing> {
+  async find(name: RemoteName): Promise<RemoteEntry> {
     const thing = await this.look(name)
     if (thing !== null) return thing
     throw new ClientError(`there is no ${describe(name)} on ${this.#api.server.url} among what is yours.`)
   }
 
   /** The same, null when there is no such thing. */
-  async look(name: RemoteName): Promise<RemoteThing | null> {
+  async look(name: RemoteName): Promise<RemoteEntry | null> {
     switch (name.kind) {
       case 'file':
         try {
@@ -91,7 +91,7 @@ export class RemoteTree {
     return { folder }
   }
 
-  async #fileAt(names: readonly string[]): Promise<RemoteThing | null> {
+  async #fileAt(names: readonly string[]): Promise<RemoteEntry | null> {
     const name = names.at(-1)?.normalize('NFC')
     const place = await this.#walk(names.slice(0, -1))
     if (name === undefined || place === null) return null

@@ -3,7 +3,7 @@ import { type ChunkSize, isProxyLimit } from './chunk-size.ts'
 import { ClientError, ConnectionError } from './failure.ts'
 import type { RemoteServer } from './http.ts'
 import { FileChanged, type OpenFile } from './local-file.ts'
-import { MOVING } from './policy/retry-policy.ts'
+import { TRANSFER } from './policy/retry-policy.ts'
 import type { Retries } from './retries.ts'
 import {
   appendChunk,
@@ -95,7 +95,7 @@ export async function uploadResumably(
   }
 
   try {
-    return await retries.persist(MOVING, attempt, () => offset)
+    return await retries.persist(TRANSFER, attempt, () => offset)
   } catch (error) {
     if (error instanceof FileChanged && upload !== null) {
       // Nobody will go on with this one; where the server cannot be told, it expires by itself.
@@ -163,7 +163,7 @@ export async function untilStored(
   retries: Retries,
 ): Promise<Uploaded> {
   for (let pause = OFTEN; ; pause = Math.min(SELDOM, pause * 2)) {
-    const state = await retries.persist(MOVING, () => fetchUploadStatus(server, path))
+    const state = await retries.persist(TRANSFER, () => fetchUploadStatus(server, path))
     switch (state?.status) {
       case 'completed':
         return receipt === null ? state.result : { ...state.result, receipt }

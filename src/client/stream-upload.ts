@@ -2,7 +2,7 @@ import type { Uploaded } from './answers.ts'
 import type { ChunkSize } from './chunk-size.ts'
 import { ClientError } from './failure.ts'
 import type { RemoteServer } from './http.ts'
-import { MOVING } from './policy/retry-policy.ts'
+import { TRANSFER } from './policy/retry-policy.ts'
 import { sendChunk, untilStored } from './resumable-upload.ts'
 import type { Retries } from './retries.ts'
 import { createRemoteUpload, terminateUpload, uploadOffset } from './tus.ts'
@@ -31,7 +31,7 @@ export async function uploadStream(
 ): Promise<Uploaded> {
   const hash = new Bun.CryptoHasher('sha256')
   const create = () => createRemoteUpload(server, { name, size: null, folder })
-  const upload = await retries.persist(MOVING, create)
+  const upload = await retries.persist(TRANSFER, create)
   try {
     let base = 0
     for await (const { bytes, isLast } of inChunks(source, LARGEST_HELD)) {
@@ -56,7 +56,7 @@ export async function uploadStream(
     /** An empty end still has to tell the size. */
     let isTold = held.size === null
     await retries.persist(
-      MOVING,
+      TRANSFER,
       async () => {
         if (failed) offset = await keptOffset(held)
         failed = true

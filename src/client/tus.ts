@@ -3,9 +3,9 @@ import * as z from 'zod/mini'
 import { SECOND } from '../domain/clock.ts'
 import { type Uploaded, uploaded } from './answers.ts'
 import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
-import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
+import { type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'
+import { idleTimeout } from './idle-timeout.ts'
 import { addressesOfParts, uploadMetadata } from './policy/upload-headers.ts'
-import { quietLimit } from './quiet.ts'
 
 const UPLOADS = '/api/v1/uploads'
 const VERSION = { 'Tus-Resumable': '1.0.0' }
@@ -60,7 +60,7 @@ export async function createRemoteUpload(
   server: RemoteServer,
   { name, size, folder, inParts }: RemoteNewUpload,
 ): Promise<NewRemoteUpload> {
-  const response = await ask(server, {
+  const response = await sendRequest(server, {
     method: 'POST',
     path: UPLOADS,
     headers: {
@@ -82,9 +82,9 @@ export async function createRemoteUpload(
   }
 }
 
-/** A question that costs the server nothing. */
-export async function askForNothing(server: RemoteServer): Promise<void> {
-  await ask(server, { method: 'OPTIONS', path: UPLOADS, headers: VERSION })
+/** A request that costs the server nothing. */
+export async function ping(server: RemoteServer): Promise<void> {
+  await sendRequest(server, { method: 'OPTIONS', path: UPLOADS, headers: VERSION })
 }
 
 const started = z.object({ url: z.optional(z.string()) })
@@ -99,7 +99,7 @@ function pathIn(server: RemoteServer, response: Response, address: string | null
 /** How much the server has safe; null when it does not know the upload any more. */
 export async function uploadOffset(server: RemoteServer, path: UploadPath): Promise<number | null> {
   try {
-    const response = await ask(server, { method: 'HEAD', path, headers: VERSION })
+    const response = await sendRequest(server, { method: 'HEAD', path, headers: VERSION })
     return offsetOf(server, response)
   } catch (error) {
     if (isAnswer(error, 404) || isAnswer(error, 410)) return null
@@ -110,9 +110,9 @@ export async function uploadOffset(server: RemoteServer, path: UploadPath): Prom
 /** Sends bytes, and tells how much the server has safe then. */
 export async function appendChunk(server: RemoteServer, path: UploadPath, chunk: Chunk): Promise<number> {
   const { offset, length, body, size, mayShare } = chunk
-  const quiet = quietLimit(QUIET)
+  const idle = idleTimeout(QUIET)
   try {
-    const response = await ask(server, {
+    const response = await sendRequest(server, {
       method: 'PATCH',
       path,
       headers: {
@@ -122,8 +122,8 @@ export async function appendChunk(server: RemoteServer, path: UploadPath, chunk:
         'Upload-Offset': String(offset),
         ...(size === undefined ? {} : { 'Upload-Length': String(size) }),
       },
-      body: body(quiet.stir),
-      signal: quiet.signal,
+      body: body(idle.restart),
+      signal: idle.signal,
       ...(mayShare ? {} : { isAlone: true }),
     })
     return offsetOf(server, response)
@@ -134,7 +134,7 @@ export async function appendChunk(server: RemoteServer, path: UploadPath, chunk:
     }
     throw error
   } finally {
-    quiet.stop()
+    idle.stop()
   }
 }
 
@@ -144,7 +144,7 @@ export async function fetchUploadStatus(
   path: UploadPath,
 ): Promise<FetchedUploadStatus | null> {
   try {
-    const said = await readJsonAnswer(server, await ask(server, { method: 'GET', path }), statusBody)
+    const said = await readJsonAnswer(server, await sendRequest(server, { method: 'GET', path }), statusBody)
     return said
   } catch (error) {
     if (isAnswer(error, 404) || isAnswer(error, 410)) return null
@@ -154,7 +154,7 @@ export async function fetchUploadStatus(
 
 /** Gives up the upload, and what of it is on the server. */
 export async function terminateUpload(server: RemoteServer, path: UploadPath): Promise<void> {
-  await ask(server, { method: 'DELETE', path, headers: VERSION })
+  await sendRequest(server, { method: 'DELETE', path, headers: VERSION })
 }
 
 const statusBody = z.union([

@@ -1,11 +1,11 @@
 import type { Uploaded } from './answers.ts'
 import { isProxyLimit } from './chunk-size.ts'
 import { ClientError, isAnswer } from './failure.ts'
-import { ask } from './http.ts'
+import { sendRequest } from './http.ts'
 import { type FoundFile, openLocalFile } from './local-file.ts'
 import { uploadInParts } from './parts-upload.ts'
 import { mayGoInParts } from './policy/parts-policy.ts'
-import { MOVING } from './policy/retry-policy.ts'
+import { TRANSFER } from './policy/retry-policy.ts'
 import { uploadResumably } from './resumable-upload.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 import { type KeptUploadState, type UploadDestination, uploadId } from './upload-states.ts'
@@ -71,8 +71,8 @@ async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState |
 /** Whether what was uploaded in an earlier run is still there. */
 async function isThere({ server, retries }: UploadParts, slug: string): Promise<boolean> {
   const path = `/d/${slug}`
-  return retries.persist(MOVING, () =>
-    ask(server, { method: 'HEAD', path }).then(
+  return retries.persist(TRANSFER, () =>
+    sendRequest(server, { method: 'HEAD', path }).then(
       () => true,
       (error) => {
         if (isAnswer(error, 404)) return false

@@ -1,8 +1,8 @@
 import { SECOND } from '../domain/clock.ts'
 import { type Uploaded, uploaded } from './answers.ts'
-import { ask, readJsonAnswer } from './http.ts'
-import { MOVING } from './policy/retry-policy.ts'
-import { quietLimit } from './quiet.ts'
+import { readJsonAnswer, sendRequest } from './http.ts'
+import { idleTimeout } from './idle-timeout.ts'
+import { TRANSFER } from './policy/retry-policy.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
 /** A small body is with the system at once, so this is how long an answer may take. */
@@ -21,11 +21,11 @@ export async function uploadWhole(
   if (begun === null) await states.write(id, { kind: 'whole', idempotencyKey }, false)
   const bytes = await opened.bytes()
   await opened.assertUnchanged()
-  return retries.persist(MOVING, async () => {
-    const quiet = quietLimit(QUIET)
+  return retries.persist(TRANSFER, async () => {
+    const idle = idleTimeout(QUIET)
     try {
       const { type, body } = form(file.name, bytes)
-      const response = await ask(server, {
+      const response = await sendRequest(server, {
         method: 'POST',
         path: '/api/v1/upload',
         headers: {
@@ -34,13 +34,13 @@ export async function uploadWhole(
           ...(folder === 'root' ? {} : { 'X-Folder-ID': folder }),
         },
         body,
-        signal: quiet.signal,
+        signal: idle.signal,
       })
       const result = await readJsonAnswer(server, response, uploaded)
       transfer.at(file.size)
       return result
     } finally {
-      quiet.stop()
+      idle.stop()
     }
   })
 }

@@ -98,10 +98,10 @@ describe('the size of a chunk', () => {
   })
 
   test('is taken for the reason when four requests in a row begin at the same offset', () => {
-    let stuckness = NOT_STUCK
+    let stuckState = NOT_STUCK
     const begun = [0, 5, 5, 5, 5].map((offset) => {
-      stuckness = afterBegin(stuckness, offset)
-      return isStuck(stuckness)
+      stuckState = afterBegin(stuckState, offset)
+      return isStuck(stuckState)
     })
     expect(begun).toEqual([false, false, false, false, true])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { AnswerError, ConnectionError } from '../../src/client/failure.ts'
 import type { RetryPatience } from '../../src/client/policy/retry-policy.ts'
-import { followArrival } from '../../src/client/receiving/arriving.ts'
+import { downloadArriving } from '../../src/client/receiving/arriving.ts'
 import { createRetries, type Retries } from '../../src/client/retries.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts'
 import { handClock } from '../support/hand-clock.ts'
@@ -199,6 +199,6 @@ test('what a store does not show before it is whole is waited for, however long 
     return null
   }
   const watch = { begin: () => ({ at() {}, end() {} }), expect() {}, say() {} }
-  expect(await followArrival({ retries, watch, folder: folder.path }, { slug: 'a', bytes })).toBe(true)
+  expect(await downloadArriving({ retries, watch, folder: folder.path }, { slug: 'a', bytes })).toBe(true)
   expect([now() >= 1000 * SECOND, said]).toEqual([true, []])
 })

@@ -6,7 +6,7 @@ import {
   isStuck,
   NOT_STUCK,
   SMALLEST_CHUNK,
-  type Stuckness,
+  type StuckState,
 } from '../../src/client/policy/chunk-policy.ts'
 import { DAY } from '../../src/domain/clock.ts'
 
@@ -49,13 +49,13 @@ export class KeptChunkSize {
 
 /** A request begins at an offset: with less where some before it have got nothing across. `left`: bytes from there on. */
 export function lessIfStuck(
-  before: Stuckness,
+  before: StuckState,
   offset: number,
   left: number,
   chunks: KeptChunkSize,
-): Stuckness {
-  const stuckness = afterBegin(before, offset)
-  if (!isStuck(stuckness)) return stuckness
+): StuckState {
+  const stuckState = afterBegin(before, offset)
+  if (!isStuck(stuckState)) return stuckState
   chunks.refused(Math.min(chunks.current(), left))
   return NOT_STUCK
 }

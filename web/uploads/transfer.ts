@@ -28,7 +28,7 @@ export class Transfer {
   readonly #listener: TransferListener
   readonly #tries: Tries
   readonly #announcing: Announcing
-  #stuckness = NOT_STUCK
+  #stuckState = NOT_STUCK
   /** It was created just now and nothing was sent, so that nobody has to be asked how far it is. */
   #fresh: { readonly parts: readonly UploadPart[] | null } | null = null
   /** Ends its turn in `ahead`. */
@@ -105,7 +105,7 @@ export class Transfer {
     this.#listener.stage('queued')
     const { line, turns } = this.#way.sending
     const turn = await turns.take(this.#signal)
-    this.#stuckness = NOT_STUCK
+    this.#stuckState = NOT_STUCK
     try {
       return (await this.#persist(line, () => this.#attempt())) ?? 'stopped'
     } finally {
@@ -140,7 +140,7 @@ export class Transfer {
     const { to, chunks } = this.#way
     this.#sent(offset)
     this.#listener.stage('sending')
-    this.#stuckness = lessIfStuck(this.#stuckness, offset, file.size - offset, chunks)
+    this.#stuckState = lessIfStuck(this.#stuckState, offset, file.size - offset, chunks)
     await sendLocalFile(file, {
       address,
       headers: to.headers,

@@ -21,8 +21,8 @@ import {
   keyForLink,
   notLoggedIn,
   openRetries,
+  printNotice,
   type ServerOption,
-  sayPlainly,
   serverAddress,
   stateFolder,
 } from '../session.ts'
@@ -117,7 +117,7 @@ async function list(environment: Environment, { json }: Options): Promise<void> 
 async function run(environment: Environment, text: string, options: Options): Promise<void> {
   const kept = createKeptReceipts(stateFolder(environment))
   const found = await named(environment, kept, text, options)
-  const api = createApi({ url: found.server, key: null }, openRetries(sayPlainly))
+  const api = createApi({ url: found.server, key: null }, openRetries(printNotice))
   try {
     if (options.delete) {
       await api.deleteReceipt(found.receipt)
@@ -142,7 +142,7 @@ async function claim(
   const { server, receipt } = found
   const key = await keyForLink(environment, server, options)
   if (key === null) throw notLoggedIn(server)
-  const api = createApi({ url: server, key }, openRetries(sayPlainly))
+  const api = createApi({ url: server, key }, openRetries(printNotice))
   const { folder = 'root' } = options
   const place = folder === 'root' ? folder : await new RemoteTree(api).folder(parseRemoteName(folder))
   await changed(api, receipt, options)

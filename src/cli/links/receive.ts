@@ -7,8 +7,8 @@ import { ClientError, isAnswer } from '../../client/failure.ts'
 import { parseLink } from '../../client/links.ts'
 import { createPlaces } from '../../client/places.ts'
 import { plainLines } from '../../client/plain-text.ts'
+import { type ReceiveParts, type ReceiveResult, receiveAll } from '../../client/receiving/receive-all.ts'
 import { openReceivedFiles } from '../../client/receiving/received-states.ts'
-import { type Arrived, type ReceivingParts, receiveAll } from '../../client/receiving/receiving.ts'
 import { parseLinkName, parseRemoteName } from '../../client/remote-names.ts'
 import { RemoteTree } from '../../client/remote-tree.ts'
 import type { Retries } from '../../client/retries.ts'
@@ -18,11 +18,11 @@ import { explain } from '../failure.ts'
 import { readParallel } from '../options.ts'
 import { printJson, printLines, printProblem } from '../output.ts'
 import { barWatch, plainWatch, type ShownWatch } from '../progress-bars.ts'
-import { createSides } from '../public-sides.ts'
+import { createPublicClients } from '../public-clients.ts'
 import {
   asClient,
+  asLocalFailure,
   keyForLink,
-  locally,
   notLoggedIn,
   openRetries,
   serverAddress,
@@ -141,7 +141,7 @@ function show({ slug, url, title, state }: OwnLinkFields, { json }: Options): vo
   if (process.stderr.isTTY) process.stderr.write(`${renderUnicodeCompact(url)}\n`)
 }
 
-interface Reception extends Pick<ReceivingParts, 'api' | 'retries'> {
+interface ReceiveSession extends Pick<ReceiveParts, 'api' | 'retries'> {
   readonly link: OwnLinkFields
   readonly watch: ShownWatch
 }
@@ -149,7 +149,7 @@ interface Reception extends Pick<ReceivingParts, 'api' | 'retries'> {
 /** How many files failed. */
 async function receive(
   environment: Environment,
-  { api, link, watch, retries }: Reception,
+  { api, link, watch, retries }: ReceiveSession,
   options: Options,
 ): Promise<number> {
   const output = resolve(options.output)
@@ -157,9 +157,9 @@ async function receive(
   if (folder === undefined) throw new ClientError(`the folder of ${link.url} is gone.`)
   const { url: server } = api.server
   const { password: _, ...others } = options
-  const side = await createSides(environment, { ...others, server }, retries, watch).at(server)
+  const client = await createPublicClients(environment, { ...others, server }, retries, watch).at(server)
   const received = await openReceivedFiles(stateFolder(environment), { link: link.url, into: output })
-  const parts = { api, side, received, retries, watch, places: createPlaces({ force: false }) }
+  const parts = { api, client, received, retries, watch, places: createPlaces({ force: false }) }
   const wanted = {
     link: link.slug,
     from: folder.id,
@@ -175,7 +175,7 @@ async function receive(
   return failed
 }
 
-function print(arrived: Arrived, { json }: Options, environment: Environment): void {
+function print(arrived: ReceiveResult, { json }: Options, environment: Environment): void {
   const { name, sender, address, reference } = arrived.sent
   if ('file' in arrived) {
     const { path, size, sha256, wasThere } = arrived.file
@@ -183,7 +183,7 @@ function print(arrived: Arrived, { json }: Options, environment: Environment): v
     else printLines(path)
     return
   }
-  const message = explain(locally(arrived.error), environment)
+  const message = explain(asLocalFailure(arrived.error), environment)
   if (json) printJson({ name, error: message })
   printProblem(`error: ${name}: ${message}`)
 }

@@ -47,19 +47,19 @@ export function afterRefusal(size: ChunkState, bytes: number): ChunkState | null
 }
 
 /** How often in a row requests of one upload began at the same offset. */
-export interface Stuckness {
+export interface StuckState {
   readonly offset: number
   readonly times: number
 }
 
-export const NOT_STUCK: Stuckness = { offset: -1, times: 0 }
+export const NOT_STUCK: StuckState = { offset: -1, times: 0 }
 
 /** A request begins at an offset. */
-export function afterBegin(stuckness: Stuckness, offset: number): Stuckness {
-  return { offset, times: offset === stuckness.offset ? stuckness.times + 1 : 0 }
+export function afterBegin(stuckState: StuckState, offset: number): StuckState {
+  return { offset, times: offset === stuckState.offset ? stuckState.times + 1 : 0 }
 }
 
 /** Whether bodies may be too large: some proxies close the connection instead of answering 413. */
-export function isStuck({ times }: Stuckness): boolean {
+export function isStuck({ times }: StuckState): boolean {
   return times >= STUCK
 }

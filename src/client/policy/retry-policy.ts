@@ -20,10 +20,10 @@ export interface RetryPatience {
 }
 
 /** For a question that a person at a terminal waits for. */
-export const ASKING: RetryPatience = { within: 10 * SECOND, longestWait: MINUTE }
+export const INTERACTIVE: RetryPatience = { within: 10 * SECOND, longestWait: MINUTE }
 
 /** For bytes that a command sends: a server may be restarted meanwhile, and an hour's limit be used up. */
-export const MOVING: RetryPatience = { within: 5 * MINUTE, longestWait: 2 * HOUR }
+export const TRANSFER: RetryPatience = { within: 5 * MINUTE, longestWait: 2 * HOUR }
 
 const FIRST_PAUSE = SECOND / 2
 const LONGEST_PAUSE = 30 * SECOND

@@ -3,25 +3,25 @@ import { join } from 'node:path'
 import { chunksUnlessAborted } from '../../domain/abort.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { AnswerError, ConnectionError, isAnswer } from '../failure.ts'
-import { reach } from '../http.ts'
+import { asConnectionErrors } from '../http.ts'
+import { idleTimeout } from '../idle-timeout.ts'
 import { localName, partName } from '../local-names.ts'
 import { openPart } from '../part-file.ts'
-import { MOVING } from '../policy/retry-policy.ts'
-import { quietLimit } from '../quiet.ts'
+import { TRANSFER } from '../policy/retry-policy.ts'
 import { hashedPart, type Received } from '../received.ts'
 import { continues, dispositionName } from '../remote-content.ts'
 import type { Retries } from '../retries.ts'
 import type { Watch, WatchedTransfer } from '../watch.ts'
 
 /** A file that is still being uploaded. */
-export interface Arrival {
+export interface ArrivingFile {
   readonly slug: string
   /** Its bytes from a position on, as they come; null once the file is there. Throws AnswerError while there are none. */
   bytes(from: number, signal: AbortSignal): Promise<Response | null>
 }
 
 /** Where what was fetched lies, also when the command was stopped meanwhile. */
-export function arrivingPart(folder: string, { slug }: Pick<Arrival, 'slug'>): string {
+export function arrivingPart(folder: string, { slug }: Pick<ArrivingFile, 'slug'>): string {
   return join(folder, partName(localName(slug), 'arriving'))
 }
 
@@ -38,22 +38,22 @@ const QUIET = 60 * SECOND
  * Fetches what comes of a file while it is being uploaded, into `arrivingPart`, until it is there. What was fetched is
  * neither verified nor durable, and its end may be missing.
  */
-export async function followArrival(
+export async function downloadArriving(
   { retries, watch, folder }: Following,
-  arrival: Arrival,
+  arriving: ArrivingFile,
 ): Promise<boolean> {
-  const part = arrivingPart(folder, arrival)
+  const part = arrivingPart(folder, arriving)
   let transfer: WatchedTransfer | null = null
   const file = await openPart(part, 0)
   try {
     const received = await hashedPart(file, Number.POSITIVE_INFINITY)
     await retries.persist(
-      MOVING,
+      TRANSFER,
       () =>
         whenSomethingIsHere(retries, () =>
-          receiveArriving(arrival, received, (response) => {
+          receiveArriving(arriving, received, (response) => {
             transfer ??= watch.begin(
-              nameIn(response) ?? arrival.slug,
+              nameIn(response) ?? arriving.slug,
               wholeSize(response),
               received.position(),
             )
@@ -89,22 +89,22 @@ async function whenSomethingIsHere(
 }
 
 async function receiveArriving(
-  arrival: Arrival,
+  arriving: ArrivingFile,
   received: Received,
   begin: (response: Response) => WatchedTransfer,
 ): Promise<void> {
-  const quiet = quietLimit(QUIET)
+  const idle = idleTimeout(QUIET)
   try {
-    const response = await arrival.bytes(received.position(), quiet.signal)
+    const response = await arriving.bytes(received.position(), idle.signal)
     if (response === null) return
     if (!continues(response, received.position())) await received.clear()
     const transfer = begin(response)
     const { body } = response
     if (body === null) return
     const size = wholeSize(response)
-    await reach(response.url, async () => {
-      for await (const bytes of chunksUnlessAborted(quiet.signal, body)) {
-        quiet.stir()
+    await asConnectionErrors(response.url, async () => {
+      for await (const bytes of chunksUnlessAborted(idle.signal, body)) {
+        idle.restart()
         await received.append(bytes)
         transfer.at(received.position())
       }
@@ -113,7 +113,7 @@ async function receiveArriving(
       throw new ConnectionError('the connection ended too early', { passes: true, isUnsent: false })
     }
   } finally {
-    quiet.stop()
+    idle.stop()
   }
 }
 

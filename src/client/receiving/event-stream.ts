@@ -1,7 +1,7 @@
 import { chunksUnlessAborted } from '../../domain/abort.ts'
 import { SECOND } from '../../domain/clock.ts'
-import { ask, type RemoteServer, reach } from '../http.ts'
-import { quietLimit } from '../quiet.ts'
+import { asConnectionErrors, type RemoteServer, sendRequest } from '../http.ts'
+import { idleTimeout } from '../idle-timeout.ts'
 
 /** The server sends a comment every 15 seconds. */
 const QUIET = 60 * SECOND
@@ -15,10 +15,10 @@ export async function watchEvents(
   signal: AbortSignal,
   told: (event: string) => void,
 ): Promise<void> {
-  const quiet = quietLimit(QUIET)
-  const either = AbortSignal.any([signal, quiet.signal])
+  const idle = idleTimeout(QUIET)
+  const either = AbortSignal.any([signal, idle.signal])
   try {
-    const response = await ask(server, {
+    const response = await sendRequest(server, {
       method: 'GET',
       path: '/api/v1/events',
       signal: either,
@@ -28,9 +28,9 @@ export async function watchEvents(
     if (body === null) return
     const decoder = new TextDecoder()
     let line = ''
-    await reach(server.url, async () => {
+    await asConnectionErrors(server.url, async () => {
       for await (const bytes of chunksUnlessAborted(either, body)) {
-        quiet.stir()
+        idle.restart()
         const lines = (line + decoder.decode(bytes, { stream: true })).split('\n')
         line = lines.pop() ?? ''
         for (const each of lines) {
@@ -40,6 +40,6 @@ export async function watchEvents(
       }
     })
   } finally {
-    quiet.stop()
+    idle.stop()
   }
 }

@@ -51,13 +51,13 @@ export async function* lookAtContents(look: Look): AsyncGenerator<LookedAt> {
 async function lookAtBatch(look: Look, contents: readonly ContentRow[]): Promise<LookedAt> {
   const { blobs, random, share, pace } = look
   const chosen = contents.filter(({ damage }) => damage !== null || isChosen(random(4), share))
-  const bySize = await sideBySide(contents, SIDE_BY_SIDE, (content) =>
+  const bySize = await mapConcurrently(contents, SIDE_BY_SIDE, (content) =>
     confirmed(look, content, (row) => sizeDamage(blobs, row)),
   )
   const wrong = bySize.filter(isWrong)
   const known = new Set(wrong.map(({ content }) => content.id))
   const unknown = chosen.filter(({ id }) => !known.has(id))
-  const byHash = await sideBySide(unknown, READ_SIDE_BY_SIDE, (content) =>
+  const byHash = await mapConcurrently(unknown, READ_SIDE_BY_SIDE, (content) =>
     confirmed(look, content, (row) => readDamage(blobs, row, pace)),
   )
   return {
@@ -105,7 +105,7 @@ export async function confirmed(
 }
 
 /** Results of the work that are not null; at most `width` at once. */
-async function sideBySide<Item, Result>(
+async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   width: number,
   work: (item: Item) => Promise<Result | null>,

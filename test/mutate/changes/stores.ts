@@ -159,7 +159,7 @@ export const stores: readonly Change[] = [
     ['if (smaller >= size.largest) return size', ''],
     ['bytes: Math.min(size.bytes, smaller), largest: smaller', 'bytes: smaller, largest: size.largest'],
     ['times >= STUCK', 'times > STUCK'],
-    ['offset === stuckness.offset ? stuckness.times + 1 : 0', 'stuckness.times + 1'],
+    ['offset === stuckState.offset ? stuckState.times + 1 : 0', 'stuckState.times + 1'],
   ]),
   ...changesIn('src/client/retries.ts', { tests: ['test/client/retries.test.ts'] }, [
     ['clock.monotonic() - since > patience.within', 'false'],
@@ -171,7 +171,7 @@ export const stores: readonly Change[] = [
     ['        await untilWelcome()\n        try', '        try'],
     ['if (until > welcomeAt + SECOND) say', 'say'],
   ]),
-  ...changesIn('src/client/side-by-side.ts', { tests: ['test/client/side-by-side.test.ts'] }, [
+  ...changesIn('src/client/map-concurrently.ts', { tests: ['test/client/map-concurrently.test.ts'] }, [
     ['running.size >= width', 'running.size > width'],
     ['if (failures.length > 0) break', ''],
     ['      taken += 1\n', ''],

@@ -1,4 +1,4 @@
-import { NOT_STUCK, type Stuckness } from '../../../src/client/policy/chunk-policy.ts'
+import { NOT_STUCK, type StuckState } from '../../../src/client/policy/chunk-policy.ts'
 import { lessIfStuck } from '../chunk-size.ts'
 import { sendNext } from '../send-file.ts'
 import { askForOffset, type UploadPart } from '../server.ts'
@@ -12,7 +12,7 @@ interface SentPart {
   safe: number | null
   /** Bytes that have gone off. */
   sent: number
-  stuckness: Stuckness
+  stuckState: StuckState
   isUnderWay: boolean
 }
 
@@ -53,7 +53,7 @@ export class PartsSending {
     this.#all = options.parts.map(({ address, length, offset }) => {
       const bytes = options.file.slice(from, from + length)
       from += length
-      return { address, bytes, safe: offset, sent: offset, stuckness: NOT_STUCK, isUnderWay: false }
+      return { address, bytes, safe: offset, sent: offset, stuckState: NOT_STUCK, isUnderWay: false }
     })
   }
 
@@ -124,7 +124,7 @@ export class PartsSending {
     part.sent = offset
     this.#told()
     if (offset === bytes.size || signal.aborted) return
-    part.stuckness = lessIfStuck(part.stuckness, offset, bytes.size - offset, chunks)
+    part.stuckState = lessIfStuck(part.stuckState, offset, bytes.size - offset, chunks)
     part.safe = null
     part.safe = await sendNext(bytes, {
       ...{ address, headers: to.headers, offset, signal },

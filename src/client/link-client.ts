@@ -1,23 +1,23 @@
 import { AnswerError, ClientError, isAnswer } from './failure.ts'
-import { clientRefusal, type RemoteServer, reach } from './http.ts'
-import { MOVING } from './policy/retry-policy.ts'
-import type { Password } from './public-side.ts'
+import { asConnectionErrors, clientRefusal, type RemoteServer } from './http.ts'
+import { TRANSFER } from './policy/retry-policy.ts'
+import type { Password } from './public-client.ts'
 import type { ContentAddress } from './remote-content.ts'
 import type { Retries } from './retries.ts'
 
 /** What a made link opens, for whoever has it, and its password where it has one. */
-export interface LinkSide {
+export interface LinkClient {
   /** Where the bytes of its one file are now, or those of a ZIP file of all that it opens. */
   address(): Promise<ContentAddress>
 }
 
 /** One visitor, whatever is fetched and however often: cookies tell the server so. */
-export function createLinkSide(
+export function createLinkClient(
   server: RemoteServer,
   slug: string,
   retries: Retries,
   password: Password,
-): LinkSide {
+): LinkClient {
   const page = `${server.url}/l/${slug}`
   const cookies = new Map<string, string>()
 
@@ -30,7 +30,7 @@ export function createLinkSide(
   }
 
   async function ask(url: string, init: RequestInit): Promise<Response> {
-    const response = await reach(server.url, () =>
+    const response = await asConnectionErrors(server.url, () =>
       fetch(url, { ...init, headers: headers(), redirect: 'manual' }),
     )
     for (const text of response.headers.getSetCookie()) {
@@ -57,7 +57,7 @@ export function createLinkSide(
 
   async function unlock(): Promise<void> {
     const given = await password()
-    const response = await retries.persist(MOVING, () =>
+    const response = await retries.persist(TRANSFER, () =>
       ask(page, { method: 'POST', body: new URLSearchParams({ password: given }) }),
     )
     if (response.status === 303) return

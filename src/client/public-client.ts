@@ -1,12 +1,12 @@
 import { unlessAborted } from '../domain/abort.ts'
 import { type PublicFolder, publicFolderFields, type SignedAddress, signedAddressFields } from './answers.ts'
 import { AnswerError, ClientError, isAnswer } from './failure.ts'
-import { ask, clientRefusal, type RemoteServer, reach, readJsonAnswer } from './http.ts'
-import { MOVING } from './policy/retry-policy.ts'
+import { asConnectionErrors, clientRefusal, type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'
+import { TRANSFER } from './policy/retry-policy.ts'
 import type { Retries } from './retries.ts'
 
 /** What anybody may see of a server who has a link, and the password where one is needed. */
-export interface PublicSide {
+export interface PublicClient {
   readonly server: RemoteServer
   /** A signed address of a file's bytes, good for half an hour; null while it is still being uploaded. */
   sign(slug: string): Promise<SignedAddress | null>
@@ -25,7 +25,7 @@ export type Password = () => Promise<string>
 /** More folders than this inside each other, each with a password of its own, are nobody's. */
 const MOST_LOCKS = 256
 
-export function createPublicSide(server: RemoteServer, retries: Retries, password: Password): PublicSide {
+export function createPublicClient(server: RemoteServer, retries: Retries, password: Password): PublicClient {
   /** `folder_access_token` grows with every folder that is unlocked. */
   let cookie: string | null = null
   const cookieHeader = (): Record<string, string> => (cookie === null ? {} : { Cookie: cookie })
@@ -34,7 +34,7 @@ export function createPublicSide(server: RemoteServer, retries: Retries, passwor
   async function unlocking<T>(attempt: () => Promise<T>, lock: () => Promise<string>): Promise<T> {
     for (let opened = 0; ; opened++) {
       try {
-        return await retries.persist(MOVING, attempt)
+        return await retries.persist(TRANSFER, attempt)
       } catch (error) {
         if (!isAnswer(error, 403, 'PASSWORD_REQUIRED') || opened === MOST_LOCKS) throw error
       }
@@ -43,14 +43,14 @@ export function createPublicSide(server: RemoteServer, retries: Retries, passwor
   }
 
   async function unlock(folder: string, given: string): Promise<void> {
-    const response = await retries.persist(MOVING, () => postPassword(folder, given))
+    const response = await retries.persist(TRANSFER, () => postPassword(folder, given))
     const [name] = response.headers.getSetCookie().map((text) => text.split(';', 1)[0])
     // Without a cookie it was open already: somebody has taken the password off.
     if (name !== undefined) cookie = name
   }
 
   async function postPassword(folder: string, given: string): Promise<Response> {
-    const response = await reach(server.url, () =>
+    const response = await asConnectionErrors(server.url, () =>
       fetch(`${server.url}/f/${folder}`, {
         method: 'POST',
         body: new URLSearchParams({ password: given }),
@@ -69,10 +69,10 @@ export function createPublicSide(server: RemoteServer, retries: Retries, passwor
 
   /** The form on a locked file's page leads to the folder that locks it. */
   async function lockOf(slug: string): Promise<string> {
-    const response = await retries.persist(MOVING, () =>
-      ask(server, { method: 'GET', path: `/d/${slug}`, headers: cookieHeader() }),
+    const response = await retries.persist(TRANSFER, () =>
+      sendRequest(server, { method: 'GET', path: `/d/${slug}`, headers: cookieHeader() }),
     )
-    const page = await reach(server.url, () => response.text())
+    const page = await asConnectionErrors(server.url, () => response.text())
     const folder = /<form[^>]*action="\/f\/([a-z0-9]+)"/.exec(page)?.[1]
     if (folder === undefined)
       throw new ClientError('the server asks for a password and does not say for which folder.')
@@ -86,7 +86,7 @@ export function createPublicSide(server: RemoteServer, retries: Retries, passwor
 
   function post(path: string, body: unknown): Promise<Response> {
     const headers = { 'Content-Type': 'application/json', ...cookieHeader() }
-    return ask(server, { method: 'POST', path, headers, body: JSON.stringify(body) })
+    return sendRequest(server, { method: 'POST', path, headers, body: JSON.stringify(body) })
   }
 
   return {
@@ -116,7 +116,7 @@ async function arrivingBytes(
   signal: AbortSignal,
 ): Promise<Response | null> {
   const range: Record<string, string> = from === 0 ? {} : { Range: `bytes=${from}-` }
-  const response = await reach(url, () =>
+  const response = await asConnectionErrors(url, () =>
     unlessAborted(
       signal,
       fetch(`${url}/d/${slug}?download=1&wait=1`, {

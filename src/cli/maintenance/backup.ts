@@ -20,9 +20,9 @@ import {
   targetOf,
 } from './backup-place.ts'
 import { damageJson, tellDamage } from './damage-lines.ts'
-import { FaultsFound } from './faults-found.ts'
-import { silent, stopsWithServer } from './for-server.ts'
+import { ProblemsFound } from './problems-found.ts'
 import { readRate } from './rate.ts'
+import { silent, stopWithServer } from './server-child.ts'
 
 interface Options extends StoreOptions {
   readonly keepDaily?: number
@@ -83,7 +83,7 @@ async function run(
   const { forServer = false } = options
   const { backUp } = await import('../../operations/backup/backup.ts')
   const stop = abortedBySignal('stopped; no point was added, and the same command goes on from here')
-  const input = forServer ? stopsWithServer(stop) : null
+  const input = forServer ? stopWithServer(stop) : null
   const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)
   const made = await backUp({
     config,
@@ -105,7 +105,7 @@ async function run(
   if (forServer) return printJson(outcomeOf(made))
   if (options.json) printJson(jsonOf(made))
   else tell(made)
-  if (made.damaged.length > 0) throw new FaultsFound()
+  if (made.damaged.length > 0) throw new ProblemsFound()
 }
 
 function outcomeOf({ point, damaged }: BackedUp): Outcome {

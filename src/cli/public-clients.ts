@@ -1,30 +1,30 @@
 import { ClientError } from '../client/failure.ts'
-import { createLinkSide, type LinkSide } from '../client/link-side.ts'
-import { createPublicSide, type PublicSide } from '../client/public-side.ts'
+import { createLinkClient, type LinkClient } from '../client/link-client.ts'
+import { createPublicClient, type PublicClient } from '../client/public-client.ts'
 import type { Retries } from '../client/retries.ts'
 import type { Environment } from '../config/environment.ts'
 import { clientVariables } from '../settings.ts'
 import type { ShownWatch } from './progress-bars.ts'
-import { askSecret, isSomebodyThere } from './prompt.ts'
+import { isInteractive, promptSecret } from './prompt.ts'
 import { keyForLink, type ServerOption } from './session.ts'
 
-export interface SideOptions extends ServerOption {
+export interface PublicClientOptions extends ServerOption {
   readonly password?: string
 }
 
 /** Caches one session per server, so that a password is only asked for once. */
-export interface Sides {
-  at(server: string): Promise<PublicSide>
-  link(server: string, slug: string): Promise<LinkSide>
+export interface PublicClients {
+  at(server: string): Promise<PublicClient>
+  link(server: string, slug: string): Promise<LinkClient>
 }
 
-export function createSides(
+export function createPublicClients(
   environment: Environment,
-  options: SideOptions,
+  options: PublicClientOptions,
   retries: Retries,
   watch: ShownWatch,
-): Sides {
-  const sides = new Map<string, Promise<PublicSide>>()
+): PublicClients {
+  const clients = new Map<string, Promise<PublicClient>>()
   let asked: Promise<string> | null = null
 
   function password(): Promise<string> {
@@ -32,22 +32,22 @@ export function createSides(
     return asked
   }
 
-  async function open(server: string): Promise<PublicSide> {
+  async function open(server: string): Promise<PublicClient> {
     const key = await keyForLink(environment, server, options)
-    return createPublicSide({ url: server, key }, retries, password)
+    return createPublicClient({ url: server, key }, retries, password)
   }
 
-  function at(server: string): Promise<PublicSide> {
-    const side = sides.get(server) ?? open(server)
-    sides.set(server, side)
-    return side
+  function at(server: string): Promise<PublicClient> {
+    const client = clients.get(server) ?? open(server)
+    clients.set(server, client)
+    return client
   }
 
   return {
     at,
     async link(server, slug) {
       const { server: remote } = await at(server)
-      return createLinkSide(remote, slug, retries, password)
+      return createLinkClient(remote, slug, retries, password)
     },
   }
 }
@@ -55,8 +55,8 @@ export function createSides(
 async function findPassword(environment: Environment, watch: ShownWatch): Promise<string> {
   const given = environment[clientVariables.password]
   if (given) return given
-  if (!isSomebodyThere()) {
+  if (!isInteractive()) {
     throw new ClientError(`a password is needed: give it with --password or ${clientVariables.password}.`)
   }
-  return watch.paused(() => askSecret('Password: '))
+  return watch.paused(() => promptSecret('Password: '))
 }

@@ -1,20 +1,20 @@
 /** Ends what nothing comes of any more. */
-export interface QuietLimit {
+export interface IdleTimeout {
   readonly signal: AbortSignal
   /** Something came or went. */
-  stir(): void
+  restart(): void
   stop(): void
 }
 
 /** Aborts its signal when nothing has stirred for so many milliseconds. */
-export function quietLimit(milliseconds: number): QuietLimit {
+export function idleTimeout(milliseconds: number): IdleTimeout {
   const controller = new AbortController()
   const abort = () => controller.abort(new Error(`nothing for ${Math.round(milliseconds / 1000)} s`))
   let timer = setTimeout(abort, milliseconds)
   let isStopped = false
   return {
     signal: controller.signal,
-    stir() {
+    restart() {
       clearTimeout(timer)
       // What was under way may stir once more, and must not keep the process waiting.
       if (!isStopped) timer = setTimeout(abort, milliseconds)

@@ -19,7 +19,7 @@ import {
   readPlace,
   type StoreOptions,
 } from './backup-place.ts'
-import { FaultsFound } from './faults-found.ts'
+import { ProblemsFound } from './problems-found.ts'
 import { readRate } from './rate.ts'
 
 interface Options extends StoreOptions {
@@ -115,7 +115,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
     printResult(result, (slug) => linkAddress(config, { path: `/d/${slug}` }), hasCopies)
   }
   if (result.refused > 0) printProblem(tooMany(result.refused))
-  if (result.damaged.length > 0 || result.sums.length > 0) throw new FaultsFound()
+  if (result.damaged.length > 0 || result.sums.length > 0) throw new ProblemsFound()
 }
 
 /** By the first second copy that has the bytes. */

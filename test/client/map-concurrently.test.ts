@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { sideBySide } from '../../src/client/side-by-side.ts'
+import { mapConcurrently } from '../../src/client/map-concurrently.ts'
 
 async function* numbers(count: number): AsyncGenerator<number> {
   for (let number = 0; number < count; number++) yield number
@@ -17,7 +17,7 @@ test('so many are worked on at once, never more, and what comes of them is taken
     return number
   }
   const taken: number[] = []
-  const all = sideBySide(numbers(10), 3, work, (number) => taken.push(number))
+  const all = mapConcurrently(numbers(10), 3, work, (number) => taken.push(number))
   for (let ended = 0; ended < 10; ended++) {
     while (running < Math.min(3, 10 - ended)) await Promise.resolve()
     // The last of those under way ends first.
@@ -36,7 +36,7 @@ test('no item is asked for before there is room for it', async () => {
   }
   const ends: (() => void)[] = []
   const work = () => new Promise<void>((resolve) => ends.push(resolve))
-  const all = sideBySide(items(), 2, work, () => {})
+  const all = mapConcurrently(items(), 2, work, () => {})
   await Bun.sleep(1)
   expect([asked, ends.length]).toEqual([1, 2])
   while (asked < 5 || ends.length > 0) {
@@ -55,7 +55,7 @@ test('what fails first is thrown when what is under way has ended, and nothing m
     await Promise.resolve()
     ended.push(number)
   }
-  await expect(sideBySide(numbers(100), 2, work, () => {})).rejects.toThrow('one')
+  await expect(mapConcurrently(numbers(100), 2, work, () => {})).rejects.toThrow('one')
   expect(ended).toEqual(begun.filter((number) => number !== 1))
   expect(begun.length).toBeLessThan(10)
 })

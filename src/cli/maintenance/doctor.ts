@@ -7,7 +7,7 @@ import { systemRandom } from '../../domain/random.ts'
 import type { Diagnosis, Finding } from '../../operations/doctor/doctor.ts'
 import { printJson, printLines } from '../output.ts'
 import { count } from '../words.ts'
-import { FaultsFound } from './faults-found.ts'
+import { ProblemsFound } from './problems-found.ts'
 
 interface Options {
   readonly address?: URL
@@ -78,7 +78,7 @@ async function run(environment: Environment, { address, silence, json }: Options
   const sound = isSound(diagnosis)
   if (json) printJson({ sound, findings })
   else printDiagnosis(diagnosis)
-  if (!sound) throw new FaultsFound()
+  if (!sound) throw new ProblemsFound()
 }
 
 function printDiagnosis(diagnosis: Diagnosis): void {

@@ -2,7 +2,7 @@
  * Works on so many items at a time. `take` gets what becomes of them in the order of the items, each as soon as it
  * and all before it are done. Throws what `work` throws first, once what is under way has ended.
  */
-export async function sideBySide<Item, Result>(
+export async function mapConcurrently<Item, Result>(
   items: AsyncIterable<Item>,
   width: number,
   work: (item: Item) => Promise<Result>,

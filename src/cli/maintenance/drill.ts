@@ -21,9 +21,9 @@ import {
   targetOf,
 } from './backup-place.ts'
 import { damageJson, tellDamage } from './damage-lines.ts'
-import { FaultsFound } from './faults-found.ts'
-import { silent, stopsWithServer } from './for-server.ts'
+import { ProblemsFound } from './problems-found.ts'
 import { titles } from './restore.ts'
+import { silent, stopWithServer } from './server-child.ts'
 
 interface Options extends StoreOptions {
   readonly sample: number
@@ -70,7 +70,7 @@ async function run(
   const { startHoldfast } = await import('../../app.ts')
   const { createLog } = await import('../../log.ts')
   const stop = abortedBySignal('stopped; nothing is left behind')
-  const input = forServer ? stopsWithServer(stop) : null
+  const input = forServer ? stopWithServer(stop) : null
   const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)
   const parts = { clock: systemClock, random: systemRandom }
   const log = createLog('silent', { terminal: false })
@@ -94,7 +94,7 @@ async function run(
   const isGood = drilled.wrong.length === 0 && drilled.damaged.length === 0
   if (options.json) printJson({ good: isGood, ...jsonOf(drilled) })
   else tell(drilled, isGood)
-  if (!isGood) throw new FaultsFound()
+  if (!isGood) throw new ProblemsFound()
 }
 
 function outcomeOf({ point, files, bytes, wrong, damaged }: Drilled): Outcome {

@@ -22,7 +22,7 @@ import {
   targetOf,
 } from './backup-place.ts'
 import { damageJson, tellDamage } from './damage-lines.ts'
-import { FaultsFound } from './faults-found.ts'
+import { ProblemsFound } from './problems-found.ts'
 
 interface Options extends StoreOptions {
   readonly at?: number
@@ -96,7 +96,7 @@ async function run(
   )
   if (options.json) printJson({ ...pointJson(restored.point), damaged: damageJson(restored.damaged) })
   else tell(restored, config)
-  if (restored.damaged.length > 0) throw new FaultsFound()
+  if (restored.damaged.length > 0) throw new ProblemsFound()
 }
 
 function pointJson({ takenAt, files, contents, bytes }: Point) {

@@ -11,9 +11,9 @@ import { type StepTitle, standardError, stepProgress } from '../step-progress.ts
 import { abortedBySignal } from '../stop-signal.ts'
 import { count, formatTime } from '../words.ts'
 import { REASONS } from './check.ts'
-import { FaultsFound } from './faults-found.ts'
-import { silent, stopsWithServer } from './for-server.ts'
+import { ProblemsFound } from './problems-found.ts'
 import { readRate } from './rate.ts'
+import { silent, stopWithServer } from './server-child.ts'
 
 interface Options {
   readonly now?: true
@@ -75,7 +75,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const config = loadConfig(environment)
   const { runMirrorCommand, runMirrorForServer } = await import('../../operations/mirror/mirror-command.ts')
   const stop = abortedBySignal('stopped; the same command goes on from here')
-  const input = forServer ? stopsWithServer(stop) : null
+  const input = forServer ? stopWithServer(stop) : null
   const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)
   // From the other end than a server, so that both meet in the middle.
   const order = forServer ? 'newest first' : 'oldest first'
@@ -97,7 +97,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   else print(report)
   const { lacking, waited, read } = report
   const isBehind = now ? lacking.contents > 0 : waited > LONG
-  if (isBehind || (read !== null && read.wrongCopies > 0)) throw new FaultsFound()
+  if (isBehind || (read !== null && read.wrongCopies > 0)) throw new ProblemsFound()
 }
 
 /** Shows what concerns one content alone. */

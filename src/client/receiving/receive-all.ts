@@ -7,19 +7,19 @@ import type { Api } from '../api.ts'
 import { type Downloaded, type DownloadParts, downloadFile } from '../downloading.ts'
 import { isAnswer } from '../failure.ts'
 import { localName } from '../local-names.ts'
-import type { PublicSide } from '../public-side.ts'
-import { arrivingPart, followArrival } from './arriving.ts'
+import type { PublicClient } from '../public-client.ts'
+import { arrivingPart, downloadArriving } from './arriving.ts'
 import { watchEvents } from './event-stream.ts'
 import { fileWanted } from './file-wanted.ts'
 import type { ReceivedFiles } from './received-states.ts'
 
-export interface ReceivingParts extends DownloadParts {
+export interface ReceiveParts extends DownloadParts {
   readonly api: Api
-  readonly side: PublicSide
+  readonly client: PublicClient
   readonly received: ReceivedFiles
 }
 
-export interface Receiving {
+export interface ReceiveOptions {
   /** Slug of the link. */
   readonly link: string
   /** Identifier of the folder that it fills. */
@@ -33,7 +33,7 @@ export interface Receiving {
 }
 
 /** What became of one that came. */
-export type Arrived = { readonly sent: ContributionItem } & (
+export type ReceiveResult = { readonly sent: ContributionItem } & (
   | { readonly file: Downloaded }
   | { readonly error: unknown }
 )
@@ -48,9 +48,9 @@ const LOOK_AT_MOST = 2 * SECOND
  * on its way.
  */
 export async function receiveAll(
-  parts: ReceivingParts,
-  wanted: Receiving,
-  tell: (arrived: Arrived) => void,
+  parts: ReceiveParts,
+  wanted: ReceiveOptions,
+  tell: (arrived: ReceiveResult) => void,
 ): Promise<void> {
   const { api, received } = parts
   const queue: ContributionItem[] = []
@@ -147,7 +147,7 @@ async function pauseUnlessAborted(signal: AbortSignal, milliseconds: number): Pr
 
 /** Rings when something happened to a link. Where that cannot be heard, looking every now and then has to do. */
 async function listen(
-  { api }: Pick<ReceivingParts, 'api'>,
+  { api }: Pick<ReceiveParts, 'api'>,
   signal: AbortSignal,
   ring: () => void,
 ): Promise<void> {
@@ -161,17 +161,17 @@ async function listen(
 
 /** Null for what was withdrawn, or given up by its sender. */
 async function receiveOne(
-  parts: ReceivingParts,
-  { output }: Receiving,
+  parts: ReceiveParts,
+  { output }: ReceiveOptions,
   below: (folder: string) => Promise<readonly string[]>,
   { file, arriving }: ContributionItem,
 ): Promise<Downloaded | null> {
-  const { api, side, received } = parts
+  const { api, client, received } = parts
   const uuid = file?.uuid ?? arriving?.uuid ?? ''
   if (file === null && arriving != null) {
     await mkdir(output, { recursive: true })
-    const bytes = (from: number, signal: AbortSignal) => side.arriving(arriving.slug, from, signal)
-    if (!(await followArrival({ ...parts, folder: output }, { slug: arriving.slug, bytes }))) return null
+    const bytes = (from: number, signal: AbortSignal) => client.arriving(arriving.slug, from, signal)
+    if (!(await downloadArriving({ ...parts, folder: output }, { slug: arriving.slug, bytes }))) return null
   }
   const detail = await api.file(uuid).catch(nullIfGone)
   if (detail === null) return null
@@ -182,7 +182,7 @@ async function receiveOne(
     // What has come of it goes where it belongs, now that this is known.
     await rename(arrivingPart(output, { slug }), arrivingPart(folder, { slug })).catch(() => {})
   }
-  const downloaded = await downloadFile(parts, fileWanted(side, slug, name, folder))
+  const downloaded = await downloadFile(parts, fileWanted(client, slug, name, folder))
   await received.add(uuid)
   return downloaded
 }
