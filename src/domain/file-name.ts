@@ -18,7 +18,7 @@ export function cleanFileName(raw: string): string {
   const visible = component.toWellFormed().replace(UNSEEN, '')
   const name = shorten(visible, RAW_FACTOR * MAX_BYTES).normalize('NFC')
   if (name.trim() === '' || name === '.' || name === '..') return 'unnamed'
-  return shorten(name, MAX_BYTES)
+  return shortName(name)
 }
 
 /** The extension in lower case without its dot, or '' when the name has none; `.profile` and `Dr. No` have none. */
@@ -28,6 +28,11 @@ export function extensionOf(name: string): string {
 
 /** Characters. No name is longer, so a longer search finds nothing. */
 export const LONGEST_SEARCH = MAX_BYTES
+
+/** The name, truncated to 255 bytes of UTF-8 if it is longer; the extension stays. */
+export function shortName(name: string): string {
+  return shorten(name, MAX_BYTES)
+}
 
 /** Truncates between code points; keeps the extension unless that alone exceeds the limit. */
 function shorten(name: string, bytes: number): string {

@@ -1,15 +1,16 @@
 import anyAscii from 'any-ascii'
+import { shortName } from '../domain/file-name.ts'
 
 /**
  * The Content-Disposition header (RFC 6266) for a file of this name; safe in a header whatever the name holds.
  *
  * `filename` is in ASCII with everything doubtful replaced rather than escaped, because clients disagree on escapes; curl saves
- * under that name.
+ * under that name, which is at most 255 bytes long, since no file system takes more.
  * `filename*` (RFC 8187) carries the name exactly; it is sent when `filename` does not, and when that holds a percent
  * sign, which some browsers decode where there is no `filename*`.
  */
 export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
-  const ascii = toAscii(name)
+  const ascii = shortName(toAscii(name))
   const plain = `${kind}; filename="${ascii}"`
   return ascii === name && !name.includes('%') ? plain : `${plain}; filename*=UTF-8''${toExtValue(name)}`
 }

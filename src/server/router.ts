@@ -10,6 +10,7 @@ import type { Call, Need } from './call.ts'
 import { errorResponse } from './errors.ts'
 import type { Parts } from './parts.ts'
 import type { RequestContext } from './request-context.ts'
+import { assertUncoded } from './requests/body.ts'
 import { countsKeys, isForPeople, isOfApi, type Origins, type Route } from './route.ts'
 
 const ASSETS = '/assets/{name}'
@@ -76,6 +77,7 @@ export function createRouter(routes: readonly Route[], parts: Parts, isStopping:
       if (path !== asked && entry?.isSeen === true) return permanently(context)
       if (entry?.countsKeys !== true && isOfApi(path)) await authentication.count(context)
       if (entry === undefined) return await unmatched(context, path)
+      if (request.method !== 'GET' && !isHead) assertUncoded(request.headers)
       // For HEAD the body is included, which determines length and encoding; the listener omits it.
       return await entry.handle(context, parts)
     } catch (error) {

@@ -30,6 +30,13 @@ describe('contentDisposition', () => {
     expect(contentDisposition('attachment', name)).toBe(header)
   })
 
+  test('keeps what curl saves under short enough for a file system, with its extension', () => {
+    const [, ascii = ''] =
+      /filename="(.*?)"/.exec(contentDisposition('attachment', `${'長'.repeat(60)}.txt`)) ?? []
+    expect(ascii).toHaveLength(255)
+    expect(ascii).toMatch(/^ZhangZhang.*\.txt$/)
+  })
+
   test('says inline where that is meant', () => {
     expect(contentDisposition('inline', 'a.png')).toBe('inline; filename="a.png"')
   })

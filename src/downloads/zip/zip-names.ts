@@ -1,14 +1,17 @@
-import { markedName } from '../../domain/file-name.ts'
+import { markedName, shortName } from '../../domain/file-name.ts'
 import { foldName } from '../../domain/folded-name.ts'
 
-/** What an unpacking program could take for a way to another place: Windows reads a colon as a drive or a stream. */
-const LEADS_ELSEWHERE = /[/\\:]/g
+/** What leads to another place, and what Windows refuses in a name: its own unpacker stops there. */
+const REFUSED = /[/\\:*?"<>|]|[. ]+$/g
+
+/** Names of devices on Windows, with any extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i
 
 /** The names of one folder in an archive. */
 export interface ZipNames {
   /**
-   * The name that stands in the archive for `name`: a single path component of at most 255 bytes of UTF-8, never `.`
-   * or `..`, and different from those taken before also where upper and lower case are one. The second of a name gets
+   * The name that stands in the archive for `name`: a single path component of at most 255 bytes of UTF-8 that Windows
+   * takes, and different from those taken before also where upper and lower case are one. The second of a name gets
    * ` (2)` before its extension. `folded` is `foldName(name)`, for those who have it already.
    */
   take(name: string, folded?: string): string
@@ -57,7 +60,6 @@ function digest(text: string): number {
 }
 
 function cleanComponent(name: string): string {
-  const plain = name.replace(LEADS_ELSEWHERE, '_')
-  if (plain === '' || plain === '.' || plain === '..') return '_'
-  return Buffer.byteLength(plain) <= 255 ? plain : markedName(plain, '')
+  const plain = name.replace(REFUSED, '_').replace(DEVICE, '$&_')
+  return plain === '' ? '_' : shortName(plain)
 }

@@ -1,6 +1,11 @@
-/** Request headers that scripts of other sites may send. */
+/**
+ * Request headers that scripts of other sites may send: any. A star does not stand for Authorization, and older browsers
+ * take it for a name.
+ */
 const ALLOWED_HEADERS = [
+  '*',
   'Authorization',
+  'Cache-Control',
   'Content-Type',
   'Range',
   'If-Range',
@@ -8,6 +13,7 @@ const ALLOWED_HEADERS = [
   'Idempotency-Key',
   'X-HTTP-Method-Override',
   'X-Request-ID',
+  'X-Requested-With',
   'Tus-Resumable',
   'Upload-Offset',
   'Upload-Length',

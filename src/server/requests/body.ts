@@ -39,6 +39,17 @@ export async function readForm(call: BodyCall): Promise<URLSearchParams> {
   return new URLSearchParams(new TextDecoder().decode(await readBytes(call)))
 }
 
+/**
+ * Bodies are taken as they are sent: what a coding hides would be kept as the file. Throws Refusal INVALID_REQUEST for a
+ * Content-Encoding, and for a Transfer-Encoding besides chunked.
+ */
+export function assertUncoded(headers: Headers): void {
+  const refused = (name: string) =>
+    new Refusal('INVALID_REQUEST', `Send the body without "${name}: ${headers.get(name)}"`)
+  if (!/^(?:identity)?$/i.test(headers.get('content-encoding') ?? '')) throw refused('Content-Encoding')
+  if (!/^(?:chunked)?$/i.test(headers.get('transfer-encoding') ?? '')) throw refused('Transfer-Encoding')
+}
+
 async function readBytes(call: BodyCall): Promise<Uint8Array> {
   const { request, headers, site, bodyLimit: most } = call
   const tooLarge = () =>

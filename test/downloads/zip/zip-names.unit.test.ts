@@ -10,7 +10,16 @@ function taken(...names: readonly string[]): string[] {
 
 describe('the names of one folder in a zip', () => {
   test('are left as they are where they differ', () => {
-    const names = ['a.txt', 'b.txt', 'Übersicht – 2026.pdf', '日本語.txt', '.profile', '...', 'a b']
+    const names = [
+      'a.txt',
+      'b.txt',
+      'Übersicht – 2026.pdf',
+      '日本語.txt',
+      '.profile',
+      '...a',
+      'a b',
+      'console',
+    ]
     expect(taken(...names)).toEqual(names)
   })
 
@@ -53,6 +62,17 @@ describe('the names of one folder in a zip', () => {
       '_',
       '_ (2)',
       'stream.txt_hidden',
+    ])
+  })
+
+  test('can be created on Windows', () => {
+    expect(taken('what?.txt', 'a*<b>|"c"', 'CON', 'nul.tar.gz', 'trailing. ', 'Com1')).toEqual([
+      'what_.txt',
+      'a__b___c_',
+      'CON_',
+      'nul_.tar.gz',
+      'trailing_',
+      'Com1_',
     ])
   })
 

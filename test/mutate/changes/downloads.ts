@@ -67,11 +67,11 @@ export const downloads: readonly Change[] = [
     ["? '_' : ascii", '? ascii : ascii'],
   ]),
   ...changesIn('src/downloads/zip/zip-names.ts', { tests: ['test/downloads/zip/zip-names.unit.test.ts'] }, [
-    ["plain === '' || plain === '.' || plain === '..'", "plain === ''"],
+    ["plain === '' ? '_' : shortName(plain)", 'shortName(plain)'],
     ['if (taken.has(key)) continue', ''],
     ['taken.set(key, 2)', ''],
-    ['/[/\\\\:]/g', '/[/\\\\]/g'],
-    ['Buffer.byteLength(plain) <= 255 ? plain : ', '', { explained: 'a name that fits comes back as it is' }],
+    ['|[. ]+$/g', '/g'],
+    [".replace(DEVICE, '$&_')", ''],
   ]),
   ...changesIn('src/downloads/zip/archive-slots.ts', slots, [
     ['held.entries + entries <= most.entries', 'held.entries + entries < most.entries'],

@@ -57,6 +57,7 @@ describe('a preflight', () => {
     })
     expect(answer.status).toBe(204)
     expectOpen(answer)
+    expect(list(answer, 'access-control-allow-headers')).toContain('*')
     expect(list(answer, 'access-control-allow-methods')).toContain(method.toLowerCase())
     for (const header of ['authorization', 'content-type', 'x-folder-id']) {
       expect(list(answer, 'access-control-allow-headers')).toContain(header)

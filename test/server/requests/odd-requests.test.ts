@@ -38,6 +38,22 @@ describe('a search with a NUL in it', () => {
   })
 })
 
+describe('a body that is coded', () => {
+  test.each([
+    ['PUT', '/notes.txt', 'Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc'],
+    ['PUT', '/notes.txt', 'Transfer-Encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'],
+    ['POST', '/api/v1/folder', 'Content-Encoding: br\r\nContent-Length: 3\r\n\r\nabc'],
+  ])('is refused, not kept as it is: %s %s %p', async (method, path, rest) => {
+    const { apiKey } = await holdfast.addAccount()
+    const connection = await openRaw(holdfast.nodeUrl)
+    await connection.send(
+      `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\nConnection: close\r\n${rest}`,
+    )
+    expect(await connection.answer()).toMatchObject(refusal('INVALID_REQUEST'))
+    connection.destroy()
+  })
+})
+
 describe('a request whose Host header names no host', () => {
   const cases = [
     ['a bracket that is not closed', 'HTTP/1.1\r\nHost: ['],
