@@ -1,10 +1,10 @@
 /** Control characters, by which text moves a terminal's cursor, and those that turn the direction of what follows. */
-const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 const UNSEEN_IN_LINES = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 /** One line that a terminal only shows, whoever has written it. */
 export function withoutControls(text: string): string {
-  return text.replace(UNSEEN, '')
+  return text.replace(INVISIBLE, '')
 }
 
 /** The same with its line breaks. */
@@ -15,7 +15,7 @@ export function plainLines(text: string): string {
 /** JSON with the same value, in which those characters are escaped. */
 export function plainJson(value: unknown): string {
   return JSON.stringify(value).replace(
-    UNSEEN,
+    INVISIBLE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

@@ -18,13 +18,13 @@ import {
 } from './jobs/job-leases.ts'
 import { dropJobs } from './jobs/jobs.rows.ts'
 import type { Job } from './jobs/jobs.ts'
-import { BEAT, joinNodes, type Nodes } from './nodes/nodes.ts'
+import { HEARTBEAT_INTERVAL, joinNodes, type Nodes } from './nodes/nodes.ts'
 import { createOutages, type Outages } from './outages.ts'
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts'
 import { createSharedRateLimits } from './rate-limits/shared-rate-limits.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import type { ShutdownHooks } from './shutdown-hooks.ts'
-import { countStart, createRemoving, guardRemovals, type Removing } from './store/generations.ts'
+import { countStart, createRemovalGuard, guardRemovals, type RemovalGuard } from './store/generations.ts'
 import { assertPaired } from './store/pairing.ts'
 import { createStoreHealth, type StoreHealth } from './store/store-health.ts'
 import { createTrafficCounter, type TrafficCounter } from './traffic.ts'
@@ -48,7 +48,7 @@ export interface CoreNeeds {
   freeSpace(): Promise<number | null>
   /** The blob store; refuses removals while the database is older than the store's generation. */
   readonly blobs: BlobStore
-  readonly removing: Removing
+  readonly removing: RemovalGuard
   /** Key for the HMACs of addresses, receipts and folder cookies. */
   readonly secret: string
   /** Public address without a trailing slash. Must not be called before the server listens. */
@@ -83,7 +83,7 @@ export async function pairUp(
 ): Promise<Pick<CoreNeeds, 'blobs' | 'removing'>> {
   await assertPaired(db, store, random)
   const atStart = await countStart(db, store)
-  const removing = createRemoving({ db, blobs: store, clock, log, atStart })
+  const removing = createRemovalGuard({ db, blobs: store, clock, log, atStart })
   return { blobs: guardRemovals(store, removing), removing }
 }
 
@@ -131,8 +131,8 @@ function coreJobs(
 ): readonly Job[] {
   const changes = createChanges(db)
   return [
-    { name: 'beat', on: 'every node', every: BEAT, run: () => nodes.beat() },
-    { name: 'watch other nodes', on: 'every node', every: BEAT, run: () => nodes.removeDead() },
+    { name: 'beat', on: 'every node', every: HEARTBEAT_INTERVAL, run: () => nodes.beat() },
+    { name: 'watch other nodes', on: 'every node', every: HEARTBEAT_INTERVAL, run: () => nodes.removeDead() },
     { name: 'note that the service runs', on: 'every node', every: MINUTE, run: () => outages.note() },
     { name: 'write traffic', on: 'every node', every: 10 * SECOND, run: () => traffic.flush() },
     { name: 'write rate windows', on: 'every node', every: SECOND, run: () => rates.flush() },

@@ -197,7 +197,7 @@ interface Gathered {
 }
 
 /** Up to `most` links with downloads that were gathered and are to be told of now. */
-export function linksToTell(db: Database, now: number, most: number): Promise<OwnedLink[]> {
+export function linksToNotify(db: Database, now: number, most: number): Promise<OwnedLink[]> {
   return db
     .selectFrom('links')
     .select(['id', 'account_id as account'])
@@ -208,7 +208,7 @@ export function linksToTell(db: Database, now: number, most: number): Promise<Ow
 }
 
 /** Tells of what was gathered, as one event. */
-export function tellGathered(trx: Trx, link: OwnedLink, now: number): Promise<void> {
+export function notifyBatchedDownloads(trx: Trx, link: OwnedLink, now: number): Promise<void> {
   return noteDownload(trx, link, { times: 0, bytes: 0, file: null, address: null }, now)
 }
 

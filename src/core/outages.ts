@@ -2,7 +2,7 @@ import type { Database, Trx } from '../database/database.ts'
 import type { OutageCause } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, HOUR, timestamp } from '../domain/clock.ts'
-import { endAfter, joinOutages, type Outage, outagesUntil, startBefore } from '../domain/outages.ts'
+import { endAfter, mergeOutages, type Outage, outagesUntil, startBefore } from '../domain/outages.ts'
 import type { Log } from '../log.ts'
 import {
   cutOutages,
@@ -128,7 +128,7 @@ class RecordedOutages {
     try {
       this.#logFinding(await inTransaction(db, (trx) => this.#record(trx, now)), jump)
       const rows = await listOutages(db)
-      this.#known = joinOutages(rows.map(({ began_at: began, ended_at: ended }) => ({ began, ended })))
+      this.#known = mergeOutages(rows.map(({ began_at: began, ended_at: ended }) => ({ began, ended })))
     } catch (error) {
       this.#hasFailed = true
       throw error

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate } from '../database/differences.ts'
-import { plannedEachTime, preparedChange } from '../database/prepared.ts'
+import { preparedChange, replanned } from '../database/prepared.ts'
 import type { ThumbnailState } from '../database/schema.ts'
 import type { BlobId, BlobKey, FileId, NodeId } from '../domain/ids.ts'
 
@@ -83,9 +83,7 @@ function statesOf(db: Queryable, files: readonly FileId[]) {
 }
 
 /** By the number of files, for all that a page of a list can have. */
-const STATES = Array.from({ length: 101 }, () =>
-  plannedEachTime((db, ...files: FileId[]) => statesOf(db, files)),
-)
+const STATES = Array.from({ length: 101 }, () => replanned((db, ...files: FileId[]) => statesOf(db, files)))
 
 /** Requests the thumbnail again because its bytes are lost. Does nothing when another one has replaced it. */
 export async function remakeThumbnail(

@@ -149,7 +149,7 @@ function readerAtOnce(execute: StatementExecutor): Reader {
  * Index entries that can be skipped within a few milliseconds; queries that skip or count more belong on
  * `readPool`.
  */
-export const FAR = 100_000
+export const MOST_SKIPPED = 100_000
 
 /** The query in the compiled form that a connection executes. */
 export function compiledQuery<Row>(query: Compilable<Row> | CompiledQuery<Row>): CompiledQuery<Row> {

@@ -167,7 +167,7 @@ export function skipsInIndex(db: Queryable): boolean {
  * A value that the planner does not see, for statements whose best plan is the same for every value. SQLite plans a statement
  * anew whenever a value is bound that it has seen; PostgreSQL does so where a plan for this value alone looks cheaper.
  */
-export function unseen<T extends number>(db: Queryable, value: T): RawBuilder<T> {
+export function hiddenFromPlanner<T extends number>(db: Queryable, value: T): RawBuilder<T> {
   return isPostgres(db) ? sql<T>`(select ${value}::bigint)` : sql<T>`+${value}`
 }
 
@@ -185,7 +185,7 @@ export function withoutIndex<T>(column: string): RawBuilder<T> {
 }
 
 /** Whether the file's folded name contains the folded needle. */
-export function nameHolds(db: Database, needle: string): RawBuilder<SqlBool> {
+export function nameContains(db: Database, needle: string): RawBuilder<SqlBool> {
   if (!isPostgres(db)) return sql<SqlBool>`instr(files.name_folded, ${needle}) > 0`
   // PostgreSQL stores no NUL in texts, so no name contains one.
   if (needle.includes('\0')) return sql<SqlBool>`false`
@@ -194,14 +194,14 @@ export function nameHolds(db: Database, needle: string): RawBuilder<SqlBool> {
 }
 
 /** Lets the transaction take any time between its statements. */
-export async function mayIdle(trx: Trx): Promise<void> {
+export async function disableIdleTimeout(trx: Trx): Promise<void> {
   if (isPostgres(trx)) await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx)
 }
 
 /** Locks the tables against changes until the transaction ends, which may take any time. */
-export async function holdStill(trx: Trx, tables: readonly string[]): Promise<void> {
+export async function lockTables(trx: Trx, tables: readonly string[]): Promise<void> {
   if (!isPostgres(trx)) return
-  await mayIdle(trx)
+  await disableIdleTimeout(trx)
   await sql`lock table ${sql.join(tables.map((table) => sql.table(table)))} in share mode`.execute(trx)
 }
 

@@ -24,7 +24,7 @@ export function prepared<Args extends readonly Value[], Row, From extends Querya
 }
 
 /** The same for a query whose best plan depends on its arguments. */
-export function plannedEachTime<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
+export function replanned<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
   build: Build<From, Args, Row>,
 ): (from: From, ...args: Args) => Promise<Row[]> {
   return reading(compiledOnce(build, 'each time'))

@@ -7,7 +7,7 @@ import type { ReadReply, ReadRequest } from './sqlite-reader-messages.ts'
 const MOST_THREADS = 2
 
 /** Worker threads that read the database in parallel with the main thread. None is started before the first query. */
-export class ReadingThreads implements Reader {
+export class SqliteReaderThreads implements Reader {
   readonly gathersLookups = false
   readonly #path: string
   readonly #threads: Thread[] = []

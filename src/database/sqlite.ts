@@ -5,7 +5,7 @@ import { DirectReads, SharedReads } from './direct-reads.ts'
 import { SqliteWriter } from './sqlite-driver.ts'
 import { bindings, openFile, openForReading, openForScanning } from './sqlite-file.ts'
 import { type LogLost, type LogSync, SqliteLog } from './sqlite-log.ts'
-import { ReadingThreads } from './sqlite-readers.ts'
+import { SqliteReaderThreads } from './sqlite-readers.ts'
 
 /** Values of `PRAGMA synchronous`. */
 const NORMAL = 1
@@ -52,7 +52,7 @@ export function openSqlite(path: string, lost?: LogLost, between?: SqliteBetween
   const readers = {
     read: new SharedReads(openForReading(path)),
     scan: new DirectReads(openForScanning(path)),
-    readPool: new ReadingThreads(path),
+    readPool: new SqliteReaderThreads(path),
   }
   const { read, scan, readPool } = readers
   const close = async () => {

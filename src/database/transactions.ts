@@ -1,5 +1,5 @@
 import { asTrx, type Database, type TransactionOutcome, type Trx } from './database.ts'
-import { isConflict, isDatabaseFailure, mayIdle } from './differences.ts'
+import { disableIdleTimeout, isConflict, isDatabaseFailure } from './differences.ts'
 import { isCommitted } from './outcomes.ts'
 
 const MOST_TRIES = 5
@@ -55,7 +55,7 @@ export function inSnapshot<T>(db: Database, work: (trx: Trx) => Promise<T>): Pro
     .setAccessMode('read only')
     .execute(async (transaction) => {
       const trx = asTrx(transaction, db.executor)
-      await mayIdle(trx)
+      await disableIdleTimeout(trx)
       return work(trx)
     })
 }
@@ -66,11 +66,11 @@ export interface Found<T> {
 
 /** Whether the transaction was committed. False also when that cannot be found out in time. */
 async function wentThrough(db: Database, outcome: TransactionOutcome): Promise<boolean> {
-  return (await askUntilAnswered(() => isCommitted(db, outcome))) === true
+  return (await retryUntilAnswered(() => isCommitted(db, outcome))) === true
 }
 
 /** Asks again while the database is unavailable, for some ten seconds. Null when it has not answered then. */
-export async function askUntilAnswered<T>(ask: () => Promise<T>): Promise<T | null> {
+export async function retryUntilAnswered<T>(ask: () => Promise<T>): Promise<T | null> {
   for (const wait of OUTCOME_WAITS) {
     await Bun.sleep(wait)
     try {

@@ -99,7 +99,7 @@ export function viewerOf(
 }
 
 /** Whether the viewer acts for the owner: such views are not counted. */
-export function isOwnersLook({ account, signed = null }: Viewer, owner: AccountId): boolean {
+export function isOwnerView({ account, signed = null }: Viewer, owner: AccountId): boolean {
   return account === owner || signed?.account === owner
 }
 

@@ -1,5 +1,5 @@
+import { INVISIBLE } from './invisible-characters.ts'
 import { RAW_FACTOR } from './measured-text.ts'
-import { UNSEEN } from './unseen.ts'
 
 const MAX_BYTES = 255
 
@@ -15,7 +15,7 @@ const EXTENSION = /^.+\.([\p{L}\p{M}\p{N}_+~-]+)$/su
 export function cleanFileName(raw: string): string {
   const component = raw.slice(Math.max(raw.lastIndexOf('/'), raw.lastIndexOf('\\')) + 1)
   // NFC must come last: removing a character can bring two others together that compose.
-  const visible = component.toWellFormed().replace(UNSEEN, '')
+  const visible = component.toWellFormed().replace(INVISIBLE, '')
   const name = shorten(visible, RAW_FACTOR * MAX_BYTES).normalize('NFC')
   if (name.trim() === '' || name === '.' || name === '..') return 'unnamed'
   return shortName(name)

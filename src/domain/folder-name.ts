@@ -1,6 +1,6 @@
 import { Refusal } from './errors.ts'
+import { plainName } from './invisible-characters.ts'
 import { boundedNfc } from './measured-text.ts'
-import { plainName } from './unseen.ts'
 
 const MAX_CHARACTERS = 100
 const SUBJECT = 'A folder name'

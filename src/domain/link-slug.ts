@@ -75,11 +75,11 @@ const LOOK_ALIKES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Equal for slugs that look alike. */
-export function lookOfSlug(slug: string): string {
+export function slugSkeleton(slug: string): string {
   return LOOK_ALIKES.reduce((text, [alike, one]) => text.replace(alike, one), slug)
 }
 
-const reservedLooks = new Set(RESERVED.map(lookOfSlug))
+const reservedLooks = new Set(RESERVED.map(slugSkeleton))
 
 /** Whether the text has the form of a link's slug. */
 export function isLinkSlug(text: string): text is LinkSlug {
@@ -94,7 +94,7 @@ export function parseLinkSlug(text: string): LinkSlug {
       `"slug": has ${SHORTEST} to ${LONGEST} of a–z, 0–9 and single hyphens between them`,
     )
   }
-  if (reservedLooks.has(lookOfSlug(text))) {
+  if (reservedLooks.has(slugSkeleton(text))) {
     throw new Refusal(
       'INVALID_NAME',
       '"slug": this one is reserved, or looks like a reserved one; choose another',

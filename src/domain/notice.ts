@@ -1,6 +1,6 @@
 import { Refusal } from './errors.ts'
+import { INVISIBLE } from './invisible-characters.ts'
 import { isLongerThan, RAW_FACTOR } from './measured-text.ts'
-import { UNSEEN } from './unseen.ts'
 
 export const NOTICE_LEVELS = ['info', 'warning'] as const
 
@@ -24,7 +24,12 @@ export const MAX_NOTICE = 500
  */
 export function parseNotice(notice: Notice): Notice {
   if (isLongerThan(notice.text, RAW_FACTOR * MAX_NOTICE)) throw tooLong()
-  const text = notice.text.toWellFormed().replaceAll(/\s+/g, ' ').replace(UNSEEN, '').trim().normalize('NFC')
+  const text = notice.text
+    .toWellFormed()
+    .replaceAll(/\s+/g, ' ')
+    .replace(INVISIBLE, '')
+    .trim()
+    .normalize('NFC')
   if (text === '') throw new Refusal('INVALID_REQUEST', '"text": must not be empty')
   if (text.length > MAX_NOTICE) throw tooLong()
   const { from, until } = notice

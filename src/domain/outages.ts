@@ -5,7 +5,7 @@ export interface Outage {
 }
 
 /** Merges outages that overlap or touch; sorted. */
-export function joinOutages(outages: readonly Outage[]): readonly Outage[] {
+export function mergeOutages(outages: readonly Outage[]): readonly Outage[] {
   const joined: Outage[] = []
   for (const { began, ended } of outages.toSorted((one, other) => one.began - other.began)) {
     const last = joined.at(-1)

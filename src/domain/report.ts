@@ -1,6 +1,6 @@
 import { Refusal } from './errors.ts'
+import { INVISIBLE } from './invisible-characters.ts'
 import { isLongerThan, RAW_FACTOR } from './measured-text.ts'
-import { UNSEEN } from './unseen.ts'
 
 /** Closed list of reasons for reporting a file. */
 export const REPORT_REASONS = [
@@ -36,7 +36,7 @@ export function parseReportText(raw: string | null | undefined): string | null {
   if (isLongerThan(raw ?? '', RAW_FACTOR * MAX_REPORT_TEXT)) throw tooLong()
   const lines = (raw ?? '').toWellFormed().split(/\r\n?|\n/)
   const text = lines
-    .map((line) => line.replaceAll('\t', ' ').replace(UNSEEN, '').trimEnd())
+    .map((line) => line.replaceAll('\t', ' ').replace(INVISIBLE, '').trimEnd())
     .join('\n')
     .trim()
   if (text.length > MAX_REPORT_TEXT) throw tooLong()

@@ -1,7 +1,7 @@
 import { Refusal } from './errors.ts'
+import { INVISIBLE_BUT_MARKS } from './invisible-characters.ts'
 import { parseMailAddress } from './mail-address.ts'
 import { boundedNfc } from './measured-text.ts'
-import { UNSEEN_BUT_MARKS } from './unseen.ts'
 
 /** What a contributor may be asked for: a name, a mail address, a number or word that the owner knows. */
 export const ASKED_FIELDS = ['sender', 'address', 'reference'] as const
@@ -57,7 +57,7 @@ export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
     if (asked === undefined) continue
     const text = boundedNfc((answers[field] ?? '').trim(), LONGEST_ANSWER)
     if (text === null) throw unfit(field, `may have ${LONGEST_ANSWER} characters at most`)
-    const clean = text.toWellFormed().replace(UNSEEN_BUT_MARKS, '').trim()
+    const clean = text.toWellFormed().replace(INVISIBLE_BUT_MARKS, '').trim()
     if (VISIBLE.test(clean)) kept[field] = field === 'address' ? mailAddress(clean) : clean
     else if (asked === 'required')
       throw unfit(

@@ -11,7 +11,7 @@ import { type ArrivalOf, bytesAt, type PartialReads } from './arrival-progress.t
 import { ArrivingBlobs } from './arriving-blobs.ts'
 import { ArrivingBody } from './arriving-body.ts'
 import { contentDisposition } from './disposition.ts'
-import { type ArrivalReader, Following, stillArriving } from './following.ts'
+import { type ArrivalReader, stillArriving, UploadFollower } from './upload-follower.ts'
 
 /** Readers of arriving files: each asks the database twice a second, and holds a file and two buffers. */
 const MOST_READERS = 200
@@ -56,7 +56,7 @@ export function createArrivals({ blobs, clock, arrivalOf, partialReads }: Arriva
     over: () => void,
   ) {
     const { status, headers, start, end } = answerOf(call, upload)
-    const following = new Following({
+    const follower = new UploadFollower({
       clock,
       arrivalOf,
       partialReads,
@@ -64,12 +64,12 @@ export function createArrivals({ blobs, clock, arrivalOf, partialReads }: Arriva
       upload: upload.id,
       reader,
     })
-    const arrival = await following.begin(start, () => !call.request.signal.aborted)
+    const arrival = await follower.begin(start, () => !call.request.signal.aborted)
     if (arrival.kind === 'gone') throw fileNotFound()
     if (arrival.kind === 'there') return null
-    if ((await following.readable(arrival, start)) === null) throw stillArriving()
-    const body = new ArrivingBody(opened, { start, end }, following.bytesAt.bind(following), (isWhole) => {
-      following.end(isWhole && start === 0)
+    if ((await follower.readable(arrival, start)) === null) throw stillArriving()
+    const body = new ArrivingBody(opened, { start, end }, follower.bytesAt.bind(follower), (isWhole) => {
+      follower.end(isWhole && start === 0)
       over()
     })
     return storedResponse(body, { status, headers })

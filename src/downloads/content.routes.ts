@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { signedAddress } from '../contract/public.ts'
-import { type Asker, isOwnersLook } from '../domain/access.ts'
+import { type Asker, isOwnerView } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseFileIdentifier, parseSlug } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
@@ -13,7 +13,7 @@ import type { SharingPart } from '../sharing/sharing.part.ts'
 import { contentName } from './addresses.ts'
 import { CONTENT_TOKEN_LIFETIME } from './content-tokens.ts'
 import type { DownloadsPart } from './downloads.part.ts'
-import { isToRunHere } from './running.ts'
+import { isScriptLikeRequest } from './script-like-requests.ts'
 import { sendFile } from './send.ts'
 
 const FILE = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24.jpg'
@@ -86,7 +86,7 @@ export const getContentEndpoint = endpoint({
       sharing,
     }: { authentication: Authentication; downloads: DownloadsPart; files: FilesPart; sharing: SharingPart },
   ) {
-    if (isToRunHere(call.request)) {
+    if (isScriptLikeRequest(call.request)) {
       throw new Refusal(
         'INVALID_REQUEST',
         'Uploaded files cannot be loaded as scripts or styles of this site',
@@ -113,7 +113,7 @@ export const getContentEndpoint = endpoint({
         address: call.address,
       }),
       began() {
-        const isOwner = isOwnersLook(viewer, file.account_id)
+        const isOwner = isOwnerView(viewer, file.account_id)
         return files.usage.fileUsed(file.id, isOwner || counted ? null : download ? 'download' : 'view')
       },
     })

@@ -1,9 +1,9 @@
 import type { Core } from '../core/core.ts'
-import { Watching } from './watching.ts'
+import { ChangeFeed } from './change-feed.ts'
 
 /** What changed, told as it happens. */
-export type EventsPart = Watching
+export type EventsPart = ChangeFeed
 
 export function createEventsPart({ db, clock, failed }: Core): EventsPart {
-  return new Watching(db, clock, failed('changes could not be looked for'))
+  return new ChangeFeed(db, clock, failed('changes could not be looked for'))
 }

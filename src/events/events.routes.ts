@@ -7,7 +7,7 @@ import type { ChangeId } from '../domain/ids.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { endpoint } from '../server/endpoint.ts'
 import type { EventsPart } from './events.part.ts'
-import type { Told, Watcher } from './watcher.ts'
+import type { Watcher, WatcherMessage } from './watcher.ts'
 
 export const watchEventsEndpoint = endpoint({
   documentation: {
@@ -53,7 +53,10 @@ function lastEventId(header: string | null): ChangeId | null {
   return (/^\d{1,15}$/.test(header) ? Number(header) : -1) as ChangeId
 }
 
-function eventStream(watcher: Watcher, text: (told: Told) => Promise<string>): ReadableStream<Uint8Array> {
+function eventStream(
+  watcher: Watcher,
+  text: (told: WatcherMessage) => Promise<string>,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let isOver = false
   return new ReadableStream<Uint8Array>(
@@ -75,7 +78,7 @@ function eventStream(watcher: Watcher, text: (told: Told) => Promise<string>): R
 }
 
 /** As https://html.spec.whatwg.org/multipage/server-sent-events.html has it. */
-async function eventText(events: EventsPart, told: Told): Promise<string> {
+async function eventText(events: EventsPart, told: WatcherMessage): Promise<string> {
   switch (told.kind) {
     case 'ready':
     case 'reload':

@@ -6,14 +6,14 @@ import type { ChangeId } from '../domain/ids.ts'
  * What a watcher is told. `ready`: from now on it is told of all that changes after `at`. `reload`: so it is, but
  * something before may have been missed. `still`: nothing has happened for a while.
  */
-export type Told =
+export type WatcherMessage =
   | { readonly kind: 'ready' | 'reload' | 'still'; readonly at: ChangeId }
   | { readonly kind: 'change'; readonly at: ChangeId; readonly change: ChangeRow }
 
 /** Somebody who watches an account. */
 export interface Watcher {
   /** Waits for what comes next; null at the end. Asked for one after another. */
-  next(): Promise<Told | null>
+  next(): Promise<WatcherMessage | null>
   /** Nothing more is wanted. */
   end(): void
 }
@@ -39,17 +39,17 @@ const SILENCE = 15 * SECOND
 export function createWatcher(parts: {
   clock: Clock
   isAllowed: () => Promise<boolean>
-  first: Told
+  first: WatcherMessage
   onEnd: () => void
 }): OwnWatcher {
   const { clock, isAllowed, first, onEnd } = parts
-  const waiting: Told[] = [first]
+  const waiting: WatcherMessage[] = [first]
   let seen = first.at
   let toldAt = clock.monotonic()
   let isOver = false
-  let wanted: ((told: Told | null) => void) | null = null
+  let wanted: ((told: WatcherMessage | null) => void) | null = null
 
-  function push(told: Told): void {
+  function push(told: WatcherMessage): void {
     toldAt = clock.monotonic()
     if (wanted === null) {
       waiting.push(told)

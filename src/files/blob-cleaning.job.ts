@@ -10,7 +10,7 @@ import {
 } from '../core/blobs.rows.ts'
 import { pooledKeys, recordPooledKeys } from '../core/pooled-keys.rows.ts'
 import { type DeadReservation, deadReservations, endReservation } from '../core/reservations.rows.ts'
-import type { Removing } from '../core/store/generations.ts'
+import type { RemovalGuard } from '../core/store/generations.ts'
 import { throttled } from '../core/throttle.ts'
 import type { Database } from '../database/database.ts'
 import { isPostgres } from '../database/dialect.ts'
@@ -60,7 +60,7 @@ export function createCleaning(
   blobs: Pick<BlobStore, 'removeAll' | 'size'>,
   clock: Clock,
   report: (error: unknown) => void,
-  removing: Removing = { isAllowed: async () => true },
+  removing: RemovalGuard = { isAllowed: async () => true },
 ): Cleaning {
   const cleaning: Cleaning = {
     async afterStart() {

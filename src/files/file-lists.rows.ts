@@ -2,8 +2,8 @@
 import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { findAccount, topFolder } from '../core/accounts.rows.ts'
 import { damageOfFile, isAnyDamaged } from '../core/damage.rows.ts'
-import { type Database, FAR, type Queryable } from '../database/database.ts'
-import { isAmong, skipsInIndex, unseen, withoutIndex } from '../database/differences.ts'
+import { type Database, MOST_SKIPPED, type Queryable } from '../database/database.ts'
+import { hiddenFromPlanner, isAmong, skipsInIndex, withoutIndex } from '../database/differences.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Damage, Tables, ThumbnailState } from '../database/schema.ts'
 import type { AccountId, FileId, FolderId, FolderIdentifier, Slug, Uuid } from '../domain/ids.ts'
@@ -126,7 +126,7 @@ export async function listFiles(
 
 async function pageOfFiles(db: Database, query: FileQuery, skipsGoing: boolean): Promise<FileListRow[]> {
   if (skipsGoing) return pageWhileClearing(db, query)
-  const isSlow = query.tree !== undefined || query.offset > FAR
+  const isSlow = query.tree !== undefined || query.offset > MOST_SKIPPED
   if (isSlow) return db.readPool.rows(listedFiles(db, query, placedFiles(db, query, false)))
   const { account, folder, sort, order, limit, offset } = query
   const { firstOfAccount, firstInFolder, ofAccount, inFolder } = PAGES[sort][order]
@@ -193,14 +193,16 @@ function preparedPages(order: FileOrder) {
   const by = orderOfFiles(order, 'files')
   const live = (db: Queryable) => db.selectFrom('files').where('files.removed_at', 'is', null)
   const owned = (db: Queryable, account: AccountId) =>
-    live(db).where('files.account_id', '=', unseen(db, account))
+    live(db).where('files.account_id', '=', hiddenFromPlanner(db, account))
   const placed = (db: Queryable, folder: FolderId) =>
-    live(db).where('files.folder_id', '=', unseen(db, folder))
+    live(db).where('files.folder_id', '=', hiddenFromPlanner(db, folder))
   const first = (db: Queryable, some: SomeFiles, limit: number) =>
-    (skipsInIndex(db) ? firstSoundRowsOf(some) : rowsOf(db, some)).orderBy(by).limit(unseen(db, limit))
+    (skipsInIndex(db) ? firstSoundRowsOf(some) : rowsOf(db, some))
+      .orderBy(by)
+      .limit(hiddenFromPlanner(db, limit))
   const page = (db: Queryable, some: SomeFiles, limit: number, offset: number) => {
     const part = <O>(files: SelectQueryBuilder<Tables, 'files', O>) =>
-      files.orderBy(by).limit(unseen(db, limit)).offset(unseen(db, offset))
+      files.orderBy(by).limit(hiddenFromPlanner(db, limit)).offset(hiddenFromPlanner(db, offset))
     if (skipsInIndex(db)) return part(rowsOf(db, some))
     // The rows that the offset skips are passed over in the index alone.
     return liveFiles(db)

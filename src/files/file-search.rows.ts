@@ -1,6 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { expectedRows, indexedNames, nameHolds } from '../database/differences.ts'
+import { expectedRows, indexedNames, nameContains } from '../database/differences.ts'
 import type { Tables } from '../database/schema.ts'
 import type { FileId } from '../domain/ids.ts'
 import {
@@ -59,7 +59,7 @@ function mostCounted({ countedTo, offset, limit }: FileSearch): number {
 
 async function hitsOf(db: Database, search: FileSearch): Promise<Hits> {
   const skipsGoing = await hasFilesGoing(db, search)
-  const named = placedFiles(db, search, skipsGoing).where(nameHolds(db, search.needle))
+  const named = placedFiles(db, search, skipsGoing).where(nameContains(db, search.needle))
   if (search.folder === null && !skipsGoing) {
     const expected = await expectedRows(db, named.select('files.id'))
     if (expected !== null) return searchAccount(db, search, named, expected)
@@ -112,7 +112,7 @@ async function metAtBeginning(db: Database, search: FileSearch): Promise<FileId[
   const rows = await db
     .selectFrom(beginning.as('files'))
     .select('files.id')
-    .where(nameHolds(db, needle))
+    .where(nameContains(db, needle))
     .orderBy(orderOfFiles(search, 'files'))
     .limit(limit)
     .offset(offset)

@@ -5,7 +5,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import type { AccountId, FileId } from '../domain/ids.ts'
-import { byId, type CountBatch, equalUses, UnwrittenCounts } from './unwritten-counts.ts'
+import { byId, type CountBatch, equalUses, PendingCounts } from './pending-counts.ts'
 import { addFileUse, addRequests, requestsOn, requestsSince, setKeyUsed } from './use-counters.rows.ts'
 
 /**
@@ -56,7 +56,7 @@ class UseCounters implements Usage {
   readonly #db: Database
   readonly #clock: Clock
   readonly #downloaded: (count: 1 | -1) => void
-  readonly #unwritten = new UnwrittenCounts()
+  readonly #unwritten = new PendingCounts()
   /** The text of the present day, made once a day because every request needs it. */
   #today = { number: Number.NaN, day: '' }
   /** The batch that is being written; never rejects. */

@@ -4,7 +4,7 @@ import type { AuditLog } from '../core/audit-log.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import type { Readiness } from '../core/readiness.ts'
-import type { Removing } from '../core/store/generations.ts'
+import type { RemovalGuard } from '../core/store/generations.ts'
 import { assertOwnStore } from '../core/store/pairing.ts'
 import { MINUTE, SECOND } from '../domain/clock.ts'
 import type { EndableMails } from '../mail/outbox.ts'
@@ -45,7 +45,7 @@ export interface OperationsPart {
   readonly notices: NoticeBoard
   readonly probes: Probes
   readonly readiness: Readiness
-  readonly removing: Removing
+  readonly removing: RemovalGuard
   /** Settings without secrets, for administrators. */
   readonly settings: readonly SettingInForce[]
   readonly statistics: Statistics

@@ -13,7 +13,7 @@ import {
   isRefused,
   setCleared,
 } from '../files/refused-contents.rows.ts'
-import { takeFileOut } from './file-taking-out.ts'
+import { purgeFile } from './file-purging.ts'
 import { closeReportsOn } from './reports.rows.ts'
 
 /** Files of one transaction. */
@@ -67,7 +67,7 @@ export class ContentClearing {
     return this.#whileRefused(account, async (trx) => {
       const files = await filesToTakeDown(trx, ids)
       const own = files.filter((file) => file.account_id === account)
-      for (const file of own) await takeFileOut(trx, file, this.#clock.now())
+      for (const file of own) await purgeFile(trx, file, this.#clock.now())
       await countTakenDown(trx, this.#sha256, own.length)
       return { removed: own.length, isMoved: own.length < files.length }
     })

@@ -8,8 +8,8 @@ import { createGuestLinks, type GuestLinks } from './links/guest-links.ts'
 import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
 import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
 import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
-import { tellOfEnds, tellOfGathered } from './links/link-ends.job.ts'
-import { tellNews } from './links/link-news.job.ts'
+import { notifyDownloads, notifyLinkEnds } from './links/link-ends.job.ts'
+import { mailLinkNews } from './links/link-news.job.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
@@ -66,19 +66,19 @@ export function createSharingPart(
         name: 'tell of ends of links',
         on: 'one node',
         every: MINUTE,
-        run: (mayGoOn) => tellOfEnds(db, clock, mayGoOn),
+        run: (mayGoOn) => notifyLinkEnds(db, clock, mayGoOn),
       },
       {
         name: 'tell of many downloads',
         on: 'one node',
         every: MINUTE,
-        run: (mayGoOn) => tellOfGathered(db, clock, mayGoOn),
+        run: (mayGoOn) => notifyDownloads(db, clock, mayGoOn),
       },
       {
         name: 'tell of what happened to links',
         on: 'one node',
         every: MINUTE,
-        run: (mayGoOn) => tellNews(db, clock, mails, mayGoOn),
+        run: (mayGoOn) => mailLinkNews(db, clock, mails, mayGoOn),
       },
       { name: 'forget old links', on: 'one node', every: HOUR, run: links.forgetOld },
     ],

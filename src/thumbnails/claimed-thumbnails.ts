@@ -9,7 +9,7 @@ import type { NodeId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { THUMBNAIL_HEAD, thumbnailKind } from '../domain/thumbnail-kind.ts'
 import type { Log } from '../log.ts'
-import { MakerUnavailable, type Making, type Source, type ThumbnailMaker } from './maker.ts'
+import { type Source, type ThumbnailMaker, ThumbnailMakerUnavailable, type ThumbnailResult } from './maker.ts'
 import { ThumbnailStoring } from './thumbnail-storing.ts'
 
 /** Tries after which a thumbnail counts as failed: its content may kill the process that reads it. */
@@ -51,7 +51,7 @@ export class ClaimedThumbnails {
     }
   }
 
-  async #tryToMake({ key, size }: ClaimedThumbnail): Promise<Making> {
+  async #tryToMake({ key, size }: ClaimedThumbnail): Promise<ThumbnailResult> {
     const { blobs, maker } = this.#parts
     const source: Source = {
       size,
@@ -64,7 +64,7 @@ export class ClaimedThumbnails {
     return maker.make(kind, source, this.#signal)
   }
 
-  async #end({ blob }: ClaimedThumbnail, node: NodeId, making: Making): Promise<void> {
+  async #end({ blob }: ClaimedThumbnail, node: NodeId, making: ThumbnailResult): Promise<void> {
     const { db, log } = this.#parts
     switch (making.kind) {
       case 'made':
@@ -105,6 +105,6 @@ export class ClaimedThumbnails {
 }
 
 function isOutage(error: unknown): boolean {
-  if (error instanceof MakerUnavailable || outageRefusal(error) !== null) return true
+  if (error instanceof ThumbnailMakerUnavailable || outageRefusal(error) !== null) return true
   return error instanceof Refusal && error.code === 'STORAGE_UNAVAILABLE'
 }

@@ -1,6 +1,6 @@
 /** Limits for a child process, which is killed at the first that it exceeds. */
 import { readFileSync } from 'node:fs'
-import { MakingFailed } from './maker.ts'
+import { ThumbnailFailed } from './maker.ts'
 
 export interface Limits {
   /** Bytes of resident memory. */
@@ -60,7 +60,7 @@ export class Guard {
   /** The error to throw when the process ended in the middle of its work. */
   failure(): unknown {
     if (this.#signal.aborted) return this.#signal.reason
-    return new MakingFailed(this.#passed ?? 'its process ended by itself')
+    return new ThumbnailFailed(this.#passed ?? 'its process ended by itself')
   }
 
   end(): void {

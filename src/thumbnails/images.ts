@@ -2,7 +2,13 @@ import { SECOND } from '../domain/clock.ts'
 import { entryPath } from '../program/entries.ts'
 import { ByteReader } from './byte-reader.ts'
 import { Guard, type Limits, usageOf } from './guard.ts'
-import { MakerUnavailable, type Making, MakingFailed, MOST_BYTES, type Source } from './maker.ts'
+import {
+  MOST_BYTES,
+  type Source,
+  ThumbnailFailed,
+  ThumbnailMakerUnavailable,
+  type ThumbnailResult,
+} from './maker.ts'
 import { ANSWER_HEADER, READY, readAnswerHeader, requestHeader } from './messages.ts'
 import type { Spawned, Spawner } from './spawning.ts'
 
@@ -20,7 +26,7 @@ const WORKER = entryPath('thumbnails/image-worker')
 /** Thumbnails of pictures, made in a child process that is kept for the next one for a while. */
 export interface Images {
   /** See `ThumbnailMaker.make`. */
-  make(source: Source, signal: AbortSignal): Promise<Making>
+  make(source: Source, signal: AbortSignal): Promise<ThumbnailResult>
   close(): void
 }
 
@@ -47,7 +53,7 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
     try {
       if ((await guard.step(answers.take(READY.byteLength))) !== null) return { child, stdin, answers }
       signal.throwIfAborted()
-      throw new MakerUnavailable('the process that makes thumbnails does not start')
+      throw new ThumbnailMakerUnavailable('the process that makes thumbnails does not start')
     } finally {
       guard.end()
     }
@@ -108,9 +114,9 @@ async function send({ stdin }: Worker, { size, readInto }: Source, guard: Guard)
   }
 }
 
-async function receive({ answers }: Worker, guard: Guard): Promise<Making> {
+async function receive({ answers }: Worker, guard: Guard): Promise<ThumbnailResult> {
   const take = async (length: number) => {
-    if (length > MOST_BYTES) throw new MakingFailed('its process answers more than there can be')
+    if (length > MOST_BYTES) throw new ThumbnailFailed('its process answers more than there can be')
     const bytes = await answers.take(length)
     if (bytes === null) throw guard.failure()
     return bytes
@@ -121,7 +127,7 @@ async function receive({ answers }: Worker, guard: Guard): Promise<Making> {
   const screen = lengths[2] > 0 ? await take(lengths[2]) : null
   if (kind === 'refused') return { kind: 'none', reason: Buffer.from(small).toString() }
   for (const made of [small, large, screen]) {
-    if (made !== null && !isWebp(made)) throw new MakingFailed('its process answers no WebP')
+    if (made !== null && !isWebp(made)) throw new ThumbnailFailed('its process answers no WebP')
   }
   return { kind: 'made', thumbnail: { small, large, screen } }
 }

@@ -2,7 +2,7 @@ import { MINUTE, SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
 import type { Limits } from './guard.ts'
 import { createImages } from './images.ts'
-import type { Making, Source, ThumbnailMaker } from './maker.ts'
+import type { Source, ThumbnailMaker, ThumbnailResult } from './maker.ts'
 import { makePoster } from './poster.ts'
 import { createSpawner, type Spawner } from './spawning.ts'
 
@@ -28,7 +28,7 @@ export function createLocalMaker(log: Log, limits: Limits = LIMITS): ThumbnailMa
     return found
   }
 
-  async function makeImage(source: Source, signal: AbortSignal): Promise<Making> {
+  async function makeImage(source: Source, signal: AbortSignal): Promise<ThumbnailResult> {
     images ??= createImages((await tools()).spawner, limits)
     return images.make(source, signal)
   }

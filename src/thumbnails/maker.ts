@@ -22,7 +22,7 @@ export interface Thumbnail {
  * `none`: the content cannot have a thumbnail, now or later. `unsupported`: this machine lacks a required
  * program.
  */
-export type Making =
+export type ThumbnailResult =
   | { readonly kind: 'made'; readonly thumbnail: Thumbnail }
   | { readonly kind: 'none'; readonly reason: string }
   | { readonly kind: 'unsupported' }
@@ -40,7 +40,7 @@ export interface ThumbnailMaker {
    * Must not be called concurrently. Throws MakingFailed when the process exceeded a limit or crashed,
    * MakerUnavailable, the reason of the signal, and what the source throws.
    */
-  make(kind: ThumbnailKind, source: Source, signal: AbortSignal): Promise<Making>
+  make(kind: ThumbnailKind, source: Source, signal: AbortSignal): Promise<ThumbnailResult>
   /** Whether `unsupported` contents may be tried again here. */
   canMakePosters(): Promise<boolean>
   /** Kills running processes. */
@@ -48,11 +48,11 @@ export interface ThumbnailMaker {
 }
 
 /** The child process cannot be started, for reasons that do not depend on the content. */
-export class MakerUnavailable extends Error {
+export class ThumbnailMakerUnavailable extends Error {
   override readonly name = 'MakerUnavailable'
 }
 
 /** The process failed; a retry may succeed. */
-export class MakingFailed extends Error {
+export class ThumbnailFailed extends Error {
   override readonly name = 'MakingFailed'
 }

@@ -30,7 +30,7 @@ export interface ThumbnailPicture {
 }
 
 /** Picture to show. `later`: one may be available soon. */
-export type Shown =
+export type ThumbnailAvailability =
   | { readonly kind: 'picture'; readonly picture: ThumbnailPicture }
   | { readonly kind: 'later' }
   | { readonly kind: 'never' }
@@ -42,17 +42,20 @@ export type ThumbnailProgress = 'pending' | 'ready' | 'none'
 export type Shownable = { readonly id: FileId; readonly type: string }
 
 /** For uploads. */
-export interface ThumbnailIntake {
+export interface ThumbnailQueue {
   /** Whether a content with these first bytes may have a thumbnail; null where none are made. */
   mayHaveOne(head: Uint8Array): boolean | null
   /** Starts the making of wanted ones. Must be called after the commit of their contents. */
   wake(): void
 }
 
-export interface Thumbnails extends ThumbnailIntake {
+export interface Thumbnails extends ThumbnailQueue {
   progress(file: Pick<FileDetailRow, 'thumbnail'>): ThumbnailProgress
   /** Requests a picture that is missing. A failure of that request is reported, never thrown. */
-  show(file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>, size: ThumbnailSize): Promise<Shown>
+  show(
+    file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>,
+    size: ThumbnailSize,
+  ): Promise<ThumbnailAvailability>
   /** Whether there is a screen-sized picture that is smaller than the content. */
   hasScreen(file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>): Promise<boolean>
   /** Whether `show` has a picture of the file, now or soon. */
@@ -83,7 +86,7 @@ export function createThumbnails(parts: {
     }
   }
 
-  async function ask(blob: BlobId): Promise<Shown> {
+  async function ask(blob: BlobId): Promise<ThumbnailAvailability> {
     await changed((trx) => wantThumbnail(trx, blob, clock.now()))
     return { kind: 'later' }
   }

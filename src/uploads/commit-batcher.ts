@@ -2,7 +2,7 @@ import { endReservation } from '../core/reservations.rows.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Database, StatementPipeline } from '../database/database.ts'
 import { isDatabaseFailure, lockAccount, lockingForUploads } from '../database/differences.ts'
-import { askUntilAnswered, inTransaction } from '../database/transactions.ts'
+import { inTransaction, retryUntilAnswered } from '../database/transactions.ts'
 import type { AccountId, FileId } from '../domain/ids.ts'
 import { findFile } from '../files/files.rows.ts'
 import { type NewRows, type StoringResult, storingStatement } from './stored-files.rows.ts'
@@ -86,7 +86,7 @@ export class CommitBatcher {
 
   /** The file's id, if it was stored; from now on it will not be. Null also when that cannot be found out in time. */
   async #lookUp({ file, blob }: NewRows): Promise<FileId | null> {
-    return askUntilAnswered(async () => {
+    return retryUntilAnswered(async () => {
       const isOpen = await inTransaction(this.#db, async (trx) => {
         // Waits for a transaction that is still under way.
         await lockAccount(trx, file.account_id)

@@ -15,7 +15,7 @@ import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import { findFile, insertFile } from '../files/files.rows.ts'
 import { changeFiles } from '../files/folders/folders.rows.ts'
 import { assertPlaceLives, folderNotFound } from '../files/folders/places.ts'
-import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
+import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
 import { CommitBatcher } from './commit-batcher.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
 import { type KeyNote, setKeyResult } from './idempotency-keys.rows.ts'
@@ -65,7 +65,7 @@ const MOST_DRAWS = 5
 export class FileCommit {
   readonly #db: Database
   readonly #health: StoreHealth
-  readonly #thumbnails: ThumbnailIntake
+  readonly #thumbnails: ThumbnailQueue
   readonly #clock: Clock
   readonly #random: Random
   readonly #limits: StorageLimits
@@ -77,7 +77,7 @@ export class FileCommit {
   constructor(parts: {
     db: Database
     health: StoreHealth
-    thumbnails: ThumbnailIntake
+    thumbnails: ThumbnailQueue
     clock: Clock
     random: Random
     limits: StorageLimits

@@ -15,7 +15,7 @@ export class FreeSpace {
   readonly #databaseSpace: () => Promise<number | null>
   readonly #minFreeSpace: number
   /** Promises to uploads of this process. */
-  readonly #promises = new Set<SpacePromise>()
+  readonly #promises = new Set<SpaceReservation>()
 
   /** `databaseSpace`: bytes that the disk under the database has left; null where nobody can tell. */
   constructor(parts: {
@@ -41,8 +41,8 @@ export class FreeSpace {
   }
 
   /** A promise of no bytes yet, for uploads of the account. */
-  promise(account: AccountId): SpacePromise {
-    const promise: SpacePromise = new SpacePromise(
+  reserve(account: AccountId): SpaceReservation {
+    const promise: SpaceReservation = new SpaceReservation(
       (bytes) => this.assertFree(account, bytes),
       () => this.#promises.delete(promise),
     )
@@ -64,7 +64,7 @@ export class FreeSpace {
 }
 
 /** Bytes that an upload was promised of the disk and has not written yet. */
-export class SpacePromise {
+export class SpaceReservation {
   readonly #assertFree: (bytes: number) => Promise<void>
   readonly #onEnd: () => void
   #left = 0

@@ -18,7 +18,7 @@ import {
 import { folderNotFound } from '../files/folders/places.ts'
 import type { BlobKeyPool } from './content/blob-key-pool.ts'
 import type { FailedReservations } from './failed-reservations.ts'
-import type { FreeSpace, SpacePromise } from './free-space.ts'
+import type { FreeSpace, SpaceReservation } from './free-space.ts'
 import { type GuestBudget, guestBudget } from './guest-budget.ts'
 import { interrupted } from './interrupted.ts'
 import { GUEST_STEP, Reservation } from './reservation.ts'
@@ -44,7 +44,7 @@ export class RequestReservation {
   readonly #account: AccountId
   readonly #node: NodeId
   readonly #budget: GuestBudget
-  readonly #promise: SpacePromise
+  readonly #space: SpaceReservation
   readonly #reservation: Reservation
   /** Where the row of the reservation is to be inserted with a look at the folder, and what that has found. */
   #place: { readonly at: FolderPlace; folder: FolderId | null } | null = null
@@ -61,7 +61,7 @@ export class RequestReservation {
     this.#account = ownerOf(caller)
     this.#node = parts.nodes.id()
     this.#budget = guestBudget(caller, parts.rates, parts.limits.guestHourlySize)
-    this.#promise = parts.space.promise(this.#account)
+    this.#space = parts.space.reserve(this.#account)
     this.#reservation = new Reservation({
       account: this.#account,
       bytes: 0,
@@ -86,7 +86,7 @@ export class RequestReservation {
       await reservation.#reservation.add(isGuests ? first : least, first)
       return reservation
     } catch (error) {
-      reservation.#promise.end()
+      reservation.#space.end()
       throw error
     }
   }
@@ -108,7 +108,7 @@ export class RequestReservation {
       await reservation.#reservation.add(least, wanted)
       return reservation
     } catch (error) {
-      reservation.#promise.end()
+      reservation.#space.end()
       keys.end(key)
       throw error
     }
@@ -135,7 +135,7 @@ export class RequestReservation {
       await reservation.release()
       // Which the release of a row that is not there does not do.
       await reservation.#budget.settle(0)
-      reservation.#promise.end()
+      reservation.#space.end()
       if (error instanceof Refusal) return null
       throw error
     }
@@ -160,7 +160,7 @@ export class RequestReservation {
 
   /** The store has so many bytes more. */
   wrote(bytes: number): void {
-    this.#promise.wrote(bytes)
+    this.#space.wrote(bytes)
   }
 
   /**
@@ -206,16 +206,16 @@ export class RequestReservation {
 
   #close(): void {
     this.#isOpen = false
-    this.#promise.end()
+    this.#space.end()
   }
 
   async #reserve(bytes: number): Promise<void> {
-    await this.#promise.add(bytes)
+    await this.#space.add(bytes)
     try {
       if (this.#place === null || this.#isOpen) await this.#budget.spend(bytes, () => this.#record(bytes))
       else await this.#spendAndRecord(bytes)
     } catch (error) {
-      this.#promise.withdraw(bytes)
+      this.#space.withdraw(bytes)
       throw error
     }
     this.#isOpen = true

@@ -62,7 +62,7 @@ export class Reservations {
     bytes: number,
     work: (wrote: (bytes: number) => void) => Promise<T>,
   ): Promise<T> {
-    const promise = this.#parts.space.promise(account)
+    const promise = this.#parts.space.reserve(account)
     try {
       await promise.add(bytes)
       return await work((written) => promise.wrote(Math.min(promise.left, written)))

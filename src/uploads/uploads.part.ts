@@ -4,7 +4,7 @@ import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { UploadId } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
-import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
+import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
 import { arrivalOf } from './arrival.ts'
 import { FileCommit } from './commit.ts'
 import { Contributions } from './contributions.ts'
@@ -38,7 +38,7 @@ export function createUploadsPart(
     hashing = startContentHashing(),
   }: {
     readonly files: Pick<FilesPart, 'get' | 'change' | 'removals'>
-    readonly thumbnails: ThumbnailIntake
+    readonly thumbnails: ThumbnailQueue
     readonly hashing?: ContentHashing
   },
 ): UploadsPart {

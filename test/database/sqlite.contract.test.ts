@@ -4,7 +4,7 @@ import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
 import { pageOfAccounts } from '../../src/accounts/all-accounts.rows.ts'
 import { fillKeysIn, rowsWithoutKey } from '../../src/core/name-keys.rows.ts'
 import type { Database } from '../../src/database/database.ts'
-import { nameHolds } from '../../src/database/differences.ts'
+import { nameContains } from '../../src/database/differences.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { type FileId, type FolderId, GUESTS } from '../../src/domain/ids.ts'
 import { archiveFilesAfter } from '../../src/downloads/zip/archive.rows.ts'
@@ -36,7 +36,7 @@ test('a row that points to none is refused', async () => {
 test('all names of an account are read from an index that holds them', async () => {
   await using database = await sqliteDatabase()
   const { db } = database
-  const names = placedFiles(db, { account: GUESTS, folder: null }, false).where(nameHolds(db, 'needle'))
+  const names = placedFiles(db, { account: GUESTS, folder: null }, false).where(nameContains(db, 'needle'))
   const counted = names.select(sql<number>`count(*)`.as('total'))
   const { rows: plan } = await sql<{ detail: string }>`explain query plan select * from ${counted}`.execute(
     db,

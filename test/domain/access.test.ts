@@ -5,7 +5,7 @@ import {
   type ChainFolder,
   decideAccess,
   decideBelow,
-  isOwnersLook,
+  isOwnerView,
   type Viewer,
   viewerOf,
 } from '../../src/domain/access.ts'
@@ -150,10 +150,10 @@ describe('an address that an owner signed', () => {
   })
 
   test('is the owner’s look, whatever it leads past', () => {
-    expect(isOwnersLook(signedBy(OWNER, []), OWNER)).toBe(true)
-    expect(isOwnersLook(signedBy(OTHER, []), OWNER)).toBe(false)
-    expect(isOwnersLook(viewer(OWNER), OWNER)).toBe(true)
-    expect(isOwnersLook(viewer(null), OWNER)).toBe(false)
+    expect(isOwnerView(signedBy(OWNER, []), OWNER)).toBe(true)
+    expect(isOwnerView(signedBy(OTHER, []), OWNER)).toBe(false)
+    expect(isOwnerView(viewer(OWNER), OWNER)).toBe(true)
+    expect(isOwnerView(viewer(null), OWNER)).toBe(false)
   })
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { endAfter, joinOutages, outagesUntil, startBefore } from '../../src/domain/outages.ts'
+import { endAfter, mergeOutages, outagesUntil, startBefore } from '../../src/domain/outages.ts'
 
 const moment = fc.integer({ min: 0, max: 60 })
 const outage = fc.tuple(moment, moment).map(([one, other]) => ({
@@ -15,7 +15,7 @@ test('what an index finds and what a page says agree to the millisecond, whateve
       fc.integer({ min: 0, max: 70 }),
       moment,
       (all, now, lasts) => {
-        const outages = outagesUntil(now, joinOutages(all))
+        const outages = outagesUntil(now, mergeOutages(all))
         const isOut = (time: number) => all.some(({ began, ended }) => began <= time && time < ended)
         const cutoff = startBefore(now, lasts, outages)
         for (let start = 0; start <= now; start++) {

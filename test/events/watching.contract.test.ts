@@ -5,9 +5,9 @@ import { noteChange } from '../../src/core/changes.rows.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import type { ChangeId } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
+import { ChangeFeed } from '../../src/events/change-feed.ts'
 import { MOST_OF_ALL, MOST_WATCHERS } from '../../src/events/watched-accounts.ts'
 import type { Watcher } from '../../src/events/watcher.ts'
-import { Watching } from '../../src/events/watching.ts'
 import { databases } from '../support/databases/databases.ts'
 import { pluggedDatabase } from '../support/databases/plugged-database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -54,7 +54,7 @@ describe.each(databases('watching'))('on %s', (_, open) => {
   test('as many watch as one account may, and as all may, however many come at once', async () => {
     await using contract = await open()
     const clock = handClock()
-    const watching = new Watching(contract.db, clock, () => {})
+    const watching = new ChangeFeed(contract.db, clock, () => {})
     using ending = new DisposableStack()
     ending.defer(() => watching.stop())
     const all: Watcher[] = []
@@ -80,7 +80,7 @@ describe.each(databases('watching'))('on %s', (_, open) => {
     const clock = handClock()
     const { id: account } = await createAccounts(contract.db, clock, systemRandom).add('alice')
     const answers = slowAnswers()
-    const watching = new Watching(pluggedDatabase(contract.db, answers.plugin), clock, () => {})
+    const watching = new ChangeFeed(pluggedDatabase(contract.db, answers.plugin), clock, () => {})
     using ending = new DisposableStack()
     ending.defer(() => watching.stop())
     const reach = { account, within: null }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Guard } from '../../src/thumbnails/guard.ts'
-import { MakingFailed } from '../../src/thumbnails/maker.ts'
+import { ThumbnailFailed } from '../../src/thumbnails/maker.ts'
 
 const LIMITS = { memory: 1024 ** 3, work: 60_000, step: 100 }
 
@@ -8,7 +8,7 @@ test('a step ends also when nobody is told what became of the killed process', a
   const child = Bun.spawn(['sleep', '600'], { stdio: ['ignore', 'ignore', 'ignore'] })
   const guard = new Guard(child, LIMITS, new AbortController().signal)
   const untold = new Promise<void>(() => {})
-  await expect(guard.step(untold)).rejects.toThrow(new MakingFailed('it took longer than 0.1 seconds'))
+  await expect(guard.step(untold)).rejects.toThrow(new ThumbnailFailed('it took longer than 0.1 seconds'))
   guard.end()
   await child.exited
   expect(child.signalCode).toBe('SIGKILL')

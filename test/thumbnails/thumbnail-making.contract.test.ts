@@ -16,7 +16,7 @@ import type { BlobId, Sha256 } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { MOST_TRIES } from '../../src/thumbnails/claimed-thumbnails.ts'
 import { createLocalMaker } from '../../src/thumbnails/local-maker.ts'
-import { MakerUnavailable, type ThumbnailMaker } from '../../src/thumbnails/maker.ts'
+import { type ThumbnailMaker, ThumbnailMakerUnavailable } from '../../src/thumbnails/maker.ts'
 import { createSpawner } from '../../src/thumbnails/spawning.ts'
 import { createThumbnailMaking } from '../../src/thumbnails/thumbnail-making.job.ts'
 import type { Bytes } from '../support/clients/public.ts'
@@ -195,7 +195,7 @@ describe.each([...databases('thumbnails')])('on %s', (_name, open) => {
     await house.store(await picture('png', 36, 30))
     const broken: ThumbnailMaker = {
       ...standingStill(),
-      make: () => Promise.reject(new MakerUnavailable('it does not start')),
+      make: () => Promise.reject(new ThumbnailMakerUnavailable('it does not start')),
     }
     const { making } = await house.node(broken)
     for (let tries = 0; tries <= MOST_TRIES; tries++) {

@@ -3,10 +3,10 @@ import type { Queryable } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { AccountId, FolderIdentifier, KeyId } from '../../domain/ids.ts'
+import { plainName } from '../../domain/invisible-characters.ts'
 import { boundedNfc } from '../../domain/measured-text.ts'
 import type { Random } from '../../domain/random.ts'
 import { formatScopes, parseScopes, type Scope } from '../../domain/scopes.ts'
-import { plainName } from '../../domain/unseen.ts'
 import { insertKey } from './api-keys.rows.ts'
 
 /** Permissions of a key. */

@@ -6,7 +6,7 @@ export async function insertNode(db: Queryable, id: NodeId, startedAt: number): 
 }
 
 /** Records a heartbeat of the node; false when its row is gone. */
-export async function countBeat(db: Database, id: NodeId): Promise<boolean> {
+export async function recordHeartbeat(db: Database, id: NodeId): Promise<boolean> {
   const result = await db
     .updateTable('nodes')
     .set((row) => ({ beats: row('beats', '+', 1) }))

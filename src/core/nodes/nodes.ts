@@ -6,16 +6,16 @@ import { makeNodeId, type Random } from '../../domain/random.ts'
 import type { Log } from '../../log.ts'
 import { outageRefusal } from '../failures.ts'
 import {
-  countBeat,
   insertNode,
   otherNodes,
+  recordHeartbeat,
   removeAllNodes,
   removeNode,
   removeQuietNode,
 } from './nodes.rows.ts'
 
 /** Milliseconds between two heartbeats, and between two checks of other nodes' heartbeats. */
-export const BEAT = 5 * SECOND
+export const HEARTBEAT_INTERVAL = 5 * SECOND
 
 /** Milliseconds without a heartbeat, by the watcher's clock, after which a node is declared dead. */
 export const DEAD_AFTER = 30 * SECOND
@@ -24,10 +24,10 @@ export const DEAD_AFTER = 30 * SECOND
  * A longer gap between two checks restarts the observation: the database may have been unreachable for every
  * node.
  */
-const MAX_CHECK_GAP = 3 * BEAT
+const MAX_CHECK_GAP = 3 * HEARTBEAT_INTERVAL
 
 /** Milliseconds without a heartbeat after which a node no longer relies on being considered alive. */
-const SURELY_ALIVE_FOR = DEAD_AFTER - 2 * BEAT
+const SURELY_ALIVE_FOR = DEAD_AFTER - 2 * HEARTBEAT_INTERVAL
 
 /** Membership of this process among the nodes that share the database. Trusts no node's wall clock. */
 export interface Nodes {
@@ -82,7 +82,7 @@ export async function joinNodes(parts: {
     async beat() {
       if (alone) return
       const now = clock.monotonic()
-      if (await countBeat(db, id)) {
+      if (await recordHeartbeat(db, id)) {
         beatAt = now
         return
       }

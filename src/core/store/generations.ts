@@ -83,7 +83,7 @@ async function raise(
 }
 
 /** Guards the removal of bytes. */
-export interface Removing {
+export interface RemovalGuard {
   /**
    * False while the database is behind its store. Re-checked every few seconds, because a database may be
    * restored, or another copy of it started, while nodes run. Throws what database and store throw.
@@ -96,13 +96,13 @@ const FRESH_FOR = 5 * SECOND
 /**
  * `atStart` holds the generations found at the start. Falling behind, and no longer being behind, is logged.
  */
-export function createRemoving(parts: {
+export function createRemovalGuard(parts: {
   db: Database
   blobs: BlobStore
   clock: Clock
   log: Log
   atStart: Generations
-}): Removing {
+}): RemovalGuard {
   const { db, blobs, clock, log, atStart } = parts
   let known = isBehind(atStart)
   let askedAt = clock.monotonic()
@@ -131,7 +131,7 @@ export function createRemoving(parts: {
 }
 
 /** Wraps the store: `remove` and `removeAll` fail with StoreFailure while removals are not allowed. */
-export function guardRemovals(blobs: BlobStore, removing: Removing): BlobStore {
+export function guardRemovals(blobs: BlobStore, removing: RemovalGuard): BlobStore {
   const refusal = () =>
     new StoreFailure('refused', {
       cause: new Error('the database is older than what the store has seen, so no bytes are removed'),

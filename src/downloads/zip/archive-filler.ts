@@ -1,4 +1,4 @@
-import { passing } from './garbage-collection.ts'
+import { incrementalCollector } from './garbage-collection.ts'
 import { type FillingStream, fillingStream } from './stream-filling.ts'
 import type { ZipSegment } from './zip-layout.ts'
 
@@ -42,7 +42,7 @@ export class ArchiveFiller {
   /** The large entry that does not come as a stream. */
   #unstreamed: number | null = null
   #isCancelled = false
-  readonly #passed = passing()
+  readonly #passed = incrementalCollector()
   /** The entry whose header was the last that went out; nobody knows yet whether its content can be read. */
   #begun: number | null = null
   /** Entries of which something came after the header, to be told of once all of it could be read. */

@@ -9,7 +9,7 @@ import {
   archiveSubfolders,
 } from './archive.rows.ts'
 import type { PlanBuilder } from './archive-plan.ts'
-import { passing } from './garbage-collection.ts'
+import { incrementalCollector } from './garbage-collection.ts'
 import { type ZipNames, zipNames } from './zip-names.ts'
 
 /** Rows that one statement reads, or a few more where files came meanwhile. */
@@ -35,7 +35,7 @@ export async function planTree(
   plan: PlanBuilder,
   gone: AbortSignal,
 ): Promise<void> {
-  const passed = passing()
+  const passed = incrementalCollector()
   let level: Step[] = [top]
   while (level.length > 0) {
     const below: Step[] = []

@@ -6,7 +6,7 @@ const MANY = 5_000
  * collected beside the work before it has piled up. Left to itself the collector waits for as much garbage as there is
  * memory in use, and what the process has grown to it does not soon give back.
  */
-export function passing(): () => void {
+export function incrementalCollector(): () => void {
   let passed = 0
   return () => {
     if (++passed % MANY !== 0) return

@@ -1,6 +1,6 @@
 /** The entries of bins, and what accounts know of theirs. */
 import { sql } from 'kysely'
-import { type Database, FAR, type Queryable, type Trx } from '../../database/database.ts'
+import { type Database, MOST_SKIPPED, type Queryable, type Trx } from '../../database/database.ts'
 import { greatest, wholeSum } from '../../database/differences.ts'
 import type { Row } from '../../database/schema.ts'
 import type {
@@ -185,7 +185,7 @@ export function listBin(
     )
     .where('bin.id', 'in', page)
     .orderBy('bin.id', 'desc')
-  return offset > FAR || where.tree !== null ? db.readPool.rows(entries) : entries.execute()
+  return offset > MOST_SKIPPED || where.tree !== null ? db.readPool.rows(entries) : entries.execute()
 }
 
 /** Those of the folders that are deleted, or below a deleted one. */

@@ -6,16 +6,16 @@ import type { AccountId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
 import { goingFolders, isClearing } from './folders.rows.ts'
 import { treeOf } from './trees.rows.ts'
 
-export interface Weight {
+export interface FileTotals {
   readonly files: number
   readonly bytes: number
 }
 
 /** The live files of the account by media type, or those in a tree of it. Looks at every one of them. */
-export async function weightByType(
+export async function totalsByType(
   db: Database,
   { account, tree }: { readonly account: AccountId; readonly tree: FolderId | null },
-): Promise<(Weight & { readonly type: string })[]> {
+): Promise<(FileTotals & { readonly type: string })[]> {
   const files = db
     .selectFrom('files')
     .select((row) => ['type', row.fn.countAll<number>().as('files'), wholeSum(db, 'size').as('bytes')])
@@ -27,13 +27,13 @@ export async function weightByType(
   return db.readPool.rows(isComplete ? placed : placed.where('folder_id', 'not in', goingFolders(account)))
 }
 
-export interface HeavyFolder extends Weight {
+export interface LargeFolder extends FileTotals {
   readonly identifier: FolderIdentifier
   readonly name: string
 }
 
 /** Those of the live folders directly in a live one that weigh most, with all that is below them. */
-export function heaviestFolders(db: Database, parent: FolderId, limit: number): Promise<HeavyFolder[]> {
+export function largestFolders(db: Database, parent: FolderId, limit: number): Promise<LargeFolder[]> {
   return db.readPool.rows(
     db
       .selectFrom('folders')
@@ -48,7 +48,7 @@ export function heaviestFolders(db: Database, parent: FolderId, limit: number): 
 }
 
 /** All of the live folders directly in a live one together, with all that is below them. */
-export async function weightOfFolders(db: Database, parent: FolderId): Promise<Weight> {
+export async function totalsOfFolders(db: Database, parent: FolderId): Promise<FileTotals> {
   const [row] = await db.readPool.rows(
     db
       .selectFrom('folders')

@@ -6,27 +6,27 @@ import { STORAGE_KINDS, type StorageKind, storageKindOf } from '../../domain/sto
 import { folderById } from './folders.rows.ts'
 import { placeOf } from './places.ts'
 import {
-  type HeavyFolder,
-  heaviestFolders,
-  type Weight,
-  weightByType,
-  weightOfFolders,
+  type FileTotals,
+  type LargeFolder,
+  largestFolders,
+  totalsByType,
+  totalsOfFolders,
 } from './storage-shares.rows.ts'
 
 export interface KindWeights {
   /** When they were counted. */
   readonly at: number
   /** Of every kind, in the order of `STORAGE_KINDS`. */
-  readonly kinds: readonly (Weight & { readonly kind: StorageKind })[]
+  readonly kinds: readonly (FileTotals & { readonly kind: StorageKind })[]
 }
 
 export interface FolderWeights {
   /** The heaviest folders at the top of what is within reach, with all that is below them. */
-  readonly heaviest: readonly HeavyFolder[]
+  readonly heaviest: readonly LargeFolder[]
   /** All other folders there. */
-  readonly others: Weight
+  readonly others: FileTotals
   /** The files there that are in no folder. */
-  readonly loose: Weight
+  readonly loose: FileTotals
 }
 
 /** What takes up somebody's storage. What is in the bin is none of it. */
@@ -50,8 +50,8 @@ export function createStorageShares(db: Database, clock: Clock): StorageShares {
   async function count(reach: Reach, top: FolderId): Promise<KindWeights> {
     const at = clock.now()
     const tree = reach.within === null ? null : top
-    const sums = new Map<StorageKind, Weight>()
-    for (const { type, files, bytes } of await weightByType(db, { account: reach.account, tree })) {
+    const sums = new Map<StorageKind, FileTotals>()
+    for (const { type, files, bytes } of await totalsByType(db, { account: reach.account, tree })) {
       const kind = storageKindOf(type)
       sums.set(kind, sum(sums.get(kind) ?? NOTHING, { files, bytes }))
     }
@@ -80,8 +80,8 @@ export function createStorageShares(db: Database, clock: Clock): StorageShares {
     async byFolder(reach) {
       const top = await folderById(db, await placeOf(db, reach, 'root'))
       const [heaviest, folders] = await Promise.all([
-        heaviestFolders(db, top.id, MOST_FOLDERS),
-        weightOfFolders(db, top.id),
+        largestFolders(db, top.id, MOST_FOLDERS),
+        totalsOfFolders(db, top.id),
       ])
       const all = { files: top.tree_files, bytes: top.tree_bytes }
       return { heaviest, others: less(folders, heaviest.reduce(sum, NOTHING)), loose: less(all, folders) }
@@ -94,13 +94,13 @@ interface Count {
   readonly weights: Promise<KindWeights>
 }
 
-const NOTHING: Weight = { files: 0, bytes: 0 }
+const NOTHING: FileTotals = { files: 0, bytes: 0 }
 
-function sum(a: Weight, b: Weight): Weight {
+function sum(a: FileTotals, b: FileTotals): FileTotals {
   return { files: a.files + b.files, bytes: a.bytes + b.bytes }
 }
 
 /** What was changed between two questions never leaves less than nothing. */
-function less(all: Weight, part: Weight): Weight {
+function less(all: FileTotals, part: FileTotals): FileTotals {
   return { files: Math.max(0, all.files - part.files), bytes: Math.max(0, all.bytes - part.bytes) }
 }

@@ -1,7 +1,7 @@
 /** What is below a folder, as its page shows it. */
 
 import { sql } from 'kysely'
-import { type Database, FAR } from '../../database/database.ts'
+import { type Database, MOST_SKIPPED } from '../../database/database.ts'
 import { wholeSum } from '../../database/differences.ts'
 import type { AccountId, FolderId } from '../../domain/ids.ts'
 import { type FolderListRow, liveFolders } from './folders.rows.ts'
@@ -31,7 +31,7 @@ export function subfolderPage(
     .limit(query.limit)
     .offset(query.offset)
   const folders = liveFolders(db).where('folders.id', 'in', page).orderBy(order)
-  return query.offset > FAR ? db.readPool.rows(folders) : folders.execute()
+  return query.offset > MOST_SKIPPED ? db.readPool.rows(folders) : folders.execute()
 }
 
 /** How many there are. `atMost`: no fewer than that, known beforehand. */
@@ -43,7 +43,7 @@ export async function countSubfolders(
   const folders = shown(db, [query.parent], query.publicOnly).select((row) =>
     row.fn.countAll<number>().as('folders'),
   )
-  const [row] = await (query.atMost > FAR ? db.readPool.rows(folders) : folders.execute())
+  const [row] = await (query.atMost > MOST_SKIPPED ? db.readPool.rows(folders) : folders.execute())
   return row?.folders ?? 0
 }
 

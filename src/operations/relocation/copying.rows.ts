@@ -1,7 +1,7 @@
 /** Copies all rows of one database to another, of either dialect. */
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
-import { emptyTables, holdStill, lastId, setLastId, withParentsLater } from '../../database/differences.ts'
+import { emptyTables, lastId, lockTables, setLastId, withParentsLater } from '../../database/differences.ts'
 import type { Tables } from '../../database/schema.ts'
 import { inSnapshot, inTransaction } from '../../database/transactions.ts'
 import { GUESTS } from '../../domain/ids.ts'
@@ -105,7 +105,7 @@ export interface Copying {
 export async function copyRows(copying: Copying): Promise<void> {
   const { from, to, sameStore } = copying
   await inTransaction(from, async (source) => {
-    await holdStill(source, ['meta', ...unfinished, ...Object.keys(copied)])
+    await lockTables(source, ['meta', ...unfinished, ...Object.keys(copied)])
     await copyFrom(source, copying)
     if (sameStore) await uploadsToGarbage(source, to)
   })

@@ -14,7 +14,7 @@ import {
   GUESTS,
   type LinkSlug,
 } from '../../domain/ids.ts'
-import { lookOfSlug, parseLinkSlug } from '../../domain/link-slug.ts'
+import { parseLinkSlug, slugSkeleton } from '../../domain/link-slug.ts'
 import { makeLinkSlug, type Random } from '../../domain/random.ts'
 import { GUEST_REACH, type Reach } from '../../domain/reach.ts'
 import { ownFolder } from '../../files/folders/places.ts'
@@ -109,7 +109,7 @@ export function createLinkCreation(
           await lockAccount(trx, reach.account)
           if ((await countLiveLinks(trx, reach.account, clock.now())) >= MOST_LINKS) throw tooMany()
         }
-        const row = { account_id: reach.account, slug, slug_look: lookOfSlug(slug) }
+        const row = { account_id: reach.account, slug, slug_look: slugSkeleton(slug) }
         const rest = { ...NO_TERMS, ...columns, password_hash, created_at: clock.now() }
         await insertLink(trx, { ...row, ...rest }, content)
       }),

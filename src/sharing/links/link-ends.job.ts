@@ -1,12 +1,12 @@
 /** Tells of links that end soon or have ended by time, and of downloads that were gathered. */
 
 import {
-  linksToTell,
+  linksToNotify,
   lockOwner,
   noteEnd,
   noteEvent,
+  notifyBatchedDownloads,
   type OwnedLink,
-  tellGathered,
 } from '../../core/link-events.rows.ts'
 import { yieldToEventLoop } from '../../core/throttle.ts'
 import type { Database, Trx } from '../../database/database.ts'
@@ -20,7 +20,7 @@ const SOON = DAY
 const LASTS = 3 * DAY
 const STEP = 100
 
-export async function tellOfEnds(
+export async function notifyLinkEnds(
   db: Database,
   clock: Pick<Clock, 'now'>,
   mayGoOn: () => boolean,
@@ -46,7 +46,7 @@ export async function tellOfEnds(
   )
 }
 
-export function tellOfGathered(
+export function notifyDownloads(
   db: Database,
   clock: Pick<Clock, 'now'>,
   mayGoOn: () => boolean,
@@ -55,8 +55,8 @@ export function tellOfGathered(
   return inSteps(
     db,
     mayGoOn,
-    () => linksToTell(db, now, STEP),
-    (trx, link) => tellGathered(trx, link, now),
+    () => linksToNotify(db, now, STEP),
+    (trx, link) => notifyBatchedDownloads(trx, link, now),
   )
 }
 

@@ -22,7 +22,7 @@ const ACCOUNTS = 50
 const LASTS = 3 * DAY
 
 /** Each address gets at most one mail an hour, with all that it was not told of. */
-export async function tellNews(
+export async function mailLinkNews(
   db: Database,
   clock: Pick<Clock, 'now'>,
   { outbox, unsubscribePath }: EndableMails,

@@ -1,9 +1,9 @@
 import { hashPassword } from '../../core/password-hash.ts'
 import { DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
+import { INVISIBLE_BUT_MARKS } from '../../domain/invisible-characters.ts'
 import { END_SOON_TOLD, END_UNTOLD, type EndTold } from '../../domain/link-event.ts'
 import { boundedNfc } from '../../domain/measured-text.ts'
-import { UNSEEN_BUT_MARKS } from '../../domain/unseen.ts'
 import type { UploadTerms } from '../../domain/upload-terms.ts'
 
 /** Terms of a link that its owner may change. Empty texts mean none. */
@@ -59,7 +59,7 @@ function endToldOf(endsAt: number | null, now: number): EndTold {
 
 /** Control characters, and those that turn the direction of what stands beside them. */
 const CONTROLS = {
-  name: UNSEEN_BUT_MARKS,
+  name: INVISIBLE_BUT_MARKS,
   message: /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
 } as const
 

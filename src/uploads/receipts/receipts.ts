@@ -13,10 +13,10 @@ import { contributionTag } from '../contributions.ts'
 import type { ResumableUpload, ResumableUploads } from '../resumable/resumable-uploads.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import { uploadByUuid } from '../uploads.rows.ts'
-import { type Claimant, claimFile } from './claiming.ts'
-import { lookAtContribution, type ReceivedContribution } from './contributed.ts'
-import { createDeleting, type GuestFile, notFound } from './deleting.ts'
+import { type Claimant, claimFile } from './claim.ts'
+import { findContribution, type ReceivedContribution } from './contribution-lookup.ts'
 import { revokeGuestLink } from './guest-links.rows.ts'
+import { createReceiptDeletion, type GuestFile, notFound } from './receipt-deletion.ts'
 
 /** A receipt as somebody sent it. */
 export interface GivenReceipt {
@@ -126,7 +126,7 @@ function createLooking(parts: ReceiptParts) {
   async function lookAt(found: Genuine): Promise<Received> {
     if (found.kind === 'link') return found
     if (found.kind === 'contribution') {
-      return { kind: 'contribution', contribution: await lookAtContribution(parts, found.tag) }
+      return { kind: 'contribution', contribution: await findContribution(parts, found.tag) }
     }
     const { file } = found
     const upload = await arriving(file.uuid)
@@ -141,7 +141,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
   const { db, clock, signing, files } = parts
   const read = createReading(parts)
   const { arriving, lookAt } = createLooking(parts)
-  const deleting = createDeleting(parts)
+  const deleting = createReceiptDeletion(parts)
 
   async function ofGuest(receipt: GivenReceipt): Promise<GuestFile> {
     const found = await read(receipt)

@@ -11,7 +11,7 @@ import { CHECKSUM_ALGORITHMS } from './chunk-checksum.ts'
 import { appendToUpload } from './tus-append.ts'
 import { createUpload } from './tus-create.ts'
 import { TUS_VERSION } from './tus-headers.ts'
-import { deleteUpload, getUpload, headUpload } from './tus-look.ts'
+import { deleteUpload, getUpload, headUpload } from './tus-status.ts'
 
 /** Resumable uploads by the tus protocol 1.0.0. */
 

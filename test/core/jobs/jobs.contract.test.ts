@@ -11,7 +11,7 @@ import {
 } from '../../../src/core/jobs/job-leases.ts'
 import { findJob, takeJob } from '../../../src/core/jobs/jobs.rows.ts'
 import { type Job, startJobs } from '../../../src/core/jobs/jobs.ts'
-import { BEAT, DEAD_AFTER, joinNodes, type Nodes } from '../../../src/core/nodes/nodes.ts'
+import { DEAD_AFTER, HEARTBEAT_INTERVAL, joinNodes, type Nodes } from '../../../src/core/nodes/nodes.ts'
 import { COMMAND_LINE } from '../../../src/domain/audit.ts'
 import { DAY, HOUR, MINUTE, SECOND, systemTimers, type Timers } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
@@ -84,10 +84,10 @@ function houseOf(database: ContractDatabase) {
     },
     /** The others beat and look until those that do not are taken for dead. */
     async bury(living: readonly Node[]): Promise<void> {
-      for (let gone = 0; gone <= DEAD_AFTER; gone += BEAT) {
+      for (let gone = 0; gone <= DEAD_AFTER; gone += HEARTBEAT_INTERVAL) {
         for (const { nodes } of living) await nodes.beat()
         for (const { nodes } of living) await nodes.removeDead()
-        clock.advance(BEAT)
+        clock.advance(HEARTBEAT_INTERVAL)
       }
       for (const { nodes } of living) await nodes.beat()
       for (const { nodes } of living) await nodes.removeDead()
@@ -255,7 +255,7 @@ describe.each(both)('jobs of several nodes on %s', (_, open) => {
     let taken = null
     await living.nodes.removeDead()
     while (taken === null) {
-      house.clock.advance(BEAT)
+      house.clock.advance(HEARTBEAT_INTERVAL)
       await living.nodes.beat()
       await living.nodes.removeDead()
       const isHeld = held?.isHeld()

@@ -1,8 +1,8 @@
 /** Whether a server runs on a database that any number of them may have open. */
 import { describe, expect, test } from 'bun:test'
 import { assertNoServerRuns } from '../../../src/core/nodes/no-server-runs.ts'
-import { countBeat, insertNode } from '../../../src/core/nodes/nodes.rows.ts'
-import { BEAT, DEAD_AFTER } from '../../../src/core/nodes/nodes.ts'
+import { insertNode, recordHeartbeat } from '../../../src/core/nodes/nodes.rows.ts'
+import { DEAD_AFTER, HEARTBEAT_INTERVAL } from '../../../src/core/nodes/nodes.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { makeNodeId, systemRandom } from '../../../src/domain/random.ts'
 import { databases } from '../../support/databases/databases.ts'
@@ -42,7 +42,7 @@ describe.each(databases('watching for servers'))('on %s', (_name, open) => {
     const id = makeNodeId(systemRandom)
     await insertNode(database.db, id, 0)
     const { quiet } = watching(database.db, async (second) => {
-      if (second * 1000 === BEAT) await countBeat(database.db, id)
+      if (second * 1000 === HEARTBEAT_INTERVAL) await recordHeartbeat(database.db, id)
     })
     await expect(quiet).rejects.toThrow('a server runs')
   })

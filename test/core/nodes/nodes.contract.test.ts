@@ -8,7 +8,7 @@ import { createKeys } from '../../../src/accounts/keys/keys.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import { topFolder } from '../../../src/core/accounts.rows.ts'
 import { removeQuietNode } from '../../../src/core/nodes/nodes.rows.ts'
-import { BEAT, DEAD_AFTER, joinNodes, type Nodes } from '../../../src/core/nodes/nodes.ts'
+import { DEAD_AFTER, HEARTBEAT_INTERVAL, joinNodes, type Nodes } from '../../../src/core/nodes/nodes.ts'
 import { createRateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
 import { createStoreHealth } from '../../../src/core/store/store-health.ts'
 import type { Database } from '../../../src/database/database.ts'
@@ -54,8 +54,8 @@ const idsIn = async (db: Database) =>
 
 /** Lets time pass in the rhythm of the jobs: those nodes beat and look, the others stand still. */
 async function pass({ clock }: Parts, milliseconds: number, living: readonly Nodes[]): Promise<void> {
-  for (let gone = 0; gone < milliseconds; gone += BEAT) {
-    clock.advance(Math.min(BEAT, milliseconds - gone))
+  for (let gone = 0; gone < milliseconds; gone += HEARTBEAT_INTERVAL) {
+    clock.advance(Math.min(HEARTBEAT_INTERVAL, milliseconds - gone))
     for (const node of living) await node.beat()
     for (const node of living) await node.removeDead()
   }
@@ -93,7 +93,7 @@ describe.each(both)('nodes on %s', (_, open) => {
     const parts = partsOf(database)
     const [watcher, slow] = [await parts.join(), await parts.join()]
     for (let round = 0; round < 5; round++) {
-      await pass(parts, DEAD_AFTER - BEAT, [watcher])
+      await pass(parts, DEAD_AFTER - HEARTBEAT_INTERVAL, [watcher])
       await slow.beat()
     }
     expect(await idsIn(parts.db)).toContain(slow.id())
@@ -107,9 +107,9 @@ describe.each(both)('nodes on %s', (_, open) => {
     // The database was away for everybody, or the watcher itself stood still.
     parts.clock.advance(10 * MINUTE)
     await watcher.removeDead()
-    await pass(parts, DEAD_AFTER - BEAT, [watcher])
+    await pass(parts, DEAD_AFTER - HEARTBEAT_INTERVAL, [watcher])
     expect(await idsIn(parts.db)).toContain(other.id())
-    await pass(parts, BEAT, [watcher])
+    await pass(parts, HEARTBEAT_INTERVAL, [watcher])
     expect(await idsIn(parts.db)).not.toContain(other.id())
   })
 

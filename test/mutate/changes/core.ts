@@ -99,10 +99,13 @@ export const core: readonly Change[] = [
   ...changesIn('src/core/nodes/nodes.ts', nodes, [
     ['const DEAD_AFTER = 30 * SECOND', 'const DEAD_AFTER = 20 * SECOND'],
     ['began - before.since >= DEAD_AFTER', 'began - before.since > DEAD_AFTER'],
-    ['const SURELY_ALIVE_FOR = DEAD_AFTER - 2 * BEAT', 'const SURELY_ALIVE_FOR = DEAD_AFTER + 2 * BEAT'],
+    [
+      'const SURELY_ALIVE_FOR = DEAD_AFTER - 2 * HEARTBEAT_INTERVAL',
+      'const SURELY_ALIVE_FOR = DEAD_AFTER + 2 * HEARTBEAT_INTERVAL',
+    ],
     ['now - lookBegan > MAX_CHECK_GAP', 'false'],
     ['before?.beats !== other.beats', 'before === undefined'],
-    ['if (await countBeat(db, id)) {', 'if ((await countBeat(db, id)) || true) {'],
+    ['if (await recordHeartbeat(db, id)) {', 'if ((await recordHeartbeat(db, id)) || true) {'],
     ['if (alone) await removeAllNodes(trx)', ''],
     ['        beatAt = now\n', ''],
   ]),

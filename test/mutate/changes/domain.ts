@@ -44,7 +44,7 @@ export const domain: readonly Change[] = [
   ...changesIn('src/domain/file-name.ts', { tests: ['test/domain/file-name.test.ts'] }, [
     ['const MAX_BYTES = 255', 'const MAX_BYTES = 256'],
     ["Math.max(raw.lastIndexOf('/'), raw.lastIndexOf('\\\\'))", "raw.lastIndexOf('/')"],
-    [".replace(UNSEEN, '')", ''],
+    [".replace(INVISIBLE, '')", ''],
     ["shorten(visible, RAW_FACTOR * MAX_BYTES).normalize('NFC')", 'shorten(visible, RAW_FACTOR * MAX_BYTES)'],
     ["name === '.' || name === '..'", "name === '.'"],
     ['room - Buffer.byteLength(suffix)', 'room'],
@@ -56,11 +56,11 @@ export const domain: readonly Change[] = [
     ["name === '.' || name === '..'", "name === '.'"],
     ['MAX_CHARACTERS - mark.length', 'MAX_CHARACTERS'],
   ]),
-  ...changesIn('src/domain/unseen.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
+  ...changesIn('src/domain/invisible-characters.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
     ['value.trim()', 'value'],
     ['/\\p{Cc}/u.test(given)', "given === ''"],
     ['!given.isWellFormed()', "given === ''"],
-    [".replace(UNSEEN_BUT_MARKS, '')", ''],
+    [".replace(INVISIBLE_BUT_MARKS, '')", ''],
     ["'').trim()", "'')"],
   ]),
   ...changesIn('src/domain/measured-text.ts', { tests: ['test/domain/measured-text.test.ts'] }, [

@@ -34,7 +34,7 @@ export const uploads: readonly Change[] = [
     ['where reservations.bytes < given.size', 'where reservations.bytes > given.size'],
   ]),
   ...changesIn('src/core/reservations.rows.ts', claims, [['.length > 0', '.length >= 0']]),
-  ...changesIn('src/uploads/receipts/claiming.ts', claims, [
+  ...changesIn('src/uploads/receipts/claim.ts', claims, [
     ['    await changeTotals(trx, GUESTS, { storage: -size, files: -1 })\n', ''],
     ['    await changeFiles(trx, from, -1, -size)\n', ''],
     ['    await changeTotals(trx, account, { storage: size, files: 1 })\n', ''],

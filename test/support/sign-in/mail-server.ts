@@ -113,7 +113,7 @@ export async function startMailServer({ tls = false } = {}): Promise<MailServer>
   }
 }
 
-const UNSEEN = '\u200B'
+const INVISIBLE = '\u200B'
 
 function readMail(mail: Email, to: string): ReceivedMail {
   const [text, html] = [mail.text ?? '', mail.html ?? '']
@@ -122,8 +122,8 @@ function readMail(mail: Email, to: string): ReceivedMail {
     to,
     from: mail.from?.address ?? '',
     subject: mail.subject ?? '',
-    text: text.replaceAll(UNSEEN, ''),
-    html: html.replaceAll(UNSEEN, ''),
+    text: text.replaceAll(INVISIBLE, ''),
+    html: html.replaceAll(INVISIBLE, ''),
     written: text + html,
     messageId: mail.messageId ?? '',
     headers: new Map(mail.headers.map(({ key, value }) => [key, value])),

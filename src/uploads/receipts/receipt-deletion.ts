@@ -12,21 +12,26 @@ import { uploadByUuid } from '../uploads.rows.ts'
 export type GuestFile = FileIdentifier & { readonly kind: 'uuid' }
 
 /** Every function throws Refusal NOT_FOUND when nothing is left of the upload. */
-interface Deleting {
+interface ReceiptDeletion {
   /** Deletes the file for good, or ends its upload. */
   remove(reach: Reach, file: GuestFile): Promise<void>
   /** The same of what came by an upload link: LINK_ENDED where the link is over and the file there. */
   withdraw(tag: string): Promise<void>
 }
 
-interface DeletingParts {
+interface ReceiptDeletionParts {
   readonly db: Database
   readonly clock: Pick<Clock, 'now'>
   readonly resumable: Pick<ResumableUploads, 'cancel'>
   readonly files: { readonly removals: Pick<Removals, 'files'> }
 }
 
-export function createDeleting({ db, clock, resumable, files }: DeletingParts): Deleting {
+export function createReceiptDeletion({
+  db,
+  clock,
+  resumable,
+  files,
+}: ReceiptDeletionParts): ReceiptDeletion {
   /** Whether an unfinished upload was ended. */
   async function endUpload(reach: Reach, uuid: Uuid): Promise<boolean> {
     const upload = await uploadByUuid(db, uuid)

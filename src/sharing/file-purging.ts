@@ -18,7 +18,7 @@ import type { FileOfContent } from '../files/refused-contents.rows.ts'
  * Deletes a file permanently in any state: live, expired, binned by itself or with a folder, or being
  * restored. Keeps every total consistent. The account must be locked.
  */
-export async function takeFileOut(trx: Trx, file: FileOfContent, at: number): Promise<void> {
+export async function purgeFile(trx: Trx, file: FileOfContent, at: number): Promise<void> {
   if (file.removal === 'expired') return setRemoved(trx, [file], 'deleted', at)
   if (file.removal === 'binned') return deleteFromBin(trx, file, at)
   const chain = await folderChain(trx, file.folder_id)

@@ -40,7 +40,7 @@ interface FollowingParts {
 }
 
 /** How far an upload is, for one reader of it. */
-export class Following {
+export class UploadFollower {
   readonly #parts: FollowingParts
   #known: { readonly arrival: Arrival; readonly at: number } | null = null
   #letInAt: number

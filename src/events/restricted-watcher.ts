@@ -11,7 +11,7 @@ import type { Watcher } from './watcher.ts'
  * A watcher of the account for somebody who may be kept to one folder: told only of what is in it or below it, by the
  * place where that folder is when it is told.
  */
-export function keptWatcher(db: Database, reach: Reach, watcher: Watcher): Watcher {
+export function restrictedWatcher(db: Database, reach: Reach, watcher: Watcher): Watcher {
   if (reach.within === null) return watcher
   return {
     async next() {

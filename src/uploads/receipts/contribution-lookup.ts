@@ -9,7 +9,7 @@ import { isWithin } from '../../files/folders/places.ts'
 import { contributionByReceipt, type GivenContribution } from '../contributions.rows.ts'
 import type { ResumableUploads } from '../resumable/resumable-uploads.ts'
 import { uploadByUuid } from '../uploads.rows.ts'
-import { notFound } from './deleting.ts'
+import { notFound } from './receipt-deletion.ts'
 
 /** What came by an upload link, for whoever sent it: what they sent and said, and nothing of what became of it. */
 export interface ReceivedContribution extends Required<{ readonly [Field in AskedField]: string | null }> {
@@ -35,7 +35,7 @@ interface LookingParts {
 }
 
 /** Throws Refusal NOT_FOUND when nothing is left of it. */
-export async function lookAtContribution(parts: LookingParts, tag: string): Promise<ReceivedContribution> {
+export async function findContribution(parts: LookingParts, tag: string): Promise<ReceivedContribution> {
   const found = await contributionByReceipt(parts.db, tag)
   if (found === undefined) throw notFound()
   const { sender, address, reference, created_at, owner, slug, link_name: name, revoked_at } = found

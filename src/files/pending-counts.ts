@@ -28,7 +28,7 @@ interface ArchiveUse extends EqualUse {
 }
 
 /** Counts in memory that are not in the database yet. */
-export class UnwrittenCounts {
+export class PendingCounts {
   readonly #files = new Map<FileId, FileUse>()
   readonly #archives: ArchiveUse[] = []
   #days = new Map<string, Map<AccountId, number>>()

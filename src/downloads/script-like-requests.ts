@@ -14,6 +14,6 @@ const RUNNING: ReadonlySet<string> = new Set([
  * Whether a browser wants to run the answer in a page of this origin. Our pages may load scripts and styles from it, so
  * that what people upload must never be one, even if somebody found a way to write into a page.
  */
-export function isToRunHere({ headers }: Request): boolean {
+export function isScriptLikeRequest({ headers }: Request): boolean {
   return headers.get('sec-fetch-site') === 'same-origin' && RUNNING.has(headers.get('sec-fetch-dest') ?? '')
 }

@@ -5,7 +5,7 @@ import { type CancelTimer, type Clock, MINUTE, SECOND } from '../domain/clock.ts
 import { Refusal } from '../domain/errors.ts'
 import type { ChangeId } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
-import { keptWatcher } from './kept-watcher.ts'
+import { restrictedWatcher } from './restricted-watcher.ts'
 import { WatchedAccounts } from './watched-accounts.ts'
 import { createWatcher, type Watcher } from './watcher.ts'
 
@@ -21,7 +21,7 @@ const ACCOUNTS = 500
 const CHANGES = 1000
 
 /** Tells those who watch an account what changes in it within their reach, by whatever node. */
-export class Watching {
+export class ChangeFeed {
   readonly #db: Database
   readonly #clock: Clock
   readonly #report: (error: unknown) => void
@@ -67,7 +67,7 @@ export class Watching {
       this.#version = null
       this.#schedule()
     }
-    return keptWatcher(this.#db, reach, watcher)
+    return restrictedWatcher(this.#db, reach, watcher)
   }
 
   /** The event of a link that a change of the kind `link` names; undefined where it is gone. */
