@@ -167,6 +167,10 @@ export function streamOf(chunks: BlobChunks): ReadableStream<Uint8Array> {
 
 export type BlobBody = Blob | ReadableStream<Uint8Array>
 
+export function chunksOf(body: BlobBody): ReadableStream<Uint8Array> {
+  return body instanceof Blob ? body.stream() : body
+}
+
 /** Throws StoreFailure from every method when the store cannot take the bytes; then only `abort` makes sense. */
 export interface BlobWriter {
   /**

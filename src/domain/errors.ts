@@ -93,3 +93,7 @@ export class Refusal extends Error {
     this.reason = options.reason ?? null
   }
 }
+
+export function preconditionFailed(message: string): Refusal {
+  return new Refusal('PRECONDITION_FAILED', message)
+}

@@ -65,21 +65,24 @@ export async function runChildCommand(
     if (mayGoOn()) continue
     child.stdin.end()
     if (!(await endsWithin(STOPS_WITHIN, child.exited))) child.kill('SIGKILL')
+    await endsWithin(SECOND, said)
     return null
   }
   await endsWithin(SECOND, said)
   return { code: child.exitCode, output, failure: failure.replace('error: ', '') }
 }
 
-/** Never throws. */
+/** Ends where the stream fails, without throwing: how the process ended says more. */
 async function eachLine(stream: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder()
   let rest = ''
-  for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = (lines.pop() ?? '').slice(0, LONGEST_LINE)
-    for (const line of lines) take(line.slice(0, LONGEST_LINE))
-  }
+  try {
+    for await (const chunk of stream) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = (lines.pop() ?? '').slice(0, LONGEST_LINE)
+      for (const line of lines) take(line.slice(0, LONGEST_LINE))
+    }
+  } catch {}
   if (rest !== '') take(rest)
 }
 

@@ -10,7 +10,7 @@ import type { Database, Queryable, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
+import { preconditionFailed } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 
 /** Keys for signing and encryption. */
@@ -31,10 +31,10 @@ export async function readSecret(source: SecretSource | null): Promise<string | 
   if (source === null) return null
   if (source.kind === 'text') return source.text
   const text = await readFile(source.path, 'utf8').catch((error: Error) => {
-    throw refused(`the secret in ${source.path} cannot be read: ${error.message}`)
+    throw preconditionFailed(`the secret in ${source.path} cannot be read: ${error.message}`)
   })
   if (text.trim().length < SHORTEST) {
-    throw refused(`${source.path} has to hold a secret of at least ${SHORTEST} characters`)
+    throw preconditionFailed(`${source.path} has to hold a secret of at least ${SHORTEST} characters`)
   }
   return text.trim()
 }
@@ -47,7 +47,7 @@ export async function openSecrets(db: Queryable, given: string | null, random: R
   const fingerprint = await metaOf(db, FINGERPRINT)
   if (given === null) {
     if (fingerprint !== null) {
-      throw refused(
+      throw preconditionFailed(
         'this data was made with a secret that is kept outside of it: set HOLDFAST_SECRET or HOLDFAST_SECRET_FILE to that one, or let "holdfast secret rotate" make another',
       )
     }
@@ -55,12 +55,12 @@ export async function openSecrets(db: Queryable, given: string | null, random: R
     return { links: await metaValue(db, LINKS, make), signIn: await metaValue(db, SIGN_IN, make) }
   }
   if (fingerprint === null && ((await metaOf(db, LINKS)) ?? (await metaOf(db, SIGN_IN))) !== null) {
-    throw refused(
+    throw preconditionFailed(
       'this data was made with a secret that lies in its database, and another one is set: run "holdfast secret rotate" once to go over to it, or take HOLDFAST_SECRET and HOLDFAST_SECRET_FILE away',
     )
   }
   if ((await metaValue(db, FINGERPRINT, () => fingerprintOf(given))) !== fingerprintOf(given)) {
-    throw refused(
+    throw preconditionFailed(
       'this data was made with another secret than the one in HOLDFAST_SECRET or HOLDFAST_SECRET_FILE: set that one, or run "holdfast secret rotate" to go over to the new one',
     )
   }
@@ -93,7 +93,7 @@ export async function rotateSecrets(
     const before = await formerSignIn(trx, former)
     const codes = await listCodeSecrets(trx)
     if (before === null && codes.length > 0 && !mayDropCodes) {
-      throw refused(
+      throw preconditionFailed(
         `${codes.length} accounts use authenticator apps, whose secrets are encrypted with the former secret: give it with --former-file, or turn their codes off with --drop-codes`,
       )
     }
@@ -123,7 +123,7 @@ export async function rotateSecrets(
 async function formerSignIn(trx: Trx, former: string | null): Promise<string | null> {
   if (former === null) return metaOf(trx, SIGN_IN)
   if ((await metaOf(trx, FINGERPRINT)) !== fingerprintOf(former)) {
-    throw refused('the secret in that file is not the one that this data was made with')
+    throw preconditionFailed('the secret in that file is not the one that this data was made with')
   }
   return derived(former).signIn
 }
@@ -140,8 +140,4 @@ function key(secret: string, use: string): string {
 /** Identifies a secret without revealing it. */
 function fingerprintOf(secret: string): string {
   return createHash('sha256').update(key(secret, 'fingerprint')).digest('hex')
-}
-
-function refused(message: string): Refusal {
-  return new Refusal('PRECONDITION_FAILED', message)
 }

@@ -1,4 +1,4 @@
-import { assertSize, type BlobStore, BlobUnreadable, isUnreadable } from '../blobs/blob-store.ts'
+import { assertSize, type BlobStore, BlobUnreadable, chunksOf, isUnreadable } from '../blobs/blob-store.ts'
 import type { BlobKey } from '../domain/ids.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function* blobBytes(
   const body = await blobs.read(key, 0, length, size)
   let came = 0
   try {
-    for await (const chunk of body instanceof Blob ? body.stream() : body) {
+    for await (const chunk of chunksOf(body)) {
       came += chunk.byteLength
       yield chunk
     }

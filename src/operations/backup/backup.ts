@@ -6,17 +6,16 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { metaOf, setMeta } from '../../core/meta.rows.ts'
-import { assertPaired, pairMeta } from '../../core/store/pairing.ts'
-import { yieldToEventLoop } from '../../core/throttle.ts'
+import { pairMeta } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { migrate } from '../../database/migrate.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { preconditionFailed } from '../../domain/errors.ts'
 import { makeBlobKey } from '../../domain/random.ts'
-import { connect, databaseExists, openBlobs, openRows, type StorageOptions } from '../../storage.ts'
-import { assertOwnVersion } from '../database-version.ts'
+import { openRows, type StorageOptions } from '../../storage.ts'
+import { withInstallation } from '../installation.ts'
 import type { Carrier } from '../relocation/blob-carrying.ts'
-import { copySnapshot, countRows } from '../relocation/copying.rows.ts'
+import { copySnapshot } from '../relocation/copying.rows.ts'
 import {
   blobsAmong,
   forgetRelocated,
@@ -25,6 +24,7 @@ import {
   sumOfBlobs,
 } from '../relocation/relocated-blobs.rows.ts'
 import { carryBytes, type Damage } from '../relocation/relocation-bytes.ts'
+import { watchedRows } from '../relocation/watched-rows.ts'
 import { liesWithServer, placeName } from '../store-places.ts'
 import { addCopied, listedAmong, liveFiles, makeListed, writeRows } from './backup.rows.ts'
 import { startCarryingThreads } from './carrying-threads.ts'
@@ -77,41 +77,37 @@ const MOST_SNAPSHOTS = 5
 
 /** Throws Refusal PRECONDITION_FAILED where there is nothing to back up, or no backup to add to. */
 export async function backUp(backup: Backup): Promise<BackedUp> {
-  const { config, random, place, rate, watch } = backup
-  if (!databaseExists(config)) throw refused(`there is no Holdfast data in ${config.dataDir}`)
+  const { config, place, rate, watch } = backup
   if (liesWithServer(place, config)) {
-    throw refused(
+    throw preconditionFailed(
       `${placeName(place)} lies where the server keeps its files or their mirror: name a place of its own`,
     )
   }
-  const open = new AsyncDisposableStack()
-  try {
-    const { db, close } = await connect({ ...backup, report() {} })
-    open.defer(close)
-    await assertOwnVersion(db)
-    const blobs = await openBlobs({ ...backup, report() {} }, false)
-    await assertPaired(db, blobs, random)
-    const mark = (await metaOf(db, pairMeta.mark)) ?? ''
-    if (backup.onlyOwn) await assertOwn(backup, db, mark)
-    const target = await openToWrite(backup)
-    open.defer(() => target.catalog.release())
-    const scratch = await makeScratch()
-    open.defer(() => rm(scratch, { recursive: true, force: true }))
-    const durability = await durabilityOf(place)
-    const { s3, dataDir, groupRead } = config
-    const { isSyncedLater } = durability
-    const copier = startCarryingThreads(
-      { config: { s3, dataDir, groupRead }, place, key: target.key, isSyncedLater, rate },
-      (bytes) => {
-        durability.wrote(bytes)
-        watch.advance({ count: 0, bytes, wasThere: false })
-      },
-    )
-    open.defer(() => copier.close())
-    return await addPoint({ ...backup, db, target, durability, copier, scratch, mark })
-  } finally {
-    await open.disposeAsync()
-  }
+  return withInstallation(backup, async ({ db }) => {
+    const open = new AsyncDisposableStack()
+    try {
+      const mark = (await metaOf(db, pairMeta.mark)) ?? ''
+      if (backup.onlyOwn) await assertOwn(backup, db, mark)
+      const target = await openToWrite(backup)
+      open.defer(() => target.catalog.release())
+      const scratch = await makeScratch()
+      open.defer(() => rm(scratch, { recursive: true, force: true }))
+      const durability = await durabilityOf(place)
+      const { s3, dataDir, groupRead } = config
+      const { isSyncedLater } = durability
+      const copier = startCarryingThreads(
+        { config: { s3, dataDir, groupRead }, place, key: target.key, isSyncedLater, rate },
+        (bytes) => {
+          durability.wrote(bytes)
+          watch.advance({ count: 0, bytes, wasThere: false })
+        },
+      )
+      open.defer(() => copier.close())
+      return await addPoint({ ...backup, db, target, durability, copier, scratch, mark })
+    } finally {
+      await open.disposeAsync()
+    }
+  })
 }
 
 /** Throws Refusal PRECONDITION_FAILED. */
@@ -121,19 +117,15 @@ async function assertOwn(options: TargetOptions, db: Database, mark: string): Pr
   if (present === null) {
     const known = await runsOf(db, 'backup', name)
     if ((known?.last ?? null) === null) return
-    throw refused(
+    throw preconditionFailed(
       `there is no backup in ${name} any more; is it mounted? "holdfast backup" begins a new one there`,
     )
   }
   const { installation = null, points } = present
   if (points.length === 0 || installation === null || installation === mark) return
-  throw refused(
+  throw preconditionFailed(
     `${name} has the backup of another installation; after a restore or a relocation "holdfast backup" goes on with it`,
   )
-}
-
-function refused(message: string): Refusal {
-  return new Refusal('PRECONDITION_FAILED', message)
 }
 
 type Run = Backup & {
@@ -262,7 +254,9 @@ async function takeSnapshot(
     if (taken !== null) return taken
     await rm(path)
     if (tries === MOST_SNAPSHOTS) {
-      throw refused('files were removed faster than they could be copied; run it again when less is deleted')
+      throw preconditionFailed(
+        'files were removed faster than they could be copied; run it again when less is deleted',
+      )
     }
   }
 }
@@ -276,23 +270,15 @@ async function withRows<T>(path: string, work: (rows: Database) => Promise<T>): 
   }
 }
 
-async function copyRowsInto({ db, target, signal, watch }: Run, rows: Database): Promise<void> {
+async function copyRowsInto(run: Run, rows: Database): Promise<void> {
+  const { db, target } = run
   await migrate(rows)
-  const count = await countRows(db, { sameStore: false })
-  let step: 'copied' | 'compared' = 'copied'
-  watch.begin('rows', { count, bytes: 0 })
   await copySnapshot({
     from: db,
     to: rows,
     ownMeta: Object.values(pairMeta),
     sameStore: false,
-    async onRows(present, number) {
-      signal.throwIfAborted()
-      if (present !== step) watch.begin('compare', { count, bytes: 0 })
-      step = present
-      watch.advance({ count: number, bytes: 0, wasThere: false })
-      await yieldToEventLoop()
-    },
+    onRows: await watchedRows(db, { sameStore: false }, run),
   })
   // A restore that was killed recognizes by it what it has begun to fill.
   const { mark } = target.catalog.present

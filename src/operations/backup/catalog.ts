@@ -9,6 +9,7 @@ import { type Clock, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { type BlobKey, isBlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
+import { parsedJson } from '../parsed-json.ts'
 import type { BackupStore } from './backup-store.ts'
 import { isGone, ownProcess } from './own-process.ts'
 
@@ -75,20 +76,12 @@ export function doubtedWith(present: Catalog['doubted'] = [], keys: readonly Blo
 export async function readCatalog(store: BackupStore): Promise<Catalog | null> {
   const text = await store.readMark()
   if (text === null) return null
-  const read = catalog.safeParse(parsed(text))
+  const read = catalog.safeParse(parsedJson(text))
   if (read.success) return read.data
   throw new Refusal(
     'PRECONDITION_FAILED',
     'the target is no backup, or one of a newer version: name a folder or bucket of its own',
   )
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** A catalog that this process alone works on. */

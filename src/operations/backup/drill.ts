@@ -3,6 +3,8 @@ import { rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { signedAddress } from '../../contract/public.ts'
+import { chunksUnlessAborted } from '../../domain/abort.ts'
+import { MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { SCOPES } from '../../domain/scopes.ts'
 import { formatSize } from '../../domain/sizes.ts'
@@ -13,6 +15,11 @@ import { pointsOf, type Restored, type Restoring, restore } from './restore.ts'
 import { makeScratch } from './scratch.ts'
 
 export type { Outcome } from './own-runs.ts'
+
+/** A server of this machine that does not answer by then hangs; it sends a megabyte in a second at the least. */
+const ANSWERS_WITHIN = MINUTE
+/** Bytes in a millisecond. */
+const SLOWEST = 1000
 
 export interface Drill extends Omit<Restoring, 'at'> {
   /** Folder in which the scratch place is made. */
@@ -54,7 +61,7 @@ export async function drill(given: Drill): Promise<Drilled> {
     const wrong: WrongFile[] = []
     for (const file of sample) {
       given.signal.throwIfAborted()
-      const reason = await readBack(server.url, file, keys.get(file.owner))
+      const reason = await readBack(server.url, file, keys.get(file.owner), given.signal)
       if (reason !== null) wrong.push({ slug: file.slug, name: file.name, owner: file.owner, reason })
     }
     const bytes = sample.reduce((sum, { size }) => sum + size, 0)
@@ -133,7 +140,13 @@ async function keysOf(sample: readonly SampledFile[], given: Drill): Promise<Rea
 }
 
 /** What is wrong with the file; null for one that comes back as it was uploaded. */
-async function readBack(url: string, { slug, sha256 }: SampledFile, key?: string): Promise<string | null> {
+async function readBack(
+  url: string,
+  { slug, size, sha256 }: SampledFile,
+  key: string | undefined,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN + size / SLOWEST)])
   const asked = await fetch(`${url}/v2/api/public/download`, {
     method: 'POST',
     headers: {
@@ -141,16 +154,19 @@ async function readBack(url: string, { slug, sha256 }: SampledFile, key?: string
       ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
     },
     body: JSON.stringify({ file_slug: slug }),
+    signal: limit,
   })
   const signed = signedAddress.safeParse(await asked.json().catch(() => null))
   if (!signed.success) return `its address was refused (status ${asked.status})`
   const { file, token } = signed.data
-  const answer = await fetch(`${url}/v2/${file}?token=${encodeURIComponent(token)}&download=true`)
+  const address = `${url}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
+  const answer = await fetch(address, { signal: limit })
   if (answer.status !== 200 || answer.body === null) return `it was answered with status ${answer.status}`
   const hash = new Bun.CryptoHasher('sha256')
   try {
-    for await (const chunk of answer.body) hash.update(chunk)
+    for await (const chunk of chunksUnlessAborted(limit, answer.body)) hash.update(chunk)
   } catch {
+    signal.throwIfAborted()
     return 'its download broke off'
   }
   return hash.digest('hex') === sha256 ? null : 'it has other bytes'

@@ -17,6 +17,7 @@ import {
   storageEnvironment,
   withoutSettings,
 } from '../child-command.ts'
+import { parsedJson } from '../parsed-json.ts'
 import { placeName } from '../store-places.ts'
 import { tellAdministrators } from './backup-mails.ts'
 import {
@@ -81,18 +82,10 @@ async function runWhenDue(parts: Parts, own: OwnBackups, run: OwnRun, mayGoOn: (
 /** The reason of a failure as a text. */
 function resultOf(run: OwnRun, { code, output, failure }: ChildEnd): Outcome | string {
   if (code === 0) {
-    const said = outcome.safeParse(parsed(output))
+    const said = outcome.safeParse(parsedJson(output))
     if (said.success) return said.data
   }
   return failure || `the process of the ${run} ended with ${code ?? 'a signal'}`
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** Administrators are told of what is wrong once a day at most, and of each drill that ended. */

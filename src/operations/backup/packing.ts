@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { chunksOf } from '../../blobs/blob-store.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { BackupStore } from './backup-store.ts'
@@ -38,7 +39,7 @@ export async function unpackRows(store: BackupStore, point: Point, path: string)
   const hash = new Bun.CryptoHasher('sha256')
   async function* packed(): AsyncGenerator<Uint8Array> {
     const body = await store.read(point.key, 0, point.size, point.size)
-    for await (const chunk of body instanceof Blob ? body.stream() : body) {
+    for await (const chunk of chunksOf(body)) {
       hash.update(chunk)
       yield chunk
     }

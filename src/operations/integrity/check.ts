@@ -1,13 +1,11 @@
 /** Compares what the database promises with the bytes in the store, beside running servers. */
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { GARBAGE_GRACE } from '../../core/blobs.rows.ts'
-import { assertPaired } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
-import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
-import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
-import { assertOwnVersion } from '../database-version.ts'
+import type { StorageOptions } from '../../storage.ts'
+import { withInstallation } from '../installation.ts'
 import type { BringingBack } from './bringing-back.ts'
 import { lookAtContents, type Wrong } from './contents.ts'
 import { contentTotals, filesWith } from './integrity.rows.ts'
@@ -83,23 +81,8 @@ const MOST_NAMED = 1000
 export const MOST_LISTED = 100_000
 
 /** Throws Refusal PRECONDITION_FAILED where there is no database of this version, and WrongStore. */
-export async function checkInstallation(check: Check): Promise<CheckResult> {
-  const { config, random } = check
-  if (!databaseExists(config)) throw refused(`there is no Holdfast data in ${config.dataDir}`)
-  const storage = { ...check, report() {} }
-  const { db, close } = await connect(storage)
-  try {
-    await assertOwnVersion(db)
-    const blobs = await openBlobs(storage, false)
-    await assertPaired(db, blobs, random)
-    return await new Checking(check, db, blobs).run()
-  } finally {
-    await close()
-  }
-}
-
-function refused(message: string): Refusal {
-  return new Refusal('PRECONDITION_FAILED', message)
+export function checkInstallation(check: Check): Promise<CheckResult> {
+  return withInstallation(check, ({ db, blobs }) => new Checking(check, db, blobs).run())
 }
 
 class Checking {

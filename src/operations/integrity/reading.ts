@@ -1,4 +1,4 @@
-import { BlobDamaged, BlobMissing, type BlobStore, isUnreadable } from '../../blobs/blob-store.ts'
+import { BlobDamaged, BlobMissing, type BlobStore, chunksOf, isUnreadable } from '../../blobs/blob-store.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { ContentRow } from './integrity.rows.ts'
 import { type Pace, unpaced } from './pace.ts'
@@ -13,7 +13,7 @@ export async function readDamage(
   let read = 0
   try {
     const body = await blobs.read(key, 0, size, size)
-    for await (const chunk of body instanceof Blob ? body.stream() : body) {
+    for await (const chunk of chunksOf(body)) {
       hash.update(chunk)
       read += chunk.length
       await pace(chunk.length)

@@ -1,4 +1,4 @@
-import { BlobDamaged, BlobMissing, type BlobStore, isUnreadable } from '../../blobs/blob-store.ts'
+import { BlobDamaged, BlobMissing, type BlobStore, chunksOf, isUnreadable } from '../../blobs/blob-store.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { BlobKey, Sha256 } from '../../domain/ids.ts'
 import { type Pace, unpaced } from './pace.ts'
@@ -24,7 +24,7 @@ export async function copyVerified(copy: ContentCopy, pace: Pace = unpaced): Pro
   const writer = await to.create(toKey)
   try {
     const body = await from.read(fromKey, 0, size, size)
-    for await (const chunk of body instanceof Blob ? body.stream() : body) {
+    for await (const chunk of chunksOf(body)) {
       await pace(chunk.length)
       hash.update(chunk)
       read += chunk.length

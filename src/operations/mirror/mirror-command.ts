@@ -1,18 +1,16 @@
 /** What the command line does with the mirror, with or without a running server. */
 import { stat } from 'node:fs/promises'
-import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { MirrorConfig, StorePlace } from '../../config/setting-groups.ts'
 import type { Config } from '../../config.ts'
-import { assertPaired } from '../../core/store/pairing.ts'
-import type { Database } from '../../database/database.ts'
+import type { Installation } from '../../core/store/installation.ts'
 import { endsWithin } from '../../domain/abort.ts'
 import { MINUTE } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { preconditionFailed } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { Log } from '../../log.ts'
 import { settings } from '../../settings.ts'
-import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
-import { assertOwnVersion } from '../database-version.ts'
+import type { StorageOptions } from '../../storage.ts'
+import { withInstallation } from '../installation.ts'
 import { createDiskLoad } from '../integrity/disk-load.ts'
 import { linuxDiskPressure } from '../integrity/disk-pressure.ts'
 import { paceOf } from '../integrity/pace.ts'
@@ -112,29 +110,12 @@ const KEEPS_EVERY = MINUTE
 const noPressure = async () => null
 
 async function opened<T>(command: MirrorCommand, use: (parts: Opened) => Promise<T>): Promise<T> {
-  const { config, random } = command
-  if (config.mirror === null) throw refused(`there is no mirror: ${settings.mirror.variable} is not set`)
-  if (!databaseExists(config)) throw refused(`there is no Holdfast data in ${config.dataDir}`)
-  const storage = { ...command, report() {} }
-  const { db, close } = await connect(storage)
-  try {
-    await assertOwnVersion(db)
-    const blobs = await openBlobs(storage, false)
-    await assertPaired(db, blobs, random)
-    return await use({ db, blobs, ...config.mirror })
-  } finally {
-    await close()
-  }
+  const { mirror } = command.config
+  if (mirror === null) throw preconditionFailed(`there is no mirror: ${settings.mirror.variable} is not set`)
+  return withInstallation(command, (installation) => use({ ...installation, ...mirror }))
 }
 
-function refused(message: string): Refusal {
-  return new Refusal('PRECONDITION_FAILED', message)
-}
-
-interface Opened extends MirrorConfig {
-  readonly db: Database
-  readonly blobs: BlobStore
-}
+type Opened = MirrorConfig & Installation
 
 async function work(command: MirrorCommand, parts: Opened): Promise<Pick<MirrorReport, 'adopted' | 'read'>> {
   const { adopts, keeps, reads } = command

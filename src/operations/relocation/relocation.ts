@@ -4,7 +4,6 @@ import { type AssertNoServerStarted, assertNoServerRuns } from '../../core/nodes
 import { type Move, movesOf } from '../../core/store/installation.ts'
 import { pairMeta } from '../../core/store/pairing.ts'
 import { writeStoreMark } from '../../core/store/store-mark.ts'
-import { yieldToEventLoop } from '../../core/throttle.ts'
 import { forgetThumbnails } from '../../core/thumbnails.rows.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -16,10 +15,11 @@ import { endEveryUpload } from '../../uploads/resumable/upload-ends.rows.ts'
 import { unpaced } from '../integrity/pace.ts'
 import { carrierOn } from './blob-carrying.ts'
 import { compareOnThreads } from './comparing.ts'
-import { copyRows, countRows } from './copying.rows.ts'
+import { copyRows } from './copying.rows.ts'
 import { blobsAmong, blobsNotRelocated, dropRelocatedBlobs, sumOfBlobs } from './relocated-blobs.rows.ts'
 import { carryBytes, type Damage } from './relocation-bytes.ts'
 import { claimTarget } from './relocation-claim.ts'
+import { watchedRows } from './watched-rows.ts'
 
 export type RelocationStep = 'watch' | 'bytes' | 'rows' | 'compare' | 'switch'
 
@@ -129,23 +129,14 @@ async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: 
 }
 
 async function moveRows(parts: RelocationParts): Promise<void> {
-  const { source, target, watch, signal } = parts
+  const { source, target } = parts
   const sameStore = !movesOf(parts).bytes
-  const count = await countRows(source.db, { sameStore })
-  let step: 'copied' | 'compared' = 'copied'
-  watch.begin('rows', { count, bytes: 0 })
   await copyRows({
     from: source.db,
     to: target.db,
     ownMeta: Object.values(pairMeta),
     sameStore,
-    async onRows(present, rows) {
-      signal.throwIfAborted()
-      if (present !== step) watch.begin('compare', { count, bytes: 0 })
-      step = present
-      watch.advance({ count: rows, bytes: 0, wasThere: false })
-      await yieldToEventLoop()
-    },
+    onRows: await watchedRows(source.db, { sameStore }, parts),
   })
 }
 
