@@ -91,7 +91,8 @@ function useBin() {
 
 /** What was deleted and is not gone yet. */
 export function BinDialog({ close }: { close: () => void }) {
-  const { bin } = useFiles().texts
+  const { texts } = useFiles()
+  const { bin } = texts
   const { entries, hasMore, readMore, dealWith, empty, homeless, forgetHomeless, problem } = useBin()
   const [asked, setAsked] = useState<number | null>(null)
   const isEmpty = entries?.length === 0 && !hasMore
@@ -121,9 +122,9 @@ export function BinDialog({ close }: { close: () => void }) {
         ))}
       </ul>
       <div className="dialog-actions">
-        {hasMore && entries !== null ? (
+        {hasMore && (entries !== null || problem !== null) ? (
           <Button onClick={readMore} variant="default">
-            {bin.more}
+            {entries === null ? texts.operations.retry : bin.more}
           </Button>
         ) : null}
         {entries === null || isEmpty ? null : <EmptyBin empty={empty} />}

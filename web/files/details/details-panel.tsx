@@ -1,9 +1,11 @@
 import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { FileDetail } from '../../../src/contract/files.ts'
+import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import { fetchDetail, folderArchive } from '../client.ts'
 import { isOwnersAlone } from '../commands.ts'
+import { problemText } from '../dialogs/use-attempt.ts'
 import type { Entry, FileEntry, FolderEntry } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { amountOf } from '../list/amount.ts'
@@ -107,15 +109,25 @@ function FileDetails({ file }: { file: FileEntry }) {
   const { details } = texts
   const times = useTimes()
   const [detail, setDetail] = useState<FileDetail | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [tries, setTries] = useState(0)
 
   // What is known of it may be another with each version.
   const isBusy = shown.busy.has(file.key)
   useEffect(() => {
     if (isBusy) return
     const asking = new AbortController()
-    fetchDetail(file, asking.signal).then(setDetail, () => {})
+    fetchDetail(file, asking.signal).then(
+      (found) => {
+        setDetail(found)
+        setProblem(null)
+      },
+      (error: unknown) => {
+        if (!asking.signal.aborted) setProblem(problemText(error, texts))
+      },
+    )
     return () => asking.abort()
-  }, [file.id, shown.version, isBusy])
+  }, [file.id, shown.version, isBusy, tries])
 
   const verification = ({ verified_at: at }: FileDetail) =>
     at === null ? details.unverified : times.long(at)
@@ -135,6 +147,12 @@ function FileDetails({ file }: { file: FileEntry }) {
     <>
       <EntryPreview file={file} hasPicture={detail?.has_thumbnail === true} />
       <DetailsActions entry={file} />
+      <ProblemMessage isSmall text={problem} />
+      {problem === null ? null : (
+        <Button onClick={() => setTries(tries + 1)} size="compact-md" variant="default">
+          {texts.operations.retry}
+        </Button>
+      )}
       <Facts facts={facts} />
       <details className="disclosure">
         <summary>{details.technical}</summary>

@@ -28,10 +28,10 @@ export function useListAttempt(reasons: Readonly<Record<string, string>> = {}) {
   return { problem, isBusy, attempt }
 }
 
-function problemText(
+export function problemText(
   error: unknown,
   texts: FilesTexts,
-  reasons: Readonly<Record<string, string>>,
+  reasons: Readonly<Record<string, string>> = {},
 ): string | null {
   const code = refusedRequest(error)
   return code === null ? failureText(error, texts) : (reasons[code] ?? reasonOf(code, texts))

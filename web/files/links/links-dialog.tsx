@@ -74,7 +74,7 @@ function withoutForce(link: Link): Link {
 
 /** What the account has shared by links with terms: their states and downloads, copied and taken back. */
 export function LinksDialog({ close }: { close: () => void }) {
-  const { links: texts } = useFiles().texts
+  const { links: texts, operations } = useFiles().texts
   const { links, hasMore, readMore, changed, revoke, problem } = useLinks()
   const [asked, setAsked] = useState<string | null>(null)
   const [opened, setOpened] = useState<string | null>(null)
@@ -105,10 +105,10 @@ export function LinksDialog({ close }: { close: () => void }) {
           ),
         )}
       </ul>
-      {hasMore && links !== null ? (
+      {hasMore && (links !== null || problem !== null) ? (
         <div className="dialog-actions">
           <Button onClick={readMore} variant="default">
-            {texts.more}
+            {links === null ? operations.retry : texts.more}
           </Button>
         </div>
       ) : null}

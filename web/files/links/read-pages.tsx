@@ -43,13 +43,13 @@ export function useReadPages<Item>(
   return { items, hasMore: pages.read < pages.all, failure, more }
 }
 
-/** Reads the next page. */
+/** Reads the next page, or the first again. */
 export function MoreButton({ of }: { of: ReadPages<unknown> }) {
   const { texts } = useFiles()
-  if (!of.hasMore || of.items === null) return null
+  if (!of.hasMore || (of.items === null && of.failure === null)) return null
   return (
     <Button onClick={of.more} size="compact-md" variant="default">
-      {texts.links.more}
+      {of.items === null ? texts.operations.retry : texts.links.more}
     </Button>
   )
 }
