@@ -88,7 +88,7 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
 
     isStillLetIn: (call) => refusedAs(false, async () => (await callerOf(call)) !== null),
 
-    async asker(call) {
+    async requester(call) {
       const grants = needs.grants(cookieValue(call.request, FOLDER_COOKIE))
       const reach = await refusedAs(null, async () => {
         const key = bearerKey(call.request)

@@ -20,7 +20,7 @@ import { clientVariables } from '../settings.ts'
 import { explain } from './failure.ts'
 import { readParallel } from './options.ts'
 import { printJson, printLines, printProblem } from './output.ts'
-import { barWatch, plainWatch } from './progress-bars.ts'
+import { barProgress, plainProgress } from './progress-bars.ts'
 import { createPublicClients, type PublicClients } from './public-clients.ts'
 import {
   asClient,
@@ -60,8 +60,8 @@ export function downloadCommand(download: Command, environment: Environment): vo
 
 async function run(environment: Environment, texts: readonly string[], options: Options): Promise<void> {
   const watch = process.stderr.isTTY
-    ? await barWatch({ stream: process.stderr, clock: systemClock })
-    : plainWatch((text) => process.stderr.write(plainLines(text)))
+    ? await barProgress({ stream: process.stderr, clock: systemClock })
+    : plainProgress((text) => process.stderr.write(plainLines(text)))
   const retries = openRetries(watch.say)
   const parts = { retries, places: createPlaces({ force: options.force === true }), watch }
   let files = 0

@@ -1,5 +1,5 @@
 import { plainLines } from '../client/plain-text.ts'
-import type { Watch, WatchedTransfer } from '../client/watch.ts'
+import type { TransferProgress, WatchedTransfer } from '../client/transfer-progress.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { formatTime } from './words.ts'
@@ -10,7 +10,7 @@ export interface BarTerminal {
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
-export interface ShownWatch extends Watch {
+export interface ShownProgress extends TransferProgress {
   /** Runs a function that writes to the terminal, with the bars cleared meanwhile. */
   aside(write: () => void): void
   /** Hides the bars while a person is prompted. */
@@ -35,7 +35,7 @@ interface Row {
 }
 
 /** Reports important messages on standard error and shows no bars. */
-export function plainWatch(print: (text: string) => void): ShownWatch {
+export function plainProgress(print: (text: string) => void): ShownProgress {
   return {
     begin: () => ({ at: () => {}, end: () => {} }),
     expect: () => {},
@@ -47,7 +47,7 @@ export function plainWatch(print: (text: string) => void): ShownWatch {
 }
 
 /** Shows a bar for each active transfer, and one for the total. */
-export async function barWatch({ stream, clock }: BarTerminal): Promise<ShownWatch> {
+export async function barProgress({ stream, clock }: BarTerminal): Promise<ShownProgress> {
   // Imported on demand: loading takes longer than a small upload.
   const { createLogUpdate } = await import('log-update')
   const log = createLogUpdate(stream)

@@ -4,7 +4,7 @@ import { createPublicClient, type PublicClient } from '../client/public-client.t
 import type { Retries } from '../client/retries.ts'
 import type { Environment } from '../config/environment.ts'
 import { clientVariables } from '../settings.ts'
-import type { ShownWatch } from './progress-bars.ts'
+import type { ShownProgress } from './progress-bars.ts'
 import { isInteractive, promptSecret } from './prompt.ts'
 import { keyForLink, type ServerOption } from './session.ts'
 
@@ -22,7 +22,7 @@ export function createPublicClients(
   environment: Environment,
   options: PublicClientOptions,
   retries: Retries,
-  watch: ShownWatch,
+  watch: ShownProgress,
 ): PublicClients {
   const clients = new Map<string, Promise<PublicClient>>()
   let asked: Promise<string> | null = null
@@ -52,7 +52,7 @@ export function createPublicClients(
   }
 }
 
-async function findPassword(environment: Environment, watch: ShownWatch): Promise<string> {
+async function findPassword(environment: Environment, watch: ShownProgress): Promise<string> {
   const given = environment[clientVariables.password]
   if (given) return given
   if (!isInteractive()) {

@@ -22,7 +22,7 @@ import { systemClock } from '../domain/clock.ts'
 import { explain } from './failure.ts'
 import { readChunkSize, readParallel } from './options.ts'
 import { printJson, printLines, printProblem } from './output.ts'
-import { barWatch, plainWatch, type ShownWatch } from './progress-bars.ts'
+import { barProgress, plainProgress, type ShownProgress } from './progress-bars.ts'
 import {
   asClient,
   asLocalFailure,
@@ -79,8 +79,8 @@ export function uploadCommand(upload: Command, environment: Environment): void {
 
 async function run(environment: Environment, paths: readonly string[], options: Options): Promise<void> {
   const watch = process.stderr.isTTY
-    ? await barWatch({ stream: process.stderr, clock: systemClock })
-    : plainWatch((text) => process.stderr.write(plainLines(text)))
+    ? await barProgress({ stream: process.stderr, clock: systemClock })
+    : plainProgress((text) => process.stderr.write(plainLines(text)))
   try {
     const session = await openSession(environment, options, watch.say)
     const line = new RemoteLine(session.server)
@@ -102,7 +102,7 @@ async function areLarge(paths: readonly string[]): Promise<boolean> {
 
 interface UploadCommand {
   readonly parts: UploadParts
-  readonly watch: ShownWatch
+  readonly watch: ShownProgress
   readonly environment: Environment
   /** Null for a guest. */
   readonly tree: RemoteTree | null
@@ -114,7 +114,7 @@ async function begin(
   environment: Environment,
   { server, retries }: ClientSession,
   { guest, folder, chunkSize }: Options,
-  watch: ShownWatch,
+  watch: ShownProgress,
   line: RemoteLine,
 ): Promise<UploadCommand> {
   const { url } = server

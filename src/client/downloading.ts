@@ -21,7 +21,7 @@ import {
 } from './remote-content.ts'
 import type { Retries } from './retries.ts'
 import { syncFolder } from './sync-folder.ts'
-import type { Watch, WatchedTransfer } from './watch.ts'
+import type { TransferProgress, WatchedTransfer } from './transfer-progress.ts'
 
 /** One file to download. */
 export interface Wanted {
@@ -49,7 +49,7 @@ export interface Downloaded {
 export interface DownloadParts {
   readonly retries: Retries
   readonly places: Places
-  readonly watch: Watch
+  readonly watch: TransferProgress
 }
 
 /** Nothing has come for so long: the connection is taken for dead, and a new one is tried. */

@@ -5,8 +5,8 @@ import type { RemoteServer } from './http.ts'
 import { TRANSFER } from './policy/retry-policy.ts'
 import { sendChunk, untilStored } from './resumable-upload.ts'
 import type { Retries } from './retries.ts'
+import type { WatchedTransfer } from './transfer-progress.ts'
 import { createRemoteUpload, terminateUpload, uploadOffset } from './tus.ts'
-import type { WatchedTransfer } from './watch.ts'
 
 export interface StreamUpload {
   readonly server: RemoteServer

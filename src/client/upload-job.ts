@@ -3,8 +3,8 @@ import type { RemoteServer } from './http.ts'
 import type { RemoteLine } from './line.ts'
 import type { FoundFile, OpenFile } from './local-file.ts'
 import type { Retries } from './retries.ts'
+import type { TransferProgress, WatchedTransfer } from './transfer-progress.ts'
 import type { LocalUploadId, UploadStates } from './upload-states.ts'
-import type { Watch, WatchedTransfer } from './watch.ts'
 
 /** What uploads of one command share. */
 export interface UploadParts {
@@ -12,7 +12,7 @@ export interface UploadParts {
   readonly retries: Retries
   readonly states: UploadStates
   readonly chunkSize: ChunkSize
-  readonly watch: Watch
+  readonly watch: TransferProgress
   readonly line: RemoteLine
   /** How many connections one file may have. */
   readonly connections: number

@@ -18,7 +18,7 @@ export type Evidence =
   | { readonly kind: 'session'; readonly session: SessionId }
 
 /** A caller, before the resource is known. */
-export interface Asker {
+export interface Requester {
   /** null: not signed in. */
   readonly reach: (Reach & { readonly by: Evidence }) | null
   /** Folders unlocked before, each with the tag of the password that was used. */
@@ -81,11 +81,11 @@ export interface Viewer {
 }
 
 /**
- * The asker in relation to what this chain of folders contains. A caller restricted to one folder is
+ * The requester in relation to what this chain of folders contains. A caller restricted to one folder is
  * anonymous outside of it.
  */
 export function viewerOf(
-  { reach, grants, signed = null, link = null }: Asker,
+  { reach, grants, signed = null, link = null }: Requester,
   chain: readonly { readonly identifier: FolderIdentifier }[],
 ): Viewer {
   const isInside = ({ within }: Reach) =>

@@ -1,4 +1,4 @@
-import type { Asker } from '../domain/access.ts'
+import type { Requester } from '../domain/access.ts'
 import { extensionOf } from '../domain/file-name.ts'
 import type { FileDetail } from '../files/files.ts'
 import type { Site } from '../server/call.ts'
@@ -23,10 +23,10 @@ const PARAMETERS = { download: '&download=true', view: '', raw: '&raw=true' } sa
 export function contentAddress(
   { contentUrl }: Pick<Site, 'contentUrl'>,
   tokens: ContentTokens,
-  asker: Asker,
+  requester: Requester,
   seen: Pick<Opened<FileDetail>, 'item' | 'closed'>,
   use: ContentUse & { readonly as: Presentation },
 ): string {
-  const token = tokens.issue(asker, seen, use)
+  const token = tokens.issue(requester, seen, use)
   return `${contentUrl}/v2/${contentName(seen.item)}?token=${token}${PARAMETERS[use.as]}`
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Signing } from '../core/hmac.ts'
-import type { Asker } from '../domain/access.ts'
+import type { Requester } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FolderId, LinkId, LinkProgram, LinkVisitor, Uuid } from '../domain/ids.ts'
@@ -28,12 +28,12 @@ export interface ContentUse {
  * again at every request: what was made private or locked since is not served.
  */
 export interface ContentTokens {
-  issue(asker: Asker, seen: SignedFile, use: ContentUse): string
+  issue(requester: Requester, seen: SignedFile, use: ContentUse): string
   /** Throws Refusal INVALID_TOKEN when it was changed, is for another file or is too old. */
   read(
     token: string,
     file: Uuid,
-  ): { readonly asker: Asker; readonly link: SignedLink | null } & Omit<ContentUse, 'lifetime'>
+  ): { readonly requester: Requester; readonly link: SignedLink | null } & Omit<ContentUse, 'lifetime'>
 }
 
 /** A file that is open to whoever asks, and what had to be passed on the way. */
@@ -108,7 +108,12 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
       const { g, c, p } = found.data
       const grants = new Map(g.map(([folder, tag]) => [folder as FolderId, tag] as const))
       const link = byLink?.success === true ? linkIn(byLink.data) : null
-      return { asker: { reach: null, grants, signed: rightsIn(found.data) }, link, counted: c, proxied: p }
+      return {
+        requester: { reach: null, grants, signed: rightsIn(found.data) },
+        link,
+        counted: c,
+        proxied: p,
+      }
     },
   }
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { signedAddress } from '../contract/public.ts'
-import { type Asker, isOwnerView } from '../domain/access.ts'
+import { isOwnerView, type Requester } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseFileIdentifier, parseSlug } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
@@ -33,8 +33,10 @@ function signing(summary: string) {
         sharing,
       }: { authentication: Authentication; downloads: DownloadsPart; sharing: SharingPart },
     ) {
-      const asker = authentication.asker(call)
-      const seen = opened(await sharing.access.file(asker, { kind: 'slug', slug: parseSlug(body.file_slug) }))
+      const requester = authentication.requester(call)
+      const seen = opened(
+        await sharing.access.file(requester, { kind: 'slug', slug: parseSlug(body.file_slug) }),
+      )
       const file = seen.item
       return {
         success: true,
@@ -42,7 +44,7 @@ function signing(summary: string) {
         file: contentName(file),
         name: file.name,
         server: call.site.contentUrl,
-        token: downloads.contentTokens.issue(await asker, seen, {
+        token: downloads.contentTokens.issue(await requester, seen, {
           counted: false,
           proxied: false,
           lifetime: CONTENT_TOKEN_LIFETIME,
@@ -96,13 +98,13 @@ export const getContentEndpoint = endpoint({
     const identifier = parseFileIdentifier(uuid ?? '')
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const token = call.url.searchParams.get('token') ?? ''
-    const { asker: signed, link, counted, proxied } = downloads.contentTokens.read(token, identifier.uuid)
-    const whoAsks = async () => {
-      const present = await authentication.asker(call)
-      const asker = together(await sharing.access.signed(signed, call.caller), present)
-      return link === null ? asker : sharing.linkAccess.signed(asker, link)
+    const { requester: signed, link, counted, proxied } = downloads.contentTokens.read(token, identifier.uuid)
+    const requesterOf = async () => {
+      const present = await authentication.requester(call)
+      const requester = together(await sharing.access.signed(signed, call.caller), present)
+      return link === null ? requester : sharing.linkAccess.signed(requester, link)
     }
-    const { item: file, viewer } = opened(await sharing.access.file(whoAsks(), identifier))
+    const { item: file, viewer } = opened(await sharing.access.file(requesterOf(), identifier))
     const download = call.url.searchParams.get('download') === 'true'
     const isRaw = call.url.searchParams.get('raw') === 'true'
     return sendFile(call, downloads.content, file, {
@@ -121,7 +123,7 @@ export const getContentEndpoint = endpoint({
 })
 
 /** What the token grants, and what the request itself brings besides. */
-function together(signed: Asker, present: Asker): Asker {
+function together(signed: Requester, present: Requester): Requester {
   return {
     reach: present.reach,
     grants: new Map([...signed.grants, ...present.grants]),

@@ -26,7 +26,10 @@ export const listPublicFolderEndpoint = openEndpoint({
     { call, body },
     { authentication, sharing }: { authentication: Authentication; sharing: SharingPart },
   ) {
-    const seen = await sharing.access.folder(authentication.asker(call), parseFolderIdentifier(body.folder))
+    const seen = await sharing.access.folder(
+      authentication.requester(call),
+      parseFolderIdentifier(body.folder),
+    )
     const { item: folder, viewer } = opened(seen)
     const page = body.page ?? 1
     const contents = await sharing.publicFolders.contents(folder, {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Asker, Evidence, SignedRights } from '../domain/access.ts'
+import type { Evidence, Requester, SignedRights } from '../domain/access.ts'
 import type { AccountId, FolderId, FolderIdentifier, KeyId, SessionId } from '../domain/ids.ts'
 
 /**
@@ -18,7 +18,7 @@ export const rightsFields = {
 type RightsFields = z.infer<z.ZodObject<typeof rightsFields>>
 
 export function rightsOf(
-  reach: Asker['reach'],
+  reach: Requester['reach'],
   { closed, closings }: Pick<SignedRights, 'closed' | 'closings'>,
 ): RightsFields {
   if (reach === null) return { a: null, w: null }
@@ -32,7 +32,7 @@ export function rightsOf(
   }
 }
 
-export function rightsIn(fields: RightsFields): NonNullable<Asker['signed']> | null {
+export function rightsIn(fields: RightsFields): NonNullable<Requester['signed']> | null {
   const { a, w, h, n } = fields
   const by = evidenceIn(fields)
   if (a === null || by === null || h === undefined) return null

@@ -13,7 +13,7 @@ import { type FileListRow, type FileOrder, filesBefore, listFiles } from './file
 import { searchFiles } from './file-search.rows.ts'
 import { type FileDetailRow, placeFile, renameFile } from './files.rows.ts'
 import { changeFiles, countedFiles, fileCount, findFolder } from './folders/folders.rows.ts'
-import { placeOf } from './folders/places.ts'
+import { resolvePlace } from './folders/places.ts'
 import { ownFile } from './own-file.ts'
 import type { Usage } from './use-counters.ts'
 
@@ -126,7 +126,7 @@ export function createFiles(db: Database, usage: Usage): Files {
     },
 
     async walk(reach, place) {
-      return walkFolder(db, await placeOf(db, reach, place))
+      return walkFolder(db, await resolvePlace(db, reach, place))
     },
 
     async change(reach, identifier, change) {
@@ -151,7 +151,7 @@ export function createFiles(db: Database, usage: Usage): Files {
     },
 
     async moveMany(reach, identifiers, place) {
-      await placeOf(db, reach, place)
+      await resolvePlace(db, reach, place)
       const results: FileMoveResult[] = []
       for (const file of identifiers) {
         try {
@@ -170,7 +170,7 @@ export function createFiles(db: Database, usage: Usage): Files {
 }
 
 async function placeWithin(trx: Trx, reach: Reach, file: FileDetailRow, place: FolderPlace): Promise<void> {
-  const folder = await placeOf(trx, reach, place)
+  const folder = await resolvePlace(trx, reach, place)
   if (folder === file.folder_id) return
   await placeFile(trx, file.id, folder)
   await changeFiles(trx, file.folder_id, -1, -file.size)
@@ -216,7 +216,7 @@ async function listedPlace(
   place: FolderPlace | null,
 ): Promise<ListedPlace | null> {
   if (place !== null) {
-    const folder = await placeOf(db, reach, place)
+    const folder = await resolvePlace(db, reach, place)
     return { folder, tree: null, count: async () => inFolder(await fileCount(db, folder)) }
   }
   const all = () => countedFiles(db, reach.account)

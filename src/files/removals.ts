@@ -9,13 +9,13 @@ import type { Reach } from '../domain/reach.ts'
 import { markRemoved } from './file-removal.rows.ts'
 import { changeTree, markFolderDeleted, takenAway } from './folders/folders.rows.ts'
 import {
-  blocksOf,
-  filesNamed,
-  foldersNamed,
-  othersAround,
-  ownFilesCalled,
-  ownFoldersCalled,
-} from './named-together.ts'
+  enclosingAmong,
+  enclosingFolders,
+  inBlocks,
+  ownFilesByIdentifier,
+  ownFoldersByIdentifier,
+  resolveFiles,
+} from './identifier-lookup.ts'
 
 export interface RemovalCounts {
   readonly processed: number
@@ -43,7 +43,7 @@ export function createRemovals(db: Database, clock: Clock): Removals {
     return inTransaction(db, async (trx) => {
       await lockAccount(trx, reach.account)
       const identifiers = ids.map((id) => ({ kind: 'id', id }) as const)
-      const files = await ownFilesCalled(trx, reach, identifiers)
+      const files = await ownFilesByIdentifier(trx, reach, identifiers)
       if (files.length === 0) return 0
       await markRemoved(trx, files, 'deleted', clock.now())
       // Told in the order named.
@@ -62,10 +62,10 @@ export function createRemovals(db: Database, clock: Clock): Removals {
   ): Promise<{ deleted: FolderIdentifier[]; files: number }> {
     return inTransaction(db, async (trx) => {
       await lockAccount(trx, reach.account)
-      const there = await ownFoldersCalled(trx, reach, identifiers)
+      const there = await ownFoldersByIdentifier(trx, reach, identifiers)
       const named = new Set(there.map((folder) => folder.identifier))
       const outer = there.filter(
-        ({ identifier, chain }) => othersAround(identifier, chain, named).length === 0,
+        ({ identifier, chain }) => enclosingAmong(identifier, chain, named).length === 0,
       )
       let sum = 0
       for (const { id, identifier, parent_id, tree_files, tree_bytes, tree_folders } of outer) {
@@ -84,22 +84,22 @@ export function createRemovals(db: Database, clock: Clock): Removals {
 
   return {
     async files(reach, identifiers) {
-      const named = await filesNamed(db, reach, identifiers)
+      const named = await resolveFiles(db, reach, identifiers)
       const files = new Set(named.filter((id) => id !== undefined))
       const unknown = named.filter((id) => id === undefined).length
       let deleted = 0
-      for await (const block of blocksOf([...files])) deleted += await deleteFiles(reach, block)
+      for await (const block of inBlocks([...files])) deleted += await deleteFiles(reach, block)
       return { processed: files.size + unknown, deleted, filesDeleted: deleted }
     },
 
     async folders(reach, identifiers) {
-      const around = await foldersNamed(db, reach, identifiers)
+      const around = await enclosingFolders(db, reach, identifiers)
       const outerFirst = [...around]
         .filter(([identifier]) => identifier !== reach.within)
         .sort(([, one], [, other]) => one.length - other.length)
       const deleted = new Set<FolderIdentifier>()
       let filesDeleted = 0
-      for await (const block of blocksOf(outerFirst)) {
+      for await (const block of inBlocks(outerFirst)) {
         const isGone = (above: readonly FolderIdentifier[]) => above.some((each) => deleted.has(each))
         const left = block.flatMap(([identifier, above]) => (isGone(above) ? [] : [identifier]))
         for (const [identifier, above] of block) if (isGone(above)) deleted.add(identifier)

@@ -3,8 +3,8 @@ import type { FileListRow } from '../files/file-lists.rows.ts'
 import type { Call } from '../server/call.ts'
 import type { LinkTargets } from '../sharing/links/link-access.ts'
 import { fileItem } from './folder-contents.ts'
-import { ownLook, rememberedLook, rememberingLook } from './folder-look.ts'
 import { type FolderOrder, readFolderQuery } from './folder-query.ts'
+import { defaultViewMode, rememberedViewMode, rememberViewMode } from './folder-view-mode.ts'
 import type { LinkPlace } from './link-place.ts'
 import type { PagesPart } from './pages.part.ts'
 import type { FolderPageView } from './views.ts'
@@ -34,13 +34,13 @@ export function bundlePage(
     fileCount: files.length,
     totals: totalsOf(targets),
     query,
-    look: query.look ?? rememberedLook(call.request) ?? ownLook(files),
+    look: query.look ?? rememberedViewMode(call.request) ?? defaultViewMode(files),
     pages: 1,
     firstFilePage: 1,
     barrier: null,
     notice: place.notice,
   }
-  return rememberingLook(call, pages, view)
+  return rememberViewMode(call, pages, view)
 }
 
 function ordered(files: readonly FileListRow[], { sort, order }: FolderOrder): readonly FileListRow[] {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { Asker } from '../domain/access.ts'
+import type { Requester } from '../domain/access.ts'
 import { MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseSlug, type Slug } from '../domain/ids.ts'
@@ -45,20 +45,25 @@ export const getFilePage = endpoint({
   },
   streams: 'out',
   async handle(call, { authentication, downloads, files, pages, sharing, thumbnails }: FilePageNeeds) {
-    const asker = await authentication.asker(call)
+    const requester = await authentication.requester(call)
     const reader = await pages.reader(call)
     const slug = parseSlug(call.params.slug)
     const bytes = askedBytes(call.url)
     if (bytes === 'download' && mayWait(call)) {
-      const response = await arrivingBytes(call, { authentication, downloads, files, sharing }, asker, slug)
+      const response = await arrivingBytes(
+        call,
+        { authentication, downloads, files, sharing },
+        requester,
+        slug,
+      )
       if (response !== null) return response
     }
-    const seen = await sharing.access.file(asker, { kind: 'slug', slug }).catch((error: unknown) => {
+    const seen = await sharing.access.file(requester, { kind: 'slug', slug }).catch((error: unknown) => {
       if (bytes !== null || !isArriving(error)) throw error
       return null
     })
     if (seen === null) {
-      const upload = await sharing.access.arriving(asker, { kind: 'slug', slug })
+      const upload = await sharing.access.arriving(requester, { kind: 'slug', slug })
       // It is there by now.
       if (upload === null) return seeOther(`/d/${slug}`)
       const { id, name, received, size, used_at } = opened(upload).item
@@ -70,7 +75,7 @@ export const getFilePage = endpoint({
         pages.render.arrivingPage({ name, stalledFor, received, size, downloadUrl }, reader),
       )
     }
-    if (bytes !== null) return redirectToBytes(call, downloads.contentTokens, asker, opened(seen), bytes)
+    if (bytes !== null) return redirectToBytes(call, downloads.contentTokens, requester, opened(seen), bytes)
     if (seen.kind === 'locked')
       return passwordForm(call, { pages, sharing }, lockedFolderPage(seen.folder), `/d/${slug}`, null)
     const { item: file, viewer } = seen
@@ -85,7 +90,7 @@ export const getFilePage = endpoint({
       notice: null,
       showsContent: true,
     }
-    const view = await fileView(call, { downloads, files, thumbnails }, { asker, seen, place })
+    const view = await fileView(call, { downloads, files, thumbnails }, { requester, seen, place })
     return page(call.site, pages.render.filePage(view, reader), view.damage === null ? 200 : 500)
   },
 })
@@ -110,27 +115,27 @@ function mayWait({ request, url }: Call): boolean {
 async function arrivingBytes(
   call: Call,
   parts: Pick<FilePageNeeds, 'authentication' | 'downloads' | 'files' | 'sharing'>,
-  asker: Asker,
+  requester: Requester,
   slug: Slug,
 ): Promise<Response | null> {
   const { authentication, downloads, files, sharing } = parts
-  const seen = await sharing.access.arriving(asker, { kind: 'slug', slug })
+  const seen = await sharing.access.arriving(requester, { kind: 'slug', slug })
   if (seen === null) return null
   const { item: upload, viewer } = opened(seen)
   const isOwner = viewer.account === upload.account_id
   return downloads.arrivals.send(call, upload, {
-    isLetIn: async () => isOpenTo(sharing.access, await authentication.asker(call), slug),
+    isLetIn: async () => isOpenTo(sharing.access, await authentication.requester(call), slug),
     taken(file) {
       files.usage.fileUsed(file, isOwner ? null : 'download')
     },
   })
 }
 
-/** Whether the asker may see the file, there or still arriving. */
-async function isOpenTo(access: AccessControl, asker: Asker, slug: Slug): Promise<boolean> {
+/** Whether the requester may see the file, there or still arriving. */
+async function isOpenTo(access: AccessControl, requester: Requester, slug: Slug): Promise<boolean> {
   const name = { kind: 'slug', slug } as const
   try {
-    const seen = (await access.arriving(asker, name)) ?? (await access.file(asker, name))
+    const seen = (await access.arriving(requester, name)) ?? (await access.file(requester, name))
     return seen.kind === 'open'
   } catch (error) {
     if (error instanceof Refusal) return false

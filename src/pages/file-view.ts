@@ -1,5 +1,5 @@
 import type { PreviewKind } from '../../web/file/data.ts'
-import type { Asker } from '../domain/access.ts'
+import type { Requester } from '../domain/access.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
 import { contentAddress, type Presentation } from '../downloads/addresses.ts'
@@ -36,7 +36,7 @@ export interface FilePlace extends Pick<FilePageView, 'folder' | 'reportUrl' | '
 
 /** The file, and by whom and which way it is opened. */
 export interface ShownFile {
-  readonly asker: Asker
+  readonly requester: Requester
   readonly seen: Opened<FileDetail>
   readonly place: FilePlace
 }
@@ -45,7 +45,7 @@ export interface ShownFile {
 export async function fileView(
   call: Call,
   parts: FileViewNeeds,
-  { asker, seen, place }: ShownFile,
+  { requester, seen, place }: ShownFile,
 ): Promise<FilePageView> {
   const { files, thumbnails } = parts
   const { item: file, viewer } = seen
@@ -71,7 +71,7 @@ export async function fileView(
     downloadUrl: `${path}?download=1`,
     pictureUrl: showsContent && thumbnails.progress(file) === 'ready' ? `${thumbnail}?size=960` : null,
     preview:
-      showsContent && file.damage === null ? await previewOf(call, parts, { asker, seen, place }) : null,
+      showsContent && file.damage === null ? await previewOf(call, parts, { requester, seen, place }) : null,
     damage: damageFor(isOwner, file),
   }
 }
@@ -92,7 +92,7 @@ export function askedBytes({ searchParams }: URL): Presentation | null {
 export function redirectToBytes(
   call: Call,
   tokens: ContentTokens,
-  asker: Asker,
+  requester: Requester,
   seen: Opened<FileDetail>,
   as: Presentation,
 ): Response {
@@ -100,7 +100,7 @@ export function redirectToBytes(
   return new Response(null, {
     status: 302,
     headers: {
-      Location: contentAddress(call.site, tokens, asker, seen, use),
+      Location: contentAddress(call.site, tokens, requester, seen, use),
       'Cache-Control': 'private, no-store',
     },
   })
@@ -115,7 +115,7 @@ const NATIVE_KINDS: ReadonlySet<PreviewKind> = new Set(['image', 'video', 'audio
 async function previewOf(
   { site }: Call,
   { downloads, thumbnails }: FileViewNeeds,
-  { asker, seen, place }: ShownFile,
+  { requester, seen, place }: ShownFile,
 ): Promise<FilePreview | null> {
   const file = seen.item
   const kind = previewKindOf(file)
@@ -129,7 +129,7 @@ async function previewOf(
   const isLarge = kind === 'image' && file.size > MAX_NATIVE_BYTES
   return {
     kind,
-    url: contentAddress(site, downloads.contentTokens, asker, seen, use),
+    url: contentAddress(site, downloads.contentTokens, requester, seen, use),
     opens: isInlineSafe(file.type),
     rawUrl: kind === 'text' || kind === 'code' ? `${place.path}?raw=1` : null,
     screen:

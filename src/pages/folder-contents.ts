@@ -5,8 +5,14 @@ import type { Call } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { ContentsQuery, FolderContents } from '../sharing/public-folders.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
-import { ownLook, rememberedLook, rememberedOrder, rememberingLook, rememberingOrder } from './folder-look.ts'
 import { askedOrder, type FolderQuery, readFolderQuery } from './folder-query.ts'
+import {
+  defaultViewMode,
+  rememberedOrder,
+  rememberedViewMode,
+  rememberOrder,
+  rememberViewMode,
+} from './folder-view-mode.ts'
 import type { PagesPart } from './pages.part.ts'
 import type { FolderPageView } from './views.ts'
 
@@ -35,7 +41,7 @@ export async function folderPage(
   const contents = await sharing.publicFolders.contents(seen.item, contentsQuery(query, place.showsPrivate))
   if (query.page > contents.pages) throw new Refusal('NOT_FOUND', 'The folder has no page with that number')
   const url = call.site.publicUrl + place.path
-  if (contents.pages > 1 && askedOrder(searchParams) !== null) return rememberingOrder(call, url, query)
+  if (contents.pages > 1 && askedOrder(searchParams) !== null) return rememberOrder(call, url, query)
   const totals = await sharing.publicFolders.totals(seen.item, seen.viewer)
   const files = contents.files.map((file) => fileItem(file, place))
   const view: FolderPageView = {
@@ -52,13 +58,13 @@ export async function folderPage(
     fileCount: seen.item.file_count,
     totals,
     query,
-    look: query.look ?? rememberedLook(call.request) ?? ownLook(files),
+    look: query.look ?? rememberedViewMode(call.request) ?? defaultViewMode(files),
     pages: contents.pages,
     firstFilePage: contents.firstFilePage,
     barrier: place.barrier,
     notice: place.notice,
   }
-  return rememberingLook(call, pages, view)
+  return rememberViewMode(call, pages, view)
 }
 
 export function fileItem(

@@ -50,7 +50,7 @@ export const getFolderPage = endpoint({
   streams: 'out',
   async handle(call, { authentication, downloads, files, pages, sharing, thumbnails }: FolderPageNeeds) {
     const identifier = parseFolderIdentifier(call.params.identifier)
-    const seen = await sharing.access.folder(authentication.asker(call), identifier)
+    const seen = await sharing.access.folder(authentication.requester(call), identifier)
     if (call.url.searchParams.get('download') === 'zip')
       return toArchive(call, { downloads, files }, opened(seen))
     if (seen.kind === 'locked')

@@ -81,7 +81,7 @@ export const postFolderPassword = endpoint({
     }: { authentication: Authentication; pages: PagesPart; sharing: SharingPart },
   ) {
     const identifier = parseFolderIdentifier(call.params.identifier)
-    const seen = await sharing.access.folder(authentication.asker(call), identifier)
+    const seen = await sharing.access.folder(authentication.requester(call), identifier)
     const form = await readForm(call)
     const next = nextPath(form.get('next'), identifier)
     const hash = seen.kind === 'open' ? null : seen.folder.password_hash

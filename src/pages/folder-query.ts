@@ -2,7 +2,7 @@
 export const FILE_SORTS = ['name', 'size', 'created_at', 'downloads'] as const
 export type FileSort = (typeof FILE_SORTS)[number]
 
-export type FolderLook = 'list' | 'gallery'
+export type FolderViewMode = 'list' | 'gallery'
 
 export interface FolderOrder {
   readonly sort: FileSort
@@ -14,10 +14,10 @@ export interface FolderQuery extends FolderOrder {
   /** Page number from 1. */
   readonly page: number
   /** null: the default. */
-  readonly look: FolderLook | null
+  readonly look: FolderViewMode | null
 }
 
-export const FIRST_LOOK: FolderQuery = { page: 1, sort: 'created_at', order: 'desc', look: null }
+export const DEFAULT_QUERY: FolderQuery = { page: 1, sort: 'created_at', order: 'desc', look: null }
 
 /** Default direction: names ascending, everything else descending. */
 const ORDERS = { name: 'asc', size: 'desc', created_at: 'desc', downloads: 'desc' } as const satisfies Record<
@@ -34,12 +34,12 @@ const MOST_PAGES = 1_000_000
 export function askedOrder(query: URLSearchParams): FolderOrder | null {
   const sort = sortNamed(query.get('sort'))
   const order = orderNamed(query.get('order'))
-  return sort === null && order === null ? null : orderOf(sort ?? FIRST_LOOK.sort, order)
+  return sort === null && order === null ? null : orderOf(sort ?? DEFAULT_QUERY.sort, order)
 }
 
 /** `remembered`: the order of this browser's last visit, which applies where the address has none. */
 export function readFolderQuery(query: URLSearchParams, remembered: FolderOrder | null): FolderQuery {
-  const { sort, order } = askedOrder(query) ?? remembered ?? FIRST_LOOK
+  const { sort, order } = askedOrder(query) ?? remembered ?? DEFAULT_QUERY
   const look = query.get('view')
   const page = Number(query.get('page') ?? '1')
   return {
@@ -91,9 +91,13 @@ export function orderAddress({ sort, order, look }: FolderQuery): string {
 }
 
 /** Relative address of this page in another view. `pages`: a single page may have its order in the address. */
-export function lookAddress({ page, sort, order }: FolderQuery, look: FolderLook, pages: number): string {
+export function viewModeAddress(
+  { page, sort, order }: FolderQuery,
+  look: FolderViewMode,
+  pages: number,
+): string {
   const query = new URLSearchParams()
-  if (pages === 1 && sort !== FIRST_LOOK.sort) query.set('sort', sort)
+  if (pages === 1 && sort !== DEFAULT_QUERY.sort) query.set('sort', sort)
   if (pages === 1 && order !== ORDERS[sort]) query.set('order', order)
   query.set('view', look)
   if (page > 1) query.set('page', String(page))

@@ -104,7 +104,7 @@ async function visitedLink(
   call: Call,
   { authentication, sharing }: Pick<LinkPageNeeds, 'authentication' | 'sharing'>,
 ): Promise<VisitedLink> {
-  return sharing.linkAccess.visit(await authentication.asker(call), linkVisit(call))
+  return sharing.linkAccess.visit(await authentication.requester(call), linkVisit(call))
 }
 
 /** `target`: null for what the link opens as a whole. */
@@ -120,7 +120,7 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, target: LinkTarget |
     return uploadLinkPage(call, parts, open)
   }
   const targets = await parts.sharing.linkAccess.targets(open.link)
-  const { isLimited } = open.asker.link
+  const { isLimited } = open.requester.link
   const taken = isLimited ? await parts.sharing.linkClaims.count(open.link.id) : 0
   const place = linkPlace(open, targets, parts.thumbnails, taken)
   // A preview of a chat program takes no place, so it gets the page alone.
@@ -155,25 +155,25 @@ function rememberVisitor(call: Call, { link, newName }: OpenLink, response: Resp
 async function fileAnswer(
   call: Call,
   parts: LinkPageNeeds,
-  { open: { asker, link }, place, wish }: LinkQuestion,
+  { open: { requester, link }, place, wish }: LinkQuestion,
   uuid: Uuid,
 ): Promise<Response> {
-  const seen = opened(await parts.sharing.access.file(asker, { kind: 'uuid', uuid }))
+  const seen = opened(await parts.sharing.access.file(requester, { kind: 'uuid', uuid }))
   if (wish.bytes !== null) {
-    return redirectToBytes(call, parts.downloads.contentTokens, asker, seen, wish.bytes)
+    return redirectToBytes(call, parts.downloads.contentTokens, requester, seen, wish.bytes)
   }
   const folder = seen.chain.at(-1)
   const view = await fileView(call, parts, {
-    asker,
+    requester,
     seen,
     place: {
       path: place.pathOf(uuid),
       thumbnail: linkThumbnailPath(link.slug, uuid),
       folder: folder === undefined ? place.top : { name: folder.name, url: place.pathOf(folder.id) },
-      reportUrl: asker.link.visitor === null ? null : `${linkPath(link.slug, uuid)}/report`,
+      reportUrl: requester.link.visitor === null ? null : `${linkPath(link.slug, uuid)}/report`,
       barrier: null,
       notice: place.notice,
-      showsContent: !asker.link.isLimited,
+      showsContent: !requester.link.isLimited,
     },
   })
   const html = parts.pages.render.filePage(view, await parts.pages.reader(call))
@@ -183,13 +183,13 @@ async function fileAnswer(
 async function folderAnswer(
   call: Call,
   parts: LinkPageNeeds,
-  { open: { asker }, place, wish }: LinkQuestion,
+  { open: { requester }, place, wish }: LinkQuestion,
   folder: FolderId,
 ): Promise<Response> {
-  const seen = opened(await parts.sharing.access.folder(asker, folder))
+  const seen = opened(await parts.sharing.access.folder(requester, folder))
   if (wish.archive) {
     const what = { file: { id: null, name: archiveName(seen.item.name) }, address: call.address }
-    const claims = parts.sharing.linkClaims.of(asker.link, !isPreview(call.request), what)
+    const claims = parts.sharing.linkClaims.of(requester.link, !isPreview(call.request), what)
     return toArchive(call, parts, seen, claims)
   }
   return folderPage(call, parts, seen, linkFolderPlace(place, seen))
@@ -199,15 +199,15 @@ async function folderAnswer(
 async function bundleArchive(
   call: Call,
   { downloads, files, sharing }: Pick<LinkPageNeeds, 'downloads' | 'files' | 'sharing'>,
-  { open: { asker }, place: { targets, title } }: LinkQuestion,
+  { open: { requester }, place: { targets, title } }: LinkQuestion,
 ): Promise<Response> {
-  const archive = await downloads.archives.selection(archiveReader(call), asker, {
+  const archive = await downloads.archives.selection(archiveReader(call), requester, {
     files: targets.files.map(({ id }) => id),
     folders: targets.folders.map(({ id }) => id),
   })
-  const isOwner = asker.link.visitor === null
+  const isOwner = requester.link.visitor === null
   const what = { file: { id: null, name: archiveName(title) }, address: call.address }
-  const claims = sharing.linkClaims.of(asker.link, !isPreview(call.request), what)
+  const claims = sharing.linkClaims.of(requester.link, !isPreview(call.request), what)
   return sendArchive(call, files.usage, archive, { folder: title, isOwner, claims })
 }
 

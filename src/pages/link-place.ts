@@ -31,7 +31,7 @@ export interface LinkPlace {
 
 /** `targets`: what the link opens now. */
 export function linkPlace(
-  { link, asker }: OpenLink,
+  { link, requester }: OpenLink,
   targets: LinkTargets,
   thumbnails: Pick<Thumbnails, 'shows'>,
   /** Places taken of a limited link. */
@@ -55,7 +55,7 @@ export function linkPlace(
       name: only === null ? null : link.name,
       message: link.message,
       endsAt: optionalTime(link.ends_at),
-      left: max === null ? null : leftFor(asker, Math.max(0, max - taken)),
+      left: max === null ? null : leftFor(requester, Math.max(0, max - taken)),
     },
     pathOf: (target) => (target === only ? path : linkPath(link.slug, target)),
     pictureOf: (file) =>
@@ -66,7 +66,7 @@ export function linkPlace(
 }
 
 /** A visitor who is let in while no place is left has one. */
-function leftFor({ link }: OpenLink['asker'], left: number): LinkNotice['left'] {
+function leftFor({ link }: OpenLink['requester'], left: number): LinkNotice['left'] {
   return left === 0 && link.visitor !== null ? 'yours' : left
 }
 

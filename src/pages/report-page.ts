@@ -45,7 +45,7 @@ export const getReportPage = endpoint({
     errors: [404],
   },
   async handle(call, { authentication, pages, sharing }: ReportNeeds) {
-    const seen = await sharing.access.file(authentication.asker(call), fileOf(call))
+    const seen = await sharing.access.file(authentication.requester(call), fileOf(call))
     if (seen.kind === 'locked')
       return passwordForm(
         call,
@@ -89,8 +89,8 @@ export const postReport = endpoint({
   },
   async handle(call, parts: ReportNeeds) {
     assertFromOwnPage(call)
-    const asker = await parts.authentication.asker(call)
-    return keep(call, parts, reported(unlocked(await parts.sharing.access.file(asker, fileOf(call)))))
+    const requester = await parts.authentication.requester(call)
+    return keep(call, parts, reported(unlocked(await parts.sharing.access.file(requester, fileOf(call)))))
   },
 })
 
@@ -130,9 +130,9 @@ async function keep(
 async function linkedFile(call: Call, { authentication, sharing }: ReportNeeds): Promise<ReportedFile> {
   const identifier = parseFileIdentifier(call.params.target ?? '')
   if (identifier.kind !== 'uuid') throw fileNotFound()
-  const visited = await sharing.linkAccess.visit(await authentication.asker(call), linkVisit(call))
-  const { asker, link } = openedLink(visited)
-  const file = unlocked(await sharing.access.file(asker, identifier))
+  const visited = await sharing.linkAccess.visit(await authentication.requester(call), linkVisit(call))
+  const { requester, link } = openedLink(visited)
+  const file = unlocked(await sharing.access.file(requester, identifier))
   return { file, path: linkPath(link.slug, identifier.uuid) }
 }
 

@@ -5,7 +5,7 @@ import type { ErrorCode, StorageReason } from '../domain/errors.ts'
 import type { LinkSlug } from '../domain/ids.ts'
 import type { ReportReason } from '../domain/report.ts'
 import type { AskedFields } from '../domain/upload-terms.ts'
-import type { FolderLook, FolderQuery } from './folder-query.ts'
+import type { FolderQuery, FolderViewMode } from './folder-query.ts'
 import type { GuideName } from './guides.ts'
 
 /**
@@ -115,7 +115,7 @@ export interface FolderPageView {
   readonly totals: { readonly files: number; readonly bytes: number } | null
   readonly query: FolderQuery
   /** The effective view, chosen or default. */
-  readonly look: FolderLook
+  readonly look: FolderViewMode
   readonly pages: number
   /** First page with files. */
   readonly firstFilePage: number

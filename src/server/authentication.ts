@@ -1,5 +1,5 @@
 import type { AccountCaller, Caller, SessionCaller } from '../core/callers.ts'
-import type { Asker } from '../domain/access.ts'
+import type { Requester } from '../domain/access.ts'
 import type { Administrator } from '../domain/audit.ts'
 import type { Call } from './call.ts'
 
@@ -42,7 +42,7 @@ export interface Authentication {
    * The viewer of possibly public content. A key that is invalid or lacks the read scope makes the caller
    * anonymous instead of an error.
    */
-  asker(call: Call): Promise<Asker>
+  requester(call: Call): Promise<Requester>
   /**
    * The session of a page request, or null. An invalid session makes the caller anonymous instead of an
    * error.

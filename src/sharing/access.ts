@@ -5,12 +5,12 @@ import type { Caller, Credential } from '../core/callers.ts'
 import type { Signing } from '../core/hmac.ts'
 import type { Database } from '../database/database.ts'
 import {
-  type Asker,
   type ChainFolder,
   decideAccess,
   decideBelow,
   type Evidence,
   isClosedTo,
+  type Requester,
   type SignedRights,
   type Viewer,
   viewerOf,
@@ -41,13 +41,13 @@ const MOST_CLOSED = 256
 /** The outermost folder whose password is required next. */
 export type LockedFolder = ChainRow
 
-/** A resource that the asker may see. */
+/** A resource that the requester may see. */
 export interface Opened<T> {
   readonly kind: 'open'
   readonly item: T
-  /** The asker's rights to the resource and its descendants. */
+  /** The requester's rights to the resource and its descendants. */
   readonly viewer: Viewer
-  /** The ancestors, outermost first, as far as they are visible to the asker. */
+  /** The ancestors, outermost first, as far as they are visible to the requester. */
   readonly chain: readonly ChainRow[]
   /** Folders closed to everybody but the owner: an address signed now bypasses these and no more. */
   readonly closed: SignedRights['closed']
@@ -62,18 +62,21 @@ export type Barrier = Pick<FolderListRow, 'id' | 'account_id' | 'is_public' | 'p
 /** Access checks, made by every public route at every request; the rule itself is `decideAccess`. */
 export interface AccessControl {
   /**
-   * Throws Refusal FILE_NOT_FOUND when no such file is visible to the asker, FILE_ARRIVING while it is being
+   * Throws Refusal FILE_NOT_FOUND when no such file is visible to the requester, FILE_ARRIVING while it is being
    * uploaded.
    */
-  file(asker: Asker | Promise<Asker>, identifier: FileIdentifier): Promise<AccessResult<FileDetailRow>>
+  file(
+    requester: Requester | Promise<Requester>,
+    identifier: FileIdentifier,
+  ): Promise<AccessResult<FileDetailRow>>
   /**
    * The upload that is going to be the file; null where none is under way. Throws Refusal FILE_NOT_FOUND when the file would
-   * not be visible to the asker.
+   * not be visible to the requester.
    */
-  arriving(asker: Asker, identifier: FileIdentifier): Promise<AccessResult<UploadRow> | null>
-  /** Throws Refusal FOLDER_NOT_FOUND when no such folder is visible to the asker. */
+  arriving(requester: Requester, identifier: FileIdentifier): Promise<AccessResult<UploadRow> | null>
+  /** Throws Refusal FOLDER_NOT_FOUND when no such folder is visible to the requester. */
   folder(
-    asker: Asker | Promise<Asker>,
+    requester: Requester | Promise<Requester>,
     name: FolderIdentifier | FolderId,
   ): Promise<AccessResult<FolderListRow>>
   /**
@@ -81,7 +84,7 @@ export interface AccessControl {
    * or has expired, or the account was disabled or deleted. `caller`: who was authenticated for this request; the key or
    * session is not looked up again where it is the one that authenticated them.
    */
-  signed(asker: Asker, caller: Caller | null): Promise<Asker>
+  signed(requester: Requester, caller: Caller | null): Promise<Requester>
   /**
    * The rights to sign into an address for the content of these folders, on behalf of their owner. Throws
    * Refusal INVALID_REQUEST when an address cannot hold them.
@@ -102,14 +105,14 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
   const asChainFolder = (folder: Omit<Barrier, 'account_id'>) => chainFolder(folder, tag)
 
   function decide<T>(
-    asker: Asker,
+    requester: Requester,
     item: T,
     owner: AccountId,
     { chain, file = null }: { readonly chain: readonly ChainRow[]; readonly file?: FileId | null },
     missing: () => Refusal,
   ): AccessResult<T> {
     if (chain.some((step) => step.deleted_at !== null)) throw missing()
-    const viewer = viewerOf(asker, chain)
+    const viewer = viewerOf(requester, chain)
     const steps = chain.map(asChainFolder)
     const access = decideAccess(viewer, owner, steps, file)
     switch (access.kind) {
@@ -118,8 +121,8 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
           kind: 'open',
           item,
           viewer,
-          chain: shownChain(asker, viewer, chain),
-          closed: closedIn(steps, asker.grants),
+          chain: shownChain(requester, viewer, chain),
+          closed: closedIn(steps, requester.grants),
         }
       case 'hidden':
         throw missing()
@@ -131,37 +134,40 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
     }
   }
 
-  async function arriving(asker: Asker, identifier: FileIdentifier): Promise<AccessResult<UploadRow> | null> {
+  async function arriving(
+    requester: Requester,
+    identifier: FileIdentifier,
+  ): Promise<AccessResult<UploadRow> | null> {
     const upload = await arrivingUpload(db, identifier)
     if (upload === undefined) return null
     const present = await withPartsReceived(db, upload)
     const chain = await folderChain(db, upload.folder_id)
-    return decide(asker, present, upload.account_id, { chain }, fileNotFound)
+    return decide(requester, present, upload.account_id, { chain }, fileNotFound)
   }
 
   return {
     arriving,
 
     async file(asking, identifier) {
-      const [asker, found] = await Promise.all([asking, findPlacedFile(db, identifier)])
+      const [requester, found] = await Promise.all([asking, findPlacedFile(db, identifier)])
       if (found !== undefined) {
         const { file, chain } = found
-        return decide(asker, file, file.account_id, { chain, file: file.id }, fileNotFound)
+        return decide(requester, file, file.account_id, { chain, file: file.id }, fileNotFound)
       }
-      const seen = await arriving(asker, identifier)
+      const seen = await arriving(requester, identifier)
       if (seen === null) throw fileNotFound()
       if (seen.kind === 'locked') return seen
       throw new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', ARRIVING_RETRY)
     },
 
     async folder(asking, name) {
-      const [asker, folder] = await Promise.all([asking, folderOrBelowDeleted(db, name)])
+      const [requester, folder] = await Promise.all([asking, folderOrBelowDeleted(db, name)])
       if (folder === undefined) throw folderNotFound()
       const chain = await folderChain(db, folder.id)
-      return decide(asker, folder, folder.account_id, { chain }, folderNotFound)
+      return decide(requester, folder, folder.account_id, { chain }, folderNotFound)
     },
 
-    signed: (asker, caller) => signedNow(db, asker, caller, clock.now()),
+    signed: (requester, caller) => signedNow(db, requester, caller, clock.now()),
 
     rightsTo: (account, folders) =>
       rightsTo(db, account, folders, async (folder) => (await folderChain(db, folder)).map(asChainFolder)),
@@ -200,13 +206,18 @@ function closedIn(chain: readonly ChainFolder[], grants: Viewer['grants']): Sign
   return new Map(chain.filter((step) => isClosedTo({ grants }, step)).map(({ id, closing }) => [id, closing]))
 }
 
-async function signedNow(db: Database, asker: Asker, caller: Caller | null, now: number): Promise<Asker> {
-  const { signed = null } = asker
-  if (signed === null) return asker
+async function signedNow(
+  db: Database,
+  requester: Requester,
+  caller: Caller | null,
+  now: number,
+): Promise<Requester> {
+  const { signed = null } = requester
+  if (signed === null) return requester
   const { account, by } = signed
   const holder =
     caller?.kind === 'account' && isSame(caller.by, by) ? caller.account : await holderNow(db, by, now)
-  return holder === account ? asker : { ...asker, signed: null }
+  return holder === account ? requester : { ...requester, signed: null }
 }
 
 function isSame(credential: Credential, by: Evidence): boolean {
@@ -219,13 +230,13 @@ function holderNow(db: Database, by: Evidence, now: number): Promise<AccountId |
 }
 
 /** Hides the ancestors of the folder to which an owner's key is restricted, and of the target of a link. */
-function shownChain(asker: Asker, viewer: Viewer, chain: readonly ChainRow[]): readonly ChainRow[] {
+function shownChain(requester: Requester, viewer: Viewer, chain: readonly ChainRow[]): readonly ChainRow[] {
   const { link = null } = viewer
   if (link !== null) {
     const target = chain.findIndex(({ id }) => link.folders.has(id))
     return target === -1 ? [] : chain.slice(target)
   }
-  const within = asker.reach?.within ?? null
+  const within = requester.reach?.within ?? null
   if (within === null || viewer.account === null) return chain
   return chain.slice(chain.findIndex((step) => step.identifier === within))
 }
@@ -235,7 +246,7 @@ export function unlocked<T>(seen: AccessResult<T>): T {
   return opened(seen).item
 }
 
-/** The resource with the asker's rights, or Refusal PASSWORD_REQUIRED. */
+/** The resource with the requester's rights, or Refusal PASSWORD_REQUIRED. */
 export function opened<T>(seen: AccessResult<T>): Opened<T> {
   if (seen.kind === 'open') return seen
   throw new Refusal('PASSWORD_REQUIRED', 'This needs a password; open its page and enter the password first')

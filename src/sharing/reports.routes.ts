@@ -26,8 +26,8 @@ export const reportFileEndpoint = openEndpoint({
     { authentication, sharing }: { authentication: Authentication; sharing: SharingPart },
   ) {
     const { bucket } = call
-    const asker = authentication.asker(call)
-    const file = unlocked(await sharing.access.file(asker, { kind: 'slug', slug: parseSlug(body.slug) }))
+    const requester = authentication.requester(call)
+    const file = unlocked(await sharing.access.file(requester, { kind: 'slug', slug: parseSlug(body.slug) }))
     await sharing.reporting.report(file, { reason: body.reason, text: parseReportText(body.text) }, bucket)
     return { success: true, message: 'Thank you; the administrators of this server will see your report' }
   },

@@ -1,7 +1,6 @@
 import { SECOND } from '../domain/clock.ts'
 import { entryPath } from '../program/entries.ts'
 import { ByteReader } from './byte-reader.ts'
-import { Guard, type Limits, usageOf } from './guard.ts'
 import {
   MOST_BYTES,
   type Source,
@@ -10,6 +9,7 @@ import {
   type ThumbnailResult,
 } from './maker.ts'
 import { ANSWER_HEADER, READY, readAnswerHeader, requestHeader } from './messages.ts'
+import { type Limits, ProcessGuard, usageOf } from './process-guard.ts'
 import type { Spawned, Spawner } from './spawning.ts'
 
 /** Maximum file size: a larger one cannot be accounted for by 50 million pixels. */
@@ -49,7 +49,7 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
     if (stdin === undefined || typeof stdin === 'number')
       throw new Error('the child process has no pipe for its input')
     const answers = new ByteReader(stdout)
-    const guard = new Guard(child, { ...limits, work: limits.step }, signal)
+    const guard = new ProcessGuard(child, { ...limits, work: limits.step }, signal)
     try {
       if ((await guard.step(answers.take(READY.byteLength))) !== null) return { child, stdin, answers }
       signal.throwIfAborted()
@@ -77,7 +77,7 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
       clearTimeout(idle)
       const worker = present() ?? (await start(signal))
       kept = worker
-      const guard = new Guard(worker.child, limits, signal)
+      const guard = new ProcessGuard(worker.child, limits, signal)
       try {
         await send(worker, source, guard)
         const making = await guard.step(receive(worker, guard))
@@ -99,7 +99,7 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
   }
 }
 
-async function send({ stdin }: Worker, { size, readInto }: Source, guard: Guard): Promise<void> {
+async function send({ stdin }: Worker, { size, readInto }: Source, guard: ProcessGuard): Promise<void> {
   // A failed write means that the process has ended, which shows where the answer is awaited.
   const hand = async (bytes: Uint8Array) => {
     stdin.write(bytes)
@@ -114,7 +114,7 @@ async function send({ stdin }: Worker, { size, readInto }: Source, guard: Guard)
   }
 }
 
-async function receive({ answers }: Worker, guard: Guard): Promise<ThumbnailResult> {
+async function receive({ answers }: Worker, guard: ProcessGuard): Promise<ThumbnailResult> {
   const take = async (length: number) => {
     if (length > MOST_BYTES) throw new ThumbnailFailed('its process answers more than there can be')
     const bytes = await answers.take(length)

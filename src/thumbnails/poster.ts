@@ -3,8 +3,8 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { VideoFormat } from '../domain/thumbnail-kind.ts'
-import { Guard, type Limits } from './guard.ts'
 import { LARGE, type Source } from './maker.ts'
+import { type Limits, ProcessGuard } from './process-guard.ts'
 import type { Spawner } from './spawning.ts'
 
 /** Bytes read from the beginning of a long video, where the frame is. */
@@ -39,7 +39,7 @@ export async function makePoster(
   try {
     await fill(film, source, signal)
     const child = spawner.spawn([ffmpeg, ...ffmpegOptions(format, limits)], film.fd)
-    const guard = new Guard(child, limits, signal)
+    const guard = new ProcessGuard(child, limits, signal)
     try {
       const poster = await guard.step(upTo(MOST_BYTES, child.stdout))
       if (poster === null) child.kill('SIGKILL')

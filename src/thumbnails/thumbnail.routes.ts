@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { Asker } from '../domain/access.ts'
+import type { Requester } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseFileIdentifier } from '../domain/ids.ts'
 import type { FileDetail } from '../files/files.ts'
@@ -49,7 +49,7 @@ interface ThumbnailNeeds {
 export const getThumbnailEndpoint = endpoint({
   documentation,
   async handle(call, parts: ThumbnailNeeds) {
-    return answer(call, parts, () => parts.authentication.asker(call), call.params.uuid ?? '')
+    return answer(call, parts, () => parts.authentication.requester(call), call.params.uuid ?? '')
   },
 })
 
@@ -61,25 +61,25 @@ export const getLinkThumbnailEndpoint = endpoint({
   },
   async handle(call, parts: ThumbnailNeeds) {
     const visit = await parts.sharing.linkAccess.visit(
-      await parts.authentication.asker(call),
+      await parts.authentication.requester(call),
       linkVisit(call),
     )
-    const { asker } = openedLink(visit)
-    return answer(call, parts, async () => asker, call.params.target ?? '')
+    const { requester } = openedLink(visit)
+    return answer(call, parts, async () => requester, call.params.target ?? '')
   },
 })
 
 async function answer(
   call: Call,
   { sharing, thumbnails }: ThumbnailNeeds,
-  whoAsks: () => Promise<Asker>,
+  requesterOf: () => Promise<Requester>,
   uuid: string,
 ): Promise<Response> {
   const identifier = parseFileIdentifier(uuid)
   if (identifier.kind !== 'uuid') throw fileNotFound()
   const size = sizes.get(call.url.searchParams.get('size'))
   if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320, 960 or large')
-  const { item: file, viewer } = opened(await sharing.access.file(whoAsks(), identifier))
+  const { item: file, viewer } = opened(await sharing.access.file(requesterOf(), identifier))
   // A link whose downloads are counted shows nothing without one.
   if (viewer.link?.isLimited === true) return icon(file, false)
   const shown = await thumbnails.show(file, size)

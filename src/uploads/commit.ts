@@ -14,7 +14,7 @@ import { mediaType } from '../domain/media-type.ts'
 import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import { findFile, insertFile } from '../files/files.rows.ts'
 import { changeFiles } from '../files/folders/folders.rows.ts'
-import { assertPlaceLives, folderNotFound } from '../files/folders/places.ts'
+import { assertFolderExists, folderNotFound } from '../files/folders/places.ts'
 import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
 import { CommitBatcher } from './commit-batcher.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
@@ -173,7 +173,7 @@ export class FileCommit {
 /** Inserts the rows of the file, and counts it in its account and folders. */
 async function insertInSteps(trx: Trx, { file, blob, thumbnail, garbageDueAt }: NewRows): Promise<FileId> {
   const { account_id: account, folder_id: folder, size, created_at: now } = file
-  await assertPlaceLives(trx, folder)
+  await assertFolderExists(trx, folder)
   await assertNotRefused(trx, blob.sha256)
   const blob_id = await adoptBlob(trx, blob, garbageDueAt)
   if (thumbnail !== null) await noteThumbnail(trx, blob_id, thumbnail, now)

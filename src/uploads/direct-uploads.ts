@@ -4,7 +4,7 @@ import type { StoreHealth } from '../core/store/store-health.ts'
 import type { Database } from '../database/database.ts'
 import type { BlobKey, FolderId, FolderPlace } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
-import { placeOf } from '../files/folders/places.ts'
+import { resolvePlace } from '../files/folders/places.ts'
 import type { FileCommit } from './commit.ts'
 import { BufferedContent, LONGEST } from './content/buffered-content.ts'
 import { StreamedContent } from './content/streamed-content.ts'
@@ -57,7 +57,7 @@ export class DirectUploads {
     health.assertUsable()
     // Asked at once; what is refused first does not depend on what is answered first.
     const [folder, space] = await Promise.allSettled([
-      placeOf(db, reachOf(caller), place),
+      resolvePlace(db, reachOf(caller), place),
       reservations.check(caller, least),
     ])
     if (folder.status === 'rejected') throw folder.reason

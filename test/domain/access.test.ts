@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
-  type Asker,
   type ChainFolder,
   decideAccess,
   decideBelow,
   isOwnerView,
+  type Requester,
   type Viewer,
   viewerOf,
 } from '../../src/domain/access.ts'
@@ -160,7 +160,7 @@ describe('an address that an owner signed', () => {
 describe('viewerOf', () => {
   const named = (name: string) => ({ identifier: name as FolderIdentifier })
   const grants = new Map([[folder(7), 'tag']])
-  const keptTo = (within: string | null): Asker => ({
+  const keptTo = (within: string | null): Requester => ({
     reach: {
       account: OWNER,
       within: within as FolderIdentifier | null,
@@ -181,10 +181,15 @@ describe('viewerOf', () => {
     const by = { kind: 'key', key: 1 as KeyId } as const
     const within = 'a' as FolderIdentifier
     const signed = { account: OWNER, within, by, closed: new Map(), closings: null }
-    const asker: Asker = { reach: null, grants, signed }
-    expect(viewerOf(asker, [named('x'), named('a')])).toEqual({ account: null, grants, signed, link: null })
+    const requester: Requester = { reach: null, grants, signed }
+    expect(viewerOf(requester, [named('x'), named('a')])).toEqual({
+      account: null,
+      grants,
+      signed,
+      link: null,
+    })
     for (const chain of [[], [named('x')]])
-      expect(viewerOf(asker, chain)).toEqual({ account: null, grants, signed: null, link: null })
+      expect(viewerOf(requester, chain)).toEqual({ account: null, grants, signed: null, link: null })
   })
 
   test('leaves everybody else who they are', () => {

@@ -18,26 +18,26 @@ const closed = new Map([[3 as FolderId, 9]])
 test('a token of a file says whose it is and what it leads past', () => {
   const use = { counted: true, proxied: false, lifetime: 60 }
   const token = contents.issue({ reach, grants: new Map() }, { item: { uuid: file }, closed }, use)
-  const { asker } = contents.read(token, file)
-  expect(asker.reach).toBeNull()
-  expect(asker.signed).toEqual({ ...reach, closed, closings: null })
+  const { requester } = contents.read(token, file)
+  expect(requester.reach).toBeNull()
+  expect(requester.signed).toEqual({ ...reach, closed, closings: null })
 })
 
 test('a token of a zip says also which folders below count', () => {
   const token = archives.issue(reach, { closed, closings: 12 }, { files: [5 as FileId], folders: [] })
-  expect(archives.read(token).asker.signed).toEqual({ ...reach, closed, closings: 12 })
+  expect(archives.read(token).requester.signed).toEqual({ ...reach, closed, closings: 12 })
 })
 
 test('a token of a release that did not say what it leads past speaks for nobody', () => {
   const old = { e: 2000, a: 1, w: null, k: 7 }
   const content = signing.sign('content', { ...old, f: file, c: false, p: false, g: [[3, 'tag']] })
-  expect(contents.read(content, file).asker).toEqual({
+  expect(contents.read(content, file).requester).toEqual({
     reach: null,
     grants: new Map([[3 as FolderId, 'tag']]),
     signed: null,
   })
   const archive = signing.sign('archive', { ...old, f: [5], d: [] })
-  expect(archives.read(archive).asker).toEqual({ reach: null, grants: new Map(), signed: null })
+  expect(archives.read(archive).requester).toEqual({ reach: null, grants: new Map(), signed: null })
 })
 
 describe('an address', () => {
@@ -80,6 +80,6 @@ describe('an address', () => {
     const kept = { ...reach, within: 'a123456789012345' as FolderIdentifier }
     const uses = { counted: false, proxied: true, lifetime: 60 }
     const token = contents.issue({ reach: kept, grants: new Map() }, { item: { uuid: file }, closed }, uses)
-    expect(contents.read(token, file).asker.signed).toEqual({ ...kept, closed, closings: null })
+    expect(contents.read(token, file).requester.signed).toEqual({ ...kept, closed, closings: null })
   })
 })

@@ -11,7 +11,7 @@ import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../src/domain/
 import { type FileOrder, sortColumns } from '../../src/files/file-lists.rows.ts'
 import { searchFiles } from '../../src/files/file-search.rows.ts'
 import { insertFile } from '../../src/files/files.rows.ts'
-import { placeOf } from '../../src/files/folders/places.ts'
+import { resolvePlace } from '../../src/files/folders/places.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
 import { databases } from '../support/databases/databases.ts'
 import { handClock } from '../support/hand-clock.ts'
@@ -33,7 +33,7 @@ async function fill(db: Database): Promise<AccountId> {
   const clock = handClock()
   const account = (await createAccounts(db, clock, systemRandom).add('alice')).id
   const first = await inTransaction(db, async (trx) => {
-    const folder_id = await placeOf(trx, { account, within: null }, 'root')
+    const folder_id = await resolvePlace(trx, { account, within: null }, 'root')
     const sha256 = Buffer.from(systemRandom(32)).toString('hex') as Sha256
     const blob = { key: makeBlobKey(systemRandom), sha256, crc32: 0, size: 1, created_at: 0 }
     return insertFile(trx, {

@@ -10,7 +10,7 @@ import { type FileOrder, listFiles } from '../../src/files/file-lists.rows.ts'
 import { placeFile } from '../../src/files/files.rows.ts'
 import { createFiles } from '../../src/files/files.ts'
 import { insertFolder } from '../../src/files/folders/folder-changes.rows.ts'
-import { placeOf } from '../../src/files/folders/places.ts'
+import { resolvePlace } from '../../src/files/folders/places.ts'
 import { createUsage } from '../../src/files/use-counters.ts'
 import { accountWithFile } from '../support/contents/account-with-file.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
@@ -40,7 +40,7 @@ async function fill(db: Database): Promise<Filled> {
   const { account, folder, file: first } = await accountWithFile(db, 'alice')
   await addCopies(db, first, FILES - 1 + OF_OTHERS, (number) => `file ${Math.floor(number / 2)}`)
   const other = (await createAccounts(db, handClock(), systemRandom).add('bob')).id
-  const place = await placeOf(db, { account: other, within: null }, 'root')
+  const place = await resolvePlace(db, { account: other, within: null }, 'root')
   await sql`update files set account_id = ${other}, folder_id = ${place} where id >= ${first + FILES}`.execute(
     db,
   )

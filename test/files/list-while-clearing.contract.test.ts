@@ -7,7 +7,7 @@ import { systemRandom } from '../../src/domain/random.ts'
 import { listFiles } from '../../src/files/file-lists.rows.ts'
 import { searchFiles } from '../../src/files/file-search.rows.ts'
 import { createFolders } from '../../src/files/folders/folders.ts'
-import { placeOf } from '../../src/files/folders/places.ts'
+import { resolvePlace } from '../../src/files/folders/places.ts'
 import { createRemovals } from '../../src/files/removals.ts'
 import { accountWithFile } from '../support/contents/account-with-file.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
@@ -34,8 +34,8 @@ async function withDeletedTree(db: Database, live: number): Promise<AccountId> {
   const place = async (folder: FolderId, rest: number) =>
     sql`update files set folder_id = ${folder} where id >= ${going[0] ?? 0} and id <= ${going.at(-1) ?? 0}
       and id % 2 = ${rest}`.execute(db)
-  await place(await placeOf(db, reach, tree), 0)
-  await place(await placeOf(db, reach, below), 1)
+  await place(await resolvePlace(db, reach, tree), 0)
+  await place(await resolvePlace(db, reach, below), 1)
   // Between each two live files, as far as they reach, there is one that goes.
   await sql`update files set created_at = case when name like 'going%' then id * 2 + 1 else (id - ${GOING}) * 2 end`.execute(
     db,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openBuiltSite } from '../../src/pages/built-site.ts'
-import { FIRST_LOOK } from '../../src/pages/folder-query.ts'
+import { DEFAULT_QUERY } from '../../src/pages/folder-query.ts'
 import type { FilePageView, FolderPageView, PasswordPageView, StartPageView } from '../../src/pages/views.ts'
 import type { PageReader } from '../../src/server/requests/language.ts'
 import { iconFor } from '../../src/thumbnails/icons.ts'
@@ -54,7 +54,7 @@ const FOLDER: FolderPageView = {
   folderCount: 0,
   fileCount: 1,
   totals: { files: 1, bytes: 1234 },
-  query: FIRST_LOOK,
+  query: DEFAULT_QUERY,
   look: 'list',
   pages: 1,
   firstFilePage: 1,
@@ -348,7 +348,7 @@ describe('the folder page', () => {
     ],
     [3, 3, [['?page=2', '←']]],
   ])('on page %d of %d links its neighbours', (page, last, expected) => {
-    const query = { ...FIRST_LOOK, page }
+    const query = { ...DEFAULT_QUERY, page }
     const links = find(pages.folderPage({ ...FOLDER, query, pages: last }, READER), 'a.page-link[rel]')
     expect(links.map((link) => [link.attributes.href ?? '', link.text])).toEqual(expected)
   })

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { Guard } from '../../src/thumbnails/guard.ts'
 import { ThumbnailFailed } from '../../src/thumbnails/maker.ts'
+import { ProcessGuard } from '../../src/thumbnails/process-guard.ts'
 
 const LIMITS = { memory: 1024 ** 3, work: 60_000, step: 100 }
 
 test('a step ends also when nobody is told what became of the killed process', async () => {
   const child = Bun.spawn(['sleep', '600'], { stdio: ['ignore', 'ignore', 'ignore'] })
-  const guard = new Guard(child, LIMITS, new AbortController().signal)
+  const guard = new ProcessGuard(child, LIMITS, new AbortController().signal)
   const untold = new Promise<void>(() => {})
   await expect(guard.step(untold)).rejects.toThrow(new ThumbnailFailed('it took longer than 0.1 seconds'))
   guard.end()
@@ -17,7 +17,7 @@ test('a step ends also when nobody is told what became of the killed process', a
 test('a step ends with the reason of the signal when the process is not wanted any more', async () => {
   const child = Bun.spawn(['sleep', '600'], { stdio: ['ignore', 'ignore', 'ignore'] })
   const unwanted = new AbortController()
-  const guard = new Guard(child, { ...LIMITS, step: 60_000 }, unwanted.signal)
+  const guard = new ProcessGuard(child, { ...LIMITS, step: 60_000 }, unwanted.signal)
   const step = guard.step(new Promise<void>(() => {}))
   const reason = new Error('the server is stopping')
   unwanted.abort(reason)

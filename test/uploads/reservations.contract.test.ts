@@ -8,7 +8,7 @@ import { type AccountId, type FolderPlace, GUESTS, type Sha256 } from '../../src
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { createCleaning } from '../../src/files/blob-cleaning.job.ts'
 import { createFolders } from '../../src/files/folders/folders.ts'
-import { placeOf } from '../../src/files/folders/places.ts'
+import { resolvePlace } from '../../src/files/folders/places.ts'
 import { createLog } from '../../src/log.ts'
 import { BlobKeyPool } from '../../src/uploads/content/blob-key-pool.ts'
 import { FreeSpace } from '../../src/uploads/free-space.ts'
@@ -87,7 +87,7 @@ test('an upload into a folder below one that was deleted meanwhile is refused, a
     folders.create(caller, { name, parent, isPublic: true, password: null })
   const outer = await folder('outer', 'root')
   const inner = await folder('inner', outer.identifier)
-  const upload = await uploads.begin(caller, await placeOf(db, caller, inner.identifier), {
+  const upload = await uploads.begin(caller, await resolvePlace(db, caller, inner.identifier), {
     least: 4,
     most: 4,
   })

@@ -17,7 +17,7 @@ import { systemClock } from '../../domain/clock.ts'
 import { explain } from '../failure.ts'
 import { readParallel } from '../options.ts'
 import { printJson, printLines, printProblem } from '../output.ts'
-import { barWatch, plainWatch, type ShownWatch } from '../progress-bars.ts'
+import { barProgress, plainProgress, type ShownProgress } from '../progress-bars.ts'
 import { createPublicClients } from '../public-clients.ts'
 import {
   asClient,
@@ -57,8 +57,8 @@ export function receiveCommand(receive: Command, environment: Environment): void
 
 async function run(environment: Environment, what: string | undefined, options: Options): Promise<void> {
   const watch = process.stderr.isTTY
-    ? await barWatch({ stream: process.stderr, clock: systemClock })
-    : plainWatch((text) => process.stderr.write(plainLines(text)))
+    ? await barProgress({ stream: process.stderr, clock: systemClock })
+    : plainProgress((text) => process.stderr.write(plainLines(text)))
   try {
     const retries = openRetries(watch.say)
     const api = await openApiOf(environment, what, options, retries)
@@ -143,7 +143,7 @@ function show({ slug, url, title, state }: OwnLinkFields, { json }: Options): vo
 
 interface ReceiveSession extends Pick<ReceiveParts, 'api' | 'retries'> {
   readonly link: OwnLinkFields
-  readonly watch: ShownWatch
+  readonly watch: ShownProgress
 }
 
 /** How many files failed. */

@@ -19,7 +19,7 @@ import {
   TARGET,
   targetOf,
 } from './backup-place.ts'
-import { damageJson, tellDamage } from './damage-lines.ts'
+import { damageJson, printDamage } from './damage-lines.ts'
 import { ProblemsFound } from './problems-found.ts'
 import { readRate } from './rate.ts'
 import { silent, stopWithServer } from './server-child.ts'
@@ -131,5 +131,5 @@ function tell({ point, copied, dropped, damaged }: BackedUp): void {
     `${count(copied.contents, 'content')} with ${formatSize(copied.bytes)} ${copied.contents === 1 ? 'was' : 'were'} new.`,
   )
   if (dropped > 0) printLines(`${count(dropped, 'older point')} ${dropped === 1 ? 'was' : 'were'} dropped.`)
-  tellDamage(damaged, 'cannot be backed up')
+  printDamage(damaged, 'cannot be backed up')
 }

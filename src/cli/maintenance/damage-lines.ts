@@ -2,7 +2,7 @@ import type { Damage } from '../../operations/relocation/relocate.ts'
 import { printProblem } from '../output.ts'
 
 /** Names contents that could not be copied, with their files. */
-export function tellDamage(damaged: readonly Damage[], what: string): void {
+export function printDamage(damaged: readonly Damage[], what: string): void {
   for (const { key, reason, files } of damaged) {
     printProblem(`damaged: content ${key} ${reason}, and ${what}`)
     for (const { slug, name, username, isRemoved } of files) {

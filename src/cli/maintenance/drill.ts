@@ -20,7 +20,7 @@ import {
   TARGET,
   targetOf,
 } from './backup-place.ts'
-import { damageJson, tellDamage } from './damage-lines.ts'
+import { damageJson, printDamage } from './damage-lines.ts'
 import { ProblemsFound } from './problems-found.ts'
 import { titles } from './restore.ts'
 import { silent, stopWithServer } from './server-child.ts'
@@ -122,5 +122,5 @@ function tell({ point, files, bytes, wrong, damaged }: Drilled, isGood: boolean)
   }
   printLines(`No: ${what} was restored, but not all of it is good.`)
   for (const { slug, name, owner, reason } of wrong) printProblem(`${slug}  ${name}, of ${owner}: ${reason}`)
-  tellDamage(damaged, 'is not in the backup as it was uploaded')
+  printDamage(damaged, 'is not in the backup as it was uploaded')
 }

@@ -21,7 +21,7 @@ import {
   TARGET,
   targetOf,
 } from './backup-place.ts'
-import { damageJson, tellDamage } from './damage-lines.ts'
+import { damageJson, printDamage } from './damage-lines.ts'
 import { ProblemsFound } from './problems-found.ts'
 
 interface Options extends StoreOptions {
@@ -122,5 +122,5 @@ function tell({ point, damaged }: Restored, config: Config): void {
     `${count(point.files, 'file')} with ${formatSize(point.bytes)} ${point.files === 1 ? 'is' : 'are'} back, as of ${new Date(point.takenAt).toISOString()}.`,
     `The rows are in ${databasePlace(config)}, the bytes in ${bytesPlace(config)}. Start the server.`,
   )
-  tellDamage(damaged, 'is not in the backup as it was uploaded')
+  printDamage(damaged, 'is not in the backup as it was uploaded')
 }

@@ -11,7 +11,7 @@ import { TRANSFER } from '../policy/retry-policy.ts'
 import { hashedPart, type Received } from '../received.ts'
 import { continues, dispositionName } from '../remote-content.ts'
 import type { Retries } from '../retries.ts'
-import type { Watch, WatchedTransfer } from '../watch.ts'
+import type { TransferProgress, WatchedTransfer } from '../transfer-progress.ts'
 
 /** A file that is still being uploaded. */
 export interface ArrivingFile {
@@ -27,7 +27,7 @@ export function arrivingPart(folder: string, { slug }: Pick<ArrivingFile, 'slug'
 
 interface Following {
   readonly retries: Retries
-  readonly watch: Watch
+  readonly watch: TransferProgress
   readonly folder: string
 }
 

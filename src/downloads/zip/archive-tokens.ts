@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Signing } from '../../core/hmac.ts'
-import type { Asker, SignedRights } from '../../domain/access.ts'
+import type { Requester, SignedRights } from '../../domain/access.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId } from '../../domain/ids.ts'
@@ -16,12 +16,12 @@ export const ARCHIVE_TOKEN_LIFETIME = 1800
  */
 export interface ArchiveTokens {
   issue(
-    reach: NonNullable<Asker['reach']>,
+    reach: NonNullable<Requester['reach']>,
     rights: Pick<SignedRights, 'closed' | 'closings'>,
     selection: ArchiveSelection,
   ): string
   /** Throws Refusal INVALID_TOKEN when it was changed or is too old. */
-  read(token: string): { readonly asker: Asker; readonly selection: ArchiveSelection }
+  read(token: string): { readonly requester: Requester; readonly selection: ArchiveSelection }
 }
 
 const PURPOSE = 'archive'
@@ -51,7 +51,7 @@ export function createArchiveTokens(signing: Signing, clock: Clock): ArchiveToke
         throw new Refusal('INVALID_TOKEN', 'This address has expired; ask for a new one')
       }
       return {
-        asker: { reach: null, grants: new Map(), signed: rightsIn(found.data) },
+        requester: { reach: null, grants: new Map(), signed: rightsIn(found.data) },
         selection: {
           files: f.map((file) => file as FileId),
           folders: d.map((folder) => folder as FolderId),

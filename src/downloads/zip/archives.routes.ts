@@ -92,10 +92,10 @@ export const getArchiveEndpoint = endpoint({
     call,
     { downloads, files, sharing }: { downloads: DownloadsPart; files: FilesPart; sharing: SharingPart },
   ) {
-    const { asker, selection } = downloads.archiveTokens.read(call.params.token ?? '')
+    const { requester, selection } = downloads.archiveTokens.read(call.params.token ?? '')
     const archive = await downloads.archives.selection(
       archiveReader(call),
-      await sharing.access.signed(asker, null),
+      await sharing.access.signed(requester, null),
       selection,
     )
     // Only owners get such an address, so whoever uses it looks in their name.

@@ -1,12 +1,12 @@
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { SecondCopies } from '../../core/store/second-copy.ts'
 import type { Database } from '../../database/database.ts'
-import type { Asker, Viewer } from '../../domain/access.ts'
+import type { Requester, Viewer } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { folderChain } from '../../files/folders/folders.rows.ts'
-import { placeOf } from '../../files/folders/places.ts'
+import { resolvePlace } from '../../files/folders/places.ts'
 import { fileNotFound } from '../../files/own-file.ts'
 import { type AccessControl, opened, unlocked } from '../../sharing/access.ts'
 import type { BytesSent } from '../bytes-sent.ts'
@@ -86,22 +86,22 @@ export class Archives {
   /** All that is within reach. Throws Refusal FOLDER_NOT_FOUND when that was one folder and it is gone. */
   async everything(reader: ArchiveReader, reach: Reach): Promise<Archive> {
     const viewer = { account: reach.account, grants: new Map() }
-    return this.folder(reader, viewer, await placeOf(this.#db, reach, 'root'))
+    return this.folder(reader, viewer, await resolvePlace(this.#db, reach, 'root'))
   }
 
   /**
    * The files and folders, side by side, each folder with what is in it; a folder that lies in another one of them is there
-   * with that one alone. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND when one of them has gone or the asker may not
-   * see it, PASSWORD_REQUIRED when one is locked, and INVALID_TOKEN when a folder below them is closed to the asker:
+   * with that one alone. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND when one of them has gone or the requester may not
+   * see it, PASSWORD_REQUIRED when one is locked, and INVALID_TOKEN when a folder below them is closed to the requester:
    * owners asked for all of it, and must not take a part for the whole.
    */
   async selection(
     reader: ArchiveReader,
-    asker: Asker,
+    requester: Requester,
     { files, folders }: ArchiveSelection,
   ): Promise<Archive> {
-    const trees = await this.#outermost(asker, folders)
-    for (const id of files) unlocked(await this.#access.file(asker, { kind: 'id', id }))
+    const trees = await this.#outermost(requester, folders)
+    for (const id of files) unlocked(await this.#access.file(requester, { kind: 'id', id }))
     const entries = trees.reduce((sum, { row }) => sum + 1 + entriesBelow(row), files.length)
     return this.#planned(reader, entries, async (plan) => {
       const names = zipNames()
@@ -177,12 +177,12 @@ export class Archives {
     }
   }
 
-  /** The chosen folders that the asker may see, without those that lie in another one of them. */
-  async #outermost(asker: Asker, folders: readonly FolderId[]): Promise<Tree[]> {
+  /** The chosen folders that the requester may see, without those that lie in another one of them. */
+  async #outermost(requester: Requester, folders: readonly FolderId[]): Promise<Tree[]> {
     const chosen = new Set(folders)
     const trees: Tree[] = []
     for (const id of folders) {
-      const { viewer } = opened(await this.#access.folder(asker, id))
+      const { viewer } = opened(await this.#access.folder(requester, id))
       const above = (await folderChain(this.#db, id)).filter((step) => step.id !== id)
       if (above.some((step) => chosen.has(step.id))) continue
       trees.push({ viewer, row: await archiveFolder(this.#db, id) })

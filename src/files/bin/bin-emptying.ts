@@ -11,7 +11,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { BinEntryId } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { type BinEntryRow, countBin, dropBinEntry } from './bin.rows.ts'
-import { type BinOutcome, eachByItself } from './bin.ts'
+import { type BinOutcome, forEachSeparately } from './bin.ts'
 import {
   accountToEmpty,
   emptiedEntries,
@@ -105,7 +105,7 @@ export function createBinEmptying(parts: {
 
   return {
     remove: (reach, entries) =>
-      eachByItself(entries, async (entry) => {
+      forEachSeparately(entries, async (entry) => {
         await removeEntry(reach, entry)
         return entry
       }),

@@ -10,9 +10,9 @@ import type { Reach } from '../../domain/reach.ts'
 import { updateFolder } from '../folders/folder-changes.rows.ts'
 import { tooDeep } from '../folders/folder-moving.ts'
 import { changeFiles, folderById, folderChain } from '../folders/folders.rows.ts'
-import { placeOf } from '../folders/places.ts'
+import { resolvePlace } from '../folders/places.ts'
 import { type BinEntryRow, countBin, dropBinEntry, placeOfEntry, returnFile } from './bin.rows.ts'
-import { type BinOutcome, eachByItself } from './bin.ts'
+import { type BinOutcome, forEachSeparately } from './bin.ts'
 import { assertOldPlace, isTooDeep, placeForFile } from './bin-places.ts'
 import { beginReturn, returningEntry } from './bin-returning.rows.ts'
 import { createFolderReturn } from './bin-returning.ts'
@@ -41,8 +41,8 @@ export function createBinRestoring(db: Database, clock: Clock, maxDepth: number)
 
   return {
     async restore(reach, entries, place) {
-      if (place !== null) await placeOf(db, reach, place)
-      return eachByItself(entries, async (entry) => {
+      if (place !== null) await resolvePlace(db, reach, place)
+      return forEachSeparately(entries, async (entry) => {
         let isReturning = await begin(reach, entry, place)
         for (let steps = 0; isReturning && steps < STEPS_OF_REQUEST; steps++) {
           await yieldToEventLoop()
@@ -79,7 +79,7 @@ async function beginRestoring(
   await lockAccount(trx, account)
   const entry = await ownEntry(trx, reach, id)
   if (entry.restoring === 1) return true
-  const destination = place === null ? null : await placeOf(trx, reach, place)
+  const destination = place === null ? null : await resolvePlace(trx, reach, place)
   if (destination === null && reach.within !== null) {
     await assertOldPlace(trx, entry, await placeOfEntry(trx, entry), maxDepth)
   }

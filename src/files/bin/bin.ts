@@ -12,12 +12,12 @@ import type { Reach } from '../../domain/reach.ts'
 import { setRemoved } from '../file-removal.rows.ts'
 import { changeFiles, changeTree, findFolder, markFolderDeleted, takenAway } from '../folders/folders.rows.ts'
 import { ownFolder } from '../folders/places.ts'
-import { filesNamed, foldersNamed } from '../named-together.ts'
+import { enclosingFolders, resolveFiles } from '../identifier-lookup.ts'
 import { ownFile } from '../own-file.ts'
 import { type BinListRow, goneAmong, insertBinEntry, listBin, sumBin } from './bin.rows.ts'
 
 /** Something to be put into the bin. */
-export type BinThing =
+export type BinTarget =
   | { readonly kind: 'file'; readonly file: FileIdentifier }
   | { readonly kind: 'folder'; readonly folder: FolderIdentifier }
 
@@ -40,7 +40,7 @@ export interface Bin {
    * Each by itself, in the order asked. One entry is also that of a file's other names, and of folders in a folder that are
    * named after it. The folder that somebody is kept to is its parent's to put away.
    */
-  put(reach: Reach, things: readonly BinThing[]): Promise<BinOutcome[]>
+  put(reach: Reach, things: readonly BinTarget[]): Promise<BinOutcome[]>
   /** A page of the entries of what was within reach, the newest first. One past the end is empty. */
   list(
     reach: Reach,
@@ -108,7 +108,7 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
   return {
     async put(reach, things) {
       const taken = await takenOf(db, reach, things)
-      return eachByItself(things, async (thing) => {
+      return forEachSeparately(things, async (thing) => {
         const entry =
           taken.by(thing) ??
           (await (thing.kind === 'file' ? putFile(reach, thing.file) : putFolder(reach, thing.folder)))
@@ -133,21 +133,21 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
 }
 
 /** What entries have taken in one request: a file is named by other names too, and a folder goes with one that it lies in. */
-async function takenOf(db: Database, reach: Reach, things: readonly BinThing[]) {
+async function takenOf(db: Database, reach: Reach, things: readonly BinTarget[]) {
   const folders = things.flatMap((thing) => (thing.kind === 'folder' ? [thing.folder] : []))
   const files = things.flatMap((thing) => (thing.kind === 'file' ? [thing.file] : []))
-  const around = folders.length > 1 ? await foldersNamed(db, reach, folders) : null
-  const named = files.length > 1 ? await filesNamed(db, reach, files) : []
+  const around = folders.length > 1 ? await enclosingFolders(db, reach, folders) : null
+  const named = files.length > 1 ? await resolveFiles(db, reach, files) : []
   const ids = new Map(files.map((file, at) => [file, named[at]]))
   const ofFiles = new Map<FileId | undefined, BinEntryId>()
   const ofFolders = new Map<FolderIdentifier, BinEntryId>()
   return {
-    by(thing: BinThing): BinEntryId | undefined {
+    by(thing: BinTarget): BinEntryId | undefined {
       if (thing.kind === 'file') return ofFiles.get(ids.get(thing.file))
       const holder = around?.get(thing.folder)?.find((each) => ofFolders.has(each))
       return holder && ofFolders.get(holder)
     },
-    add(thing: BinThing, entry: BinEntryId): void {
+    add(thing: BinTarget, entry: BinEntryId): void {
       if (thing.kind === 'folder') ofFolders.set(thing.folder, entry)
       else if (ids.get(thing.file) !== undefined) ofFiles.set(ids.get(thing.file), entry)
     },
@@ -155,7 +155,7 @@ async function takenOf(db: Database, reach: Reach, things: readonly BinThing[]) 
 }
 
 /** Does the work for each, one after another, and says what became of it. */
-export async function eachByItself<Thing>(
+export async function forEachSeparately<Thing>(
   things: readonly Thing[],
   work: (thing: Thing) => Promise<BinEntryId>,
 ): Promise<BinOutcome[]> {

@@ -13,7 +13,7 @@ import type { Reach } from '../../domain/reach.ts'
 import { insertFolder, updateFolder } from './folder-changes.rows.ts'
 import { type FolderMove, moveFolder, refusingDuplicates, tooDeep } from './folder-moving.ts'
 import { changeTree, type FolderListRow, findFolder, folderChain } from './folders.rows.ts'
-import { asSeen, folderNotFound, ownFolder, placeOf } from './places.ts'
+import { folderNotFound, ownFolder, resolvePlace, withinReach } from './places.ts'
 
 export interface NewFolder {
   readonly name: string
@@ -56,7 +56,7 @@ export function createFolderChanges(parts: FolderParts): FolderChanges {
     async create(reach, folder) {
       const name = parseFolderName(folder.name)
       // Before the password is hashed, which costs far more than this query.
-      await placeOf(db, reach, folder.parent)
+      await resolvePlace(db, reach, folder.parent)
       const password_hash = folder.password === null ? null : await hashPassword(folder.password)
       const identifier = makeFolderIdentifier(random)
       const row = { identifier, name, is_public: folder.isPublic ? 1 : 0, password_hash } as const
@@ -98,7 +98,7 @@ async function insert(
 ): Promise<void> {
   const account_id = reach.account
   await lockAccount(trx, account_id)
-  const parent_id = await placeOf(trx, reach, place)
+  const parent_id = await resolvePlace(trx, reach, place)
   const chain = await folderChain(trx, parent_id)
   // The top level goes with its account, and is cleared once.
   if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()
@@ -134,5 +134,5 @@ async function update(trx: Trx, reach: Reach, { parent, ...update }: FolderUpdat
 async function read(db: Database, reach: Reach, identifier: FolderIdentifier): Promise<FolderListRow> {
   const row = await findFolder(db, identifier)
   if (row === undefined) throw new Refusal('FOLDER_NOT_FOUND', 'The folder was deleted in the meantime')
-  return asSeen(reach, row)
+  return withinReach(reach, row)
 }

@@ -6,7 +6,7 @@ import { type ErrorCode, Refusal } from '../../domain/errors.ts'
 import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { moveFolder } from './folder-moving.ts'
-import { placeOf } from './places.ts'
+import { resolvePlace } from './places.ts'
 
 export type FolderMoveResult =
   | { readonly moved: true; readonly foldersUpdated: number }
@@ -36,7 +36,7 @@ export function createFolderMoves(db: Database, maxDepth: number): FolderMoves {
     },
 
     async moveMany(reach, folders, parent) {
-      await placeOf(db, reach, parent)
+      await resolvePlace(db, reach, parent)
       const results: FolderMoveResult[] = []
       for (const folder of folders) {
         try {

@@ -6,7 +6,7 @@ import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { updateFolder } from './folder-changes.rows.ts'
 import { changeTree, folderChain, isDeeperThan, takenAway } from './folders.rows.ts'
-import { ownFolder, placeOf } from './places.ts'
+import { ownFolder, resolvePlace } from './places.ts'
 
 export interface FolderMove {
   readonly folder: FolderIdentifier
@@ -24,7 +24,7 @@ export interface FolderMove {
 export async function moveFolder(trx: Trx, reach: Reach, move: FolderMove): Promise<number> {
   const { maxDepth, change } = move
   const folder = await ownFolder(trx, reach, move.folder)
-  const destination = await placeOf(trx, reach, move.parent)
+  const destination = await resolvePlace(trx, reach, move.parent)
   if (folder.parent_id === destination) return 0
   const way = await folderChain(trx, destination)
   if (way.some((step) => step.id === folder.id)) {

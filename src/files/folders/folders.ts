@@ -5,7 +5,7 @@ import type { Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { createFolderChanges, type FolderChanges } from './folder-changes.ts'
 import { type FolderListRow, findFolder, folderById, folderChain, listFolders } from './folders.rows.ts'
-import { asSeen, ownFolder, placeOf } from './places.ts'
+import { ownFolder, resolvePlace, withinReach } from './places.ts'
 import { countSubfolders, type SubfolderOrder, subfolderPage } from './subfolders.rows.ts'
 import { listTree } from './trees.rows.ts'
 
@@ -44,17 +44,17 @@ export function createFolders(db: Database, clock: Clock, random: Random, maxDep
 
     async list(reach, parent) {
       const { account, within } = reach
-      if (parent !== null) return listFolders(db, account, await placeOf(db, reach, parent))
+      if (parent !== null) return listFolders(db, account, await resolvePlace(db, reach, parent))
       if (within === null) return listFolders(db, account, null)
       const top = await findFolder(db, within)
       if (top === undefined) return []
-      return (await listTree(db, top.id)).map((folder) => asSeen(reach, folder))
+      return (await listTree(db, top.id)).map((folder) => withinReach(reach, folder))
     },
 
     get: (reach, identifier) => ownFolder(db, reach, identifier),
 
     async page(reach, place, { page, perPage, sort, order }) {
-      const { id, tree_folders } = await folderById(db, await placeOf(db, reach, place))
+      const { id, tree_folders } = await folderById(db, await resolvePlace(db, reach, place))
       const subfolders = { parent: id, publicOnly: false }
       const offset = (page - 1) * perPage
       const [folders, total] = await Promise.all([

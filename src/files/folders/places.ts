@@ -16,11 +16,11 @@ export async function ownFolder(
   const folder = await findFolder(db, identifier)
   if (folder === undefined || folder.account_id !== reach.account) throw folderNotFound()
   if (identifier !== reach.within && !(await isWithin(db, reach, folder.id))) throw folderNotFound()
-  return asSeen(reach, folder)
+  return withinReach(reach, folder)
 }
 
 /** The folder as it is shown: what is above the folder that somebody is kept to does not exist for them. */
-export function asSeen(reach: Reach, folder: FolderListRow): FolderListRow {
+export function withinReach(reach: Reach, folder: FolderListRow): FolderListRow {
   return folder.identifier === reach.within ? { ...folder, parent_identifier: null } : folder
 }
 
@@ -43,14 +43,14 @@ export async function wasWithin(db: Queryable, { within }: Reach, folder: Folder
  * The row of a place. `root` is the top of what is within reach: that of the account, or the one folder. Throws Refusal
  * FOLDER_NOT_FOUND.
  */
-export async function placeOf(db: Queryable, reach: Reach, place: FolderPlace): Promise<FolderId> {
+export async function resolvePlace(db: Queryable, reach: Reach, place: FolderPlace): Promise<FolderId> {
   if (place !== 'root') return (await ownFolder(db, reach, place)).id
   if (reach.within === null) return topFolder(db, reach.account)
   return (await ownFolder(db, reach, reach.within)).id
 }
 
 /** Throws Refusal FOLDER_NOT_FOUND when the folder, found before, was deleted since. */
-export async function assertPlaceLives(trx: Trx, folder: FolderId): Promise<void> {
+export async function assertFolderExists(trx: Trx, folder: FolderId): Promise<void> {
   const chain = await folderChain(trx, folder)
   if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()
 }

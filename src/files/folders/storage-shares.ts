@@ -4,7 +4,7 @@ import type { FolderId } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { STORAGE_KINDS, type StorageKind, storageKindOf } from '../../domain/storage.ts'
 import { folderById } from './folders.rows.ts'
-import { placeOf } from './places.ts'
+import { resolvePlace } from './places.ts'
 import {
   type FileTotals,
   type LargeFolder,
@@ -73,12 +73,12 @@ export function createStorageShares(db: Database, clock: Clock): StorageShares {
 
   return {
     async byKind(reach) {
-      const top = await folderById(db, await placeOf(db, reach, 'root'))
+      const top = await folderById(db, await resolvePlace(db, reach, 'root'))
       return top.tree_files > FEW_FILES ? counted(reach, top.id) : count(reach, top.id)
     },
 
     async byFolder(reach) {
-      const top = await folderById(db, await placeOf(db, reach, 'root'))
+      const top = await folderById(db, await resolvePlace(db, reach, 'root'))
       const [heaviest, folders] = await Promise.all([
         largestFolders(db, top.id, MOST_FOLDERS),
         totalsOfFolders(db, top.id),

@@ -1,18 +1,18 @@
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import {
   FILE_SORTS,
-  type FolderLook,
   type FolderQuery,
-  lookAddress,
+  type FolderViewMode,
   orderAddress,
   sortedBy,
+  viewModeAddress,
 } from '../folder-query.ts'
 import type { PageContext } from './context.ts'
 
 interface FolderBarProps {
   readonly query: FolderQuery
   /** The effective view, chosen or default. */
-  readonly look: FolderLook
+  readonly look: FolderViewMode
   /** How many pages the folder has. */
   readonly pages: number
   readonly context: PageContext
@@ -40,7 +40,7 @@ export function FolderBar({ query, look, pages, context }: FolderBarProps) {
         {(['list', 'gallery'] as const).map((each) => (
           <a
             aria-current={each === look ? 'true' : undefined}
-            href={lookAddress(query, each, pages)}
+            href={viewModeAddress(query, each, pages)}
             key={each}
             rel="nofollow"
             title={texts.looks[each]}

@@ -1,6 +1,6 @@
 import type { Core } from '../../core/core.ts'
 import type { Signing } from '../../core/hmac.ts'
-import type { Asker, LinkDownloader, LinkRights } from '../../domain/access.ts'
+import type { LinkDownloader, LinkRights, Requester } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId, LinkId } from '../../domain/ids.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
@@ -23,13 +23,13 @@ export type VisitedLink =
 export interface OpenLink {
   readonly kind: 'open'
   readonly link: LinkRow
-  readonly asker: LinkAsker
+  readonly requester: LinkRequester
   /** For the cookie of a visitor who has none; null where the visitor is known. */
   readonly newName: string | null
 }
 
 /** A caller who comes by a link, and is let in by it. */
-export type LinkAsker = Asker & { readonly link: LinkRights }
+export type LinkRequester = Requester & { readonly link: LinkRights }
 
 /** A link as a signed address carries it. */
 export interface SignedLink {
@@ -45,12 +45,12 @@ export interface LinkAccess {
    * The link of that slug. Throws Refusal LINK_NOT_FOUND for one that is unknown or revoked, LINK_ENDED, and LINK_USED_UP
    * when all downloads were taken, by others.
    */
-  visit(asker: Asker, visit: LinkVisit): Promise<VisitedLink>
+  visit(requester: Requester, visit: LinkVisit): Promise<VisitedLink>
   /**
    * Re-validates a signed address: throws Refusal as `visit` does, and PASSWORD_REQUIRED when the link got a password,
    * or another one, since. An address that the link's owner got is refused (FILE_NOT_FOUND) once the key or session is void.
    */
-  signed(asker: Asker, link: SignedLink): Promise<LinkAsker>
+  signed(requester: Requester, link: SignedLink): Promise<LinkRequester>
   /** What the link opens now. Throws Refusal LINK_NOT_FOUND when nothing is left of that. */
   targets(link: LinkRow): Promise<LinkTargets>
 }
@@ -87,10 +87,10 @@ export function createLinkAccess(
 
   /** What unlocked folders and signed rights would add is left out: the link alone decides. */
   async function asking(
-    { reach, signed = null }: Asker,
+    { reach, signed = null }: Requester,
     link: LinkRow,
     visitor: LinkDownloader | null,
-  ): Promise<LinkAsker> {
+  ): Promise<LinkRequester> {
     const targets = await linkTargets(db, link.id)
     const files = new Set<FileId>()
     const folders = new Set<FolderId>()
@@ -105,11 +105,11 @@ export function createLinkAccess(
   }
 
   return {
-    async visit(asker, visit) {
+    async visit(requester, visit) {
       const { slug, passwords: cookie } = visit
       if (!isLinkSlug(slug)) throw linkNotFound()
       const { link, downloader, newName } = await live(await linkBySlug(db, slug), async (found) =>
-        (await isLinkOwner(db, asker.reach, found))
+        (await isLinkOwner(db, requester.reach, found))
           ? { downloader: null, newName: null }
           : visitorOf(found, visit),
       )
@@ -118,17 +118,17 @@ export function createLinkAccess(
       if (tag !== null && hash !== null && !passwords.unlocks(cookie, link.id, tag)) {
         return { kind: 'locked', link, closed: { lock: { link: link.id }, tag, hash } }
       }
-      return { kind: 'open', link, asker: await asking(asker, link, downloader), newName }
+      return { kind: 'open', link, requester: await asking(requester, link, downloader), newName }
     },
 
-    async signed(asker, { id, passwordTag, visitor }) {
+    async signed(requester, { id, passwordTag, visitor }) {
       const { link, downloader } = await live(await linkById(db, id), async (found) => ({
-        downloader: await signedFor(db, asker, found, visitor),
+        downloader: await signedFor(db, requester, found, visitor),
         newName: null,
       }))
       const tag = tagOf(link)
       if (tag !== null && tag !== passwordTag) throw passwordRequired()
-      return asking(asker, link, downloader)
+      return asking(requester, link, downloader)
     },
 
     async targets(link) {

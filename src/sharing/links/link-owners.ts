@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts'
-import type { Asker, LinkDownloader } from '../../domain/access.ts'
+import type { LinkDownloader, Requester } from '../../domain/access.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { findFolder } from '../../files/folders/folders.rows.ts'
 import { fileNotFound } from '../../files/own-file.ts'
@@ -24,7 +24,7 @@ export async function isLinkOwner(
  */
 export async function signedFor(
   db: Database,
-  { reach, signed = null }: Asker,
+  { reach, signed = null }: Requester,
   link: LinkRow,
   visitor: LinkDownloader | null,
 ): Promise<LinkDownloader | null> {

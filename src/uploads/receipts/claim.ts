@@ -9,7 +9,7 @@ import { type FileIdentifier, type FolderPlace, GUESTS } from '../../domain/ids.
 import { GUEST_REACH, type Reach } from '../../domain/reach.ts'
 import { type FileDetailRow, findFile, giveFile } from '../../files/files.rows.ts'
 import { changeFiles } from '../../files/folders/folders.rows.ts'
-import { assertPlaceLives, isWithin, placeOf } from '../../files/folders/places.ts'
+import { assertFolderExists, isWithin, resolvePlace } from '../../files/folders/places.ts'
 import { ownFile } from '../../files/own-file.ts'
 import { limitOf, type StorageLimits, storageFull } from '../storage-limits.ts'
 import { giveUploads } from '../uploads.rows.ts'
@@ -44,8 +44,8 @@ export async function claimFile(
     const present = await findFile(trx, identifier)
     if (present?.account_id === account && (await isWithin(trx, reach, present.folder_id))) return
     const { id, folder_id: from, size } = await ownFile(trx, GUEST_REACH, identifier)
-    const folder = await placeOf(trx, reach, place)
-    await assertPlaceLives(trx, folder)
+    const folder = await resolvePlace(trx, reach, place)
+    await assertFolderExists(trx, folder)
     if (!(await fitsStorage(trx, account, size, limitOf(account, limits)))) {
       throw await storageFull(trx, account, limits)
     }

@@ -11,7 +11,7 @@ import { parseFolderName } from '../../domain/folder-name.ts'
 import type { UploadToken } from '../../domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../../domain/random.ts'
 import { ensurePath } from '../../files/folders/folder-path.ts'
-import { placeOf } from '../../files/folders/places.ts'
+import { resolvePlace } from '../../files/folders/places.ts'
 import type { Contributions } from '../contributions.ts'
 import { UPLOADS_PATH } from '../paths.ts'
 import { assertFileSize } from '../size-limit.ts'
@@ -140,7 +140,7 @@ export class UploadCreation {
     const { account } = reach
     const names = path.map(parseFolderName)
     // Before anything is reserved, so that a place that is not there is told as such.
-    const start = await placeOf(db, reach, place)
+    const start = await resolvePlace(db, reach, place)
     const now = clock.now()
     const uuid = makeUuid(random)
     const name = cleanFileName(request.name)

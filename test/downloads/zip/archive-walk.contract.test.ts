@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { archiveFolder } from '../../../src/downloads/zip/archive.rows.ts'
 import type { PlanBuilder } from '../../../src/downloads/zip/archive-plan.ts'
 import { planTree } from '../../../src/downloads/zip/archive-walk.ts'
-import { placeOf } from '../../../src/files/folders/places.ts'
+import { resolvePlace } from '../../../src/files/folders/places.ts'
 import { addCopies } from '../../support/contents/file-copies.ts'
 import { buildParts } from '../../support/servers/parts.ts'
 
@@ -31,7 +31,7 @@ test('files whose names get their keys while a zip is planned are in it once', a
       throw new Error('nobody finishes this plan')
     },
   }
-  const row = await archiveFolder(db, await placeOf(db, caller, 'root'))
+  const row = await archiveFolder(db, await resolvePlace(db, caller, 'root'))
   await planTree(db, { row, entry: 0 }, () => true, plan, new AbortController().signal)
   job.close()
   const all = Array.from({ length: FILES }, (_, number) => `${number}.txt`)

@@ -40,7 +40,7 @@ import { createFolderClearing } from '../../../src/files/folders/folder-clearing
 import { createFolderMoves } from '../../../src/files/folders/folder-moves.ts'
 import { changeFiles, isClearing } from '../../../src/files/folders/folders.rows.ts'
 import { createFolders } from '../../../src/files/folders/folders.ts'
-import { placeOf } from '../../../src/files/folders/places.ts'
+import { resolvePlace } from '../../../src/files/folders/places.ts'
 import { createRemovals } from '../../../src/files/removals.ts'
 import { createUsage } from '../../../src/files/use-counters.ts'
 import { createOutbox } from '../../../src/mail/outbox.ts'
@@ -127,7 +127,7 @@ async function store(
   const slug = makeSlug(systemRandom)
   const now = clock.now()
   await inTransaction(db, async (trx) => {
-    const folder_id = await placeOf(trx, { account, within: null }, place)
+    const folder_id = await resolvePlace(trx, { account, within: null }, place)
     await lockAccount(trx, account)
     const sha256 = Buffer.from(systemRandom(32)).toString('hex') as Sha256
     const blob = { key: makeBlobKey(systemRandom), sha256, crc32: 0, size: BYTES, created_at: now }

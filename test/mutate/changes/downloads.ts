@@ -43,7 +43,7 @@ export const downloads: readonly Change[] = [
       'export const CONTENT_TOKEN_LIFETIME = 3600',
       { tests: ['test/downloads/signed-content.test.ts'] },
     ],
-    ['counted: c, proxied: p', 'counted: p, proxied: c'],
+    ['        counted: c,\n        proxied: p,\n', '        counted: p,\n        proxied: c,\n'],
   ]),
   ...changesIn('src/downloads/token-rights.ts', tokens, [
     [

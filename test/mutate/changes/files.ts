@@ -290,7 +290,7 @@ export const files: readonly Change[] = [
       named: 'signed while it is (open|private)|a signed zip',
     },
     [
-      ['holder === account ? asker : { ...asker, signed: null }', 'asker'],
+      ['holder === account ? requester : { ...requester, signed: null }', 'requester'],
       [
         "by.kind === 'key' && by.key === credential.key",
         'true',

@@ -50,7 +50,7 @@ export const uploads: readonly Change[] = [
     ['await settle(trx, file)', ''],
     ['await changeTotals(trx, account, { storage: size, files: 1 })', ''],
     ['await changeFiles(trx, folder, 1, size)', ''],
-    ['await assertPlaceLives(trx, folder)', ''],
+    ['await assertFolderExists(trx, folder)', ''],
     [
       'await assertNotRefused(trx, blob.sha256)',
       '',

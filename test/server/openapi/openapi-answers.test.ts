@@ -99,12 +99,12 @@ describe('the OpenAPI document', () => {
   async function expectDocumented(askings: Record<string, Asking>, caller: Api): Promise<void> {
     for (const [operation, { path, init, isOpen, by }] of Object.entries<Asking>(askings)) {
       const method = operation.split(' ')[0]?.toUpperCase() ?? ''
-      const asker = isOpen || by !== undefined ? api(holdfast) : caller
+      const requester = isOpen || by !== undefined ? api(holdfast) : caller
       const headers = { ...init?.headers, ...(by === undefined ? {} : sessionHeaders(by)) }
       const [plain = ''] = path.split('?')
       const body = await asPrinted(method, plain, init, () => caller.folder(operation.replaceAll('/', ' ')))
       // Every answer to such a caller is held against the document.
-      const answer = await asker.send(path, { method, ...init, body, headers })
+      const answer = await requester.send(path, { method, ...init, body, headers })
       by?.keep(answer.headers)
       const { status } = answer
       expect(`${operation} ${status}`).toMatch(operation === 'get /metrics' ? / 404$/ : / 20[0146]$/)

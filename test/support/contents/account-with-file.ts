@@ -5,7 +5,7 @@ import { inTransaction } from '../../../src/database/transactions.ts'
 import type { AccountId, FileId, FolderId, Sha256 } from '../../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../../src/domain/random.ts'
 import { insertFile } from '../../../src/files/files.rows.ts'
-import { placeOf } from '../../../src/files/folders/places.ts'
+import { resolvePlace } from '../../../src/files/folders/places.ts'
 import { handClock } from '../hand-clock.ts'
 
 export interface AccountWithFile {
@@ -19,7 +19,7 @@ export interface AccountWithFile {
 /** A new account with one row of a file, to be copied by `addCopies`. */
 export async function accountWithFile(db: Database, username: string): Promise<AccountWithFile> {
   const account = (await createAccounts(db, handClock(), systemRandom).add(username)).id
-  const folder = await placeOf(db, { account, within: null }, 'root')
+  const folder = await resolvePlace(db, { account, within: null }, 'root')
   const file = await inTransaction(db, async (trx) => {
     const sha256 = Buffer.from(systemRandom(32)).toString('hex') as Sha256
     const blob = { key: makeBlobKey(systemRandom), sha256, crc32: 0, size: 1, created_at: 0 }

@@ -16,7 +16,7 @@ const CHECK_EVERY = 25
 /** Milliseconds to wait for a killed process: Bun does not always signal the end of its output. */
 const TOLD_WITHIN = 2000
 
-export class Guard {
+export class ProcessGuard {
   readonly #child: Bun.Subprocess
   readonly #limits: Limits
   readonly #signal: AbortSignal

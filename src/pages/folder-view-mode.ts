@@ -3,9 +3,9 @@ import type { Call } from '../server/call.ts'
 import { cookieValue, setCookie } from '../server/requests/cookies.ts'
 import {
   addressWithoutOrder,
-  type FolderLook,
   type FolderOrder,
   type FolderQuery,
+  type FolderViewMode,
   orderFromName,
   orderName,
 } from './folder-query.ts'
@@ -23,13 +23,13 @@ const ORDER_COOKIE = 'folder_order'
 const ORDER_KEPT_FOR = DAY / 1000
 
 /** Default view: a gallery if most files are pictures or videos. */
-export function ownLook(files: readonly { readonly type: string }[]): FolderLook {
+export function defaultViewMode(files: readonly { readonly type: string }[]): FolderViewMode {
   const visual = files.filter(({ type }) => /^(image|video)\//.test(type)).length
   return visual * 2 > files.length ? 'gallery' : 'list'
 }
 
 /** View that this browser has chosen for the folder. */
-export function rememberedLook(request: Request): FolderLook | null {
+export function rememberedViewMode(request: Request): FolderViewMode | null {
   const value = cookieValue(request, COOKIE)
   return value === 'list' || value === 'gallery' ? value : null
 }
@@ -38,12 +38,16 @@ export function rememberedLook(request: Request): FolderLook | null {
  * Renders the page. An explicitly chosen view is stored in the cookie, unless it is the default of a folder
  * with a single page.
  */
-export async function rememberingLook(call: Call, pages: PagesPart, view: FolderPageView): Promise<Response> {
+export async function rememberViewMode(
+  call: Call,
+  pages: PagesPart,
+  view: FolderPageView,
+): Promise<Response> {
   const response = page(call.site, pages.render.folderPage(view, await pages.reader(call)))
   const asked = view.query.look
   if (asked === null || view.files.length === 0) return response
-  const kept = asked === ownLook(view.files) && view.pages === 1 ? null : asked
-  if (kept === rememberedLook(call.request)) return response
+  const kept = asked === defaultViewMode(view.files) && view.pages === 1 ? null : asked
+  if (kept === rememberedViewMode(call.request)) return response
   response.headers.append(
     'Set-Cookie',
     folderCookie(call, view.url, COOKIE, kept ?? '', kept === null ? 0 : KEPT_FOR),
@@ -60,7 +64,7 @@ export function rememberedOrder(request: Request): FolderOrder | null {
  * Redirects to the address of the page without the sort order, which goes into a cookie. A program without
  * cookies gets all pages in the default order, rather than the first page in one order and the rest in another.
  */
-export function rememberingOrder(call: Call, url: string, query: FolderQuery): Response {
+export function rememberOrder(call: Call, url: string, query: FolderQuery): Response {
   const response = seeOther(new URL(url).pathname + addressWithoutOrder(query))
   response.headers.append(
     'Set-Cookie',

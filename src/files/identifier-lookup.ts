@@ -4,19 +4,19 @@ import type { Database, Queryable } from '../database/database.ts'
 import type { FileId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
 import {
-  type CalledFile,
-  type CalledFolder,
   type ChainStep,
-  filesCalled,
+  filesByIdentifier,
   folderChains,
-  foldersCalled,
-} from './named-together.rows.ts'
+  foldersByIdentifier,
+  type IdentifiedFile,
+  type IdentifiedFolder,
+} from './identifier-lookup.rows.ts'
 
 /** Identifiers that are looked up, or worked on, at once: requests of others wait for that. */
 const BLOCK = 50
 
 /** In the order given, each block after a turn of the event loop. */
-export async function* blocksOf<T>(things: readonly T[]): AsyncGenerator<readonly T[]> {
+export async function* inBlocks<T>(things: readonly T[]): AsyncGenerator<readonly T[]> {
   for (let at = 0; at < things.length; at += BLOCK) {
     yield things.slice(at, at + BLOCK)
     await yieldToEventLoop()
@@ -24,23 +24,25 @@ export async function* blocksOf<T>(things: readonly T[]): AsyncGenerator<readonl
 }
 
 /** The live files within reach among a block of identifiers. */
-export async function ownFilesCalled(
+export async function ownFilesByIdentifier(
   db: Queryable,
   reach: Reach,
   identifiers: readonly FileIdentifier[],
-): Promise<CalledFile[]> {
-  const own = (await filesCalled(db, identifiers)).filter((file) => file.account_id === reach.account)
+): Promise<IdentifiedFile[]> {
+  const own = (await filesByIdentifier(db, identifiers)).filter((file) => file.account_id === reach.account)
   const chains = await folderChains(db, [...new Set(own.map((file) => file.folder_id))])
   return own.filter((file) => isReached(reach, chains.get(file.folder_id)))
 }
 
 /** The live folders within reach, each with its chain, in the order named. */
-export async function ownFoldersCalled(
+export async function ownFoldersByIdentifier(
   db: Queryable,
   reach: Reach,
   identifiers: readonly FolderIdentifier[],
-): Promise<(CalledFolder & { readonly chain: readonly ChainStep[] })[]> {
-  const own = (await foldersCalled(db, identifiers)).filter((folder) => folder.account_id === reach.account)
+): Promise<(IdentifiedFolder & { readonly chain: readonly ChainStep[] })[]> {
+  const own = (await foldersByIdentifier(db, identifiers)).filter(
+    (folder) => folder.account_id === reach.account,
+  )
   const chains = await folderChains(
     db,
     own.map((folder) => folder.id),
@@ -61,15 +63,15 @@ function isReached({ within }: Reach, chain: readonly ChainStep[] = []): boolean
  * Which live file within reach each of the identifiers names; `undefined` for none. Files out of reach are none, so nobody
  * learns which names are of one file.
  */
-export async function filesNamed(
+export async function resolveFiles(
   db: Database,
   reach: Reach,
   identifiers: readonly FileIdentifier[],
 ): Promise<(FileId | undefined)[]> {
   const named: (FileId | undefined)[] = []
-  for await (const block of blocksOf(identifiers)) {
+  for await (const block of inBlocks(identifiers)) {
     const ids = new Map<string | number, FileId>()
-    for (const { id, uuid, slug } of await ownFilesCalled(db, reach, block)) {
+    for (const { id, uuid, slug } of await ownFilesByIdentifier(db, reach, block)) {
       ids.set(id, id).set(uuid, id).set(slug, id)
     }
     for (const identifier of block) named.push(ids.get(textOf(identifier)))
@@ -83,23 +85,23 @@ function textOf(identifier: FileIdentifier): string | number {
 }
 
 /** Of each live folder within reach: those others named that it lies in, the outermost first. */
-export async function foldersNamed(
+export async function enclosingFolders(
   db: Database,
   reach: Reach,
   identifiers: readonly FolderIdentifier[],
 ): Promise<ReadonlyMap<FolderIdentifier, readonly FolderIdentifier[]>> {
   const around = new Map<FolderIdentifier, readonly FolderIdentifier[]>()
   const named = new Set(identifiers)
-  for await (const block of blocksOf(identifiers)) {
-    for (const { identifier, chain } of await ownFoldersCalled(db, reach, block)) {
-      around.set(identifier, othersAround(identifier, chain, named))
+  for await (const block of inBlocks(identifiers)) {
+    for (const { identifier, chain } of await ownFoldersByIdentifier(db, reach, block)) {
+      around.set(identifier, enclosingAmong(identifier, chain, named))
     }
   }
   return around
 }
 
 /** Those of `others` that the folder lies in, the outermost first. */
-export function othersAround(
+export function enclosingAmong(
   folder: FolderIdentifier,
   chain: readonly ChainStep[],
   others: ReadonlySet<FolderIdentifier>,

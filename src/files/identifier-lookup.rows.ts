@@ -6,13 +6,13 @@ import type { FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.t
 
 const fileColumns = ['id', 'uuid', 'slug', 'account_id', 'folder_id', 'size', 'removed_at'] as const
 
-export type CalledFile = Row<'files', (typeof fileColumns)[number]>
+export type IdentifiedFile = Row<'files', (typeof fileColumns)[number]>
 
 /** The files of those identifiers, whoever owns them, that are not removed themselves; a folder above may be. */
-export async function filesCalled(
+export async function filesByIdentifier(
   db: Queryable,
   identifiers: readonly FileIdentifier[],
-): Promise<CalledFile[]> {
+): Promise<IdentifiedFile[]> {
   const ids = identifiers.flatMap((each) => (each.kind === 'id' ? [each.id] : []))
   const uuids = identifiers.flatMap((each) => (each.kind === 'uuid' ? [each.uuid] : []))
   const slugs = identifiers.flatMap((each) => (each.kind === 'slug' ? [each.slug] : []))
@@ -37,13 +37,13 @@ const folderColumns = [
   'deleted_at',
 ] as const
 
-export type CalledFolder = Row<'folders', (typeof folderColumns)[number]>
+export type IdentifiedFolder = Row<'folders', (typeof folderColumns)[number]>
 
 /** The same of folders. */
-export async function foldersCalled(
+export async function foldersByIdentifier(
   db: Queryable,
   identifiers: readonly FolderIdentifier[],
-): Promise<CalledFolder[]> {
+): Promise<IdentifiedFolder[]> {
   if (identifiers.length === 0) return []
   const folders = db.selectFrom('folders').select(folderColumns).where('identifier', 'in', identifiers)
   return (await folders.execute()).filter((folder) => folder.deleted_at === null && folder.parent_id !== null)

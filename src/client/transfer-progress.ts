@@ -1,5 +1,5 @@
 /** Who is told how far transfers are. */
-export interface Watch {
+export interface TransferProgress {
   /** `size` null when it is not known. `done`: what had come across before. */
   begin(name: string, size: number | null, done: number): WatchedTransfer
   /** How many bytes and files all of it will be, as far as it is known. */
