@@ -5,7 +5,7 @@ import { keyedEndpoint } from '../server/endpoint.ts'
 import type { AccountsPart } from './accounts.part.ts'
 
 export const getAccountEndpoint = keyedEndpoint({
-  summary: 'Read your account',
+  summary: 'Get your account',
   tag: 'Account',
   answer: accountAnswer,
   async handle({ call, caller }, { accounts, files }: { accounts: AccountsPart; files: FilesPart }) {
@@ -27,7 +27,8 @@ export const getAccountEndpoint = keyedEndpoint({
 })
 
 export const getStorageEndpoint = keyedEndpoint({
-  summary: 'See what takes up your storage, by kind and by folder; what is in the bin is left out',
+  summary: 'Get storage usage',
+  description: 'By kind and by folder, without what is in the bin.',
   tag: 'Account',
   answer: storageAnswer,
   errors: [404],
@@ -53,7 +54,8 @@ export const getStorageEndpoint = keyedEndpoint({
 const DAYS = 30
 
 export const getRequestsEndpoint = keyedEndpoint({
-  summary: 'See how many requests your account has made today and in the 29 days before',
+  summary: 'Get request counts',
+  description: 'Of today and the 29 days before.',
   tag: 'Account',
   answer: requestsAnswer,
   async handle({ caller }, { files }: { files: FilesPart }) {

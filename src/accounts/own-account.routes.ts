@@ -9,7 +9,8 @@ import { browserOf, jsonWithCookies } from './sign-in/session-cookie.ts'
 import type { SignInPart } from './sign-in.part.ts'
 
 export const changeAccountEndpoint = sessionEndpoint({
-  summary: 'Change your user name or your password; a new password ends all other sessions',
+  summary: 'Update your account',
+  description: 'The user name or the password. A new password ends all other sessions.',
   tag: 'Signing in',
   body: z.object({
     password: presentPassword,
@@ -32,7 +33,8 @@ export const changeAccountEndpoint = sessionEndpoint({
 })
 
 export const removeAccountEndpoint = sessionEndpoint({
-  summary: 'Delete your account with every file in it, for good',
+  summary: 'Delete your account',
+  description: 'With every file in it, for good.',
   tag: 'Signing in',
   body: z.object({
     password: presentPassword,

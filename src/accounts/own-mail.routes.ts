@@ -8,7 +8,8 @@ import { readerOf } from '../server/requests/language.ts'
 import type { AccountsPart } from './accounts.part.ts'
 
 export const getMailEndpoint = sessionEndpoint({
-  summary: 'Where your mail goes, and whether this server sends any',
+  summary: 'Get mail settings',
+  description: 'Where your mail goes, and whether this server sends any.',
   tag: 'Signing in',
   answer: mailAnswer,
   async handle({ caller }, { accounts }: { accounts: AccountsPart }) {
@@ -18,7 +19,8 @@ export const getMailEndpoint = sessionEndpoint({
 })
 
 export const setMailAddressEndpoint = sessionEndpoint({
-  summary: 'Send a link to an address; who opens it and confirms makes it yours',
+  summary: 'Set the mail address',
+  description: 'Sends a link there. It is yours once the link is opened and confirmed.',
   tag: 'Signing in',
   body: z.object({
     address: z.string('must be a mail address').max(254),
@@ -34,7 +36,8 @@ export const setMailAddressEndpoint = sessionEndpoint({
 })
 
 export const changeMailEndpoint = sessionEndpoint({
-  summary: 'Say which mails about your files and links you want',
+  summary: 'Update mail settings',
+  description: 'Which mails about your files and links you want.',
   tag: 'Signing in',
   body: z
     .object({
@@ -55,7 +58,8 @@ export const changeMailEndpoint = sessionEndpoint({
 })
 
 export const removeMailEndpoint = sessionEndpoint({
-  summary: 'Forget your address; no more mail is sent to you',
+  summary: 'Remove the mail address',
+  description: 'No more mail is sent to you.',
   tag: 'Signing in',
   body: z.object({ password: presentPassword }),
   answer: done,

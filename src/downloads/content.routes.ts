@@ -18,9 +18,10 @@ import { sendFile } from './send.ts'
 
 const FILE = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24.jpg'
 
-function signing(summary: string) {
+function signing(to: 'download' | 'show', query: string) {
   return openEndpoint({
-    summary,
+    summary: `Get a signed address to ${to} a file`,
+    description: `The bytes are at <server>/v2/<file>?${query}.`,
     tag: 'Public',
     body: z.object({ file_slug: z.string('must be the slug of the file') }),
     answer: signedAddress,
@@ -54,17 +55,14 @@ function signing(summary: string) {
   })
 }
 
-export const signDownloadEndpoint = signing(
-  'Get a signed address to download a file; the bytes are at <server>/v2/<file>?token=…&download=true',
-)
+export const signDownloadEndpoint = signing('download', 'token=…&download=true')
 
-export const signViewEndpoint = signing(
-  'Get a signed address to show a file; the bytes are at <server>/v2/<file>?token=…',
-)
+export const signViewEndpoint = signing('show', 'token=…')
 
 export const getContentEndpoint = endpoint({
   documentation: {
-    summary: 'The bytes of a file at its signed address',
+    summary: 'Get the bytes of a file',
+    description: 'At its signed address.',
     tag: 'Public',
     params: z.object({ file: z.string().openapi({ description: '<uuid>.<ext>', example: FILE }) }),
     query: z.object({

@@ -10,7 +10,8 @@ import type { SharingPart } from '../sharing/sharing.part.ts'
 
 /** What the page of a folder shows, for programs. */
 export const listPublicFolderEndpoint = openEndpoint({
-  summary: 'One page of what is in a folder that you may see: subfolders first, then files, 100 a page',
+  summary: 'List a public folder',
+  description: 'One page of a folder that you may see: subfolders first, then files, 100 a page.',
   tag: 'Public',
   body: z.object({
     folder: z.string('must be the identifier of the folder'),

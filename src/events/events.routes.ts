@@ -11,7 +11,8 @@ import type { Watcher, WatcherMessage } from './watcher.ts'
 
 export const watchEventsEndpoint = endpoint({
   documentation: {
-    summary: 'What changes in your account and happens to its links, as server-sent events',
+    summary: 'Stream events',
+    description: 'Changes in your account and what happens to its links, as server-sent events.',
     tag: 'Account',
     headers: z.object({
       'Last-Event-ID': z

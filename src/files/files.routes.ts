@@ -31,7 +31,7 @@ const idParameter = z.object({
 })
 
 export const listFilesEndpoint = keyedEndpoint({
-  summary: 'List your files',
+  summary: 'List files',
   tag: 'Files',
   query: z.object({
     ...listQuery,
@@ -70,7 +70,7 @@ export const listFilesEndpoint = keyedEndpoint({
 })
 
 export const getFileEndpoint = keyedEndpoint({
-  summary: 'Read one of your files',
+  summary: 'Get a file',
   tag: 'Files',
   params: idParameter,
   answer: fileAnswer,
@@ -82,7 +82,8 @@ export const getFileEndpoint = keyedEndpoint({
 })
 
 export const renameFileEndpoint = keyedEndpoint({
-  summary: 'Rename a file, move it to a folder, or both',
+  summary: 'Update a file',
+  description: 'Renames it, moves it to a folder, or both.',
   tag: 'Files',
   params: idParameter,
   body: z
@@ -104,7 +105,7 @@ export const renameFileEndpoint = keyedEndpoint({
 })
 
 export const moveFileEndpoint = keyedEndpoint({
-  summary: 'Move a file to a folder',
+  summary: 'Move a file',
   tag: 'Files',
   body: z.object({ file: fileIdentifier, folder: folderPlace }),
   answer: fileMovedAnswer,
@@ -117,7 +118,8 @@ export const moveFileEndpoint = keyedEndpoint({
 })
 
 export const moveFilesEndpoint = keyedEndpoint({
-  summary: 'Move up to 200 files to a folder',
+  summary: 'Move files',
+  description: 'Up to 200, to a folder.',
   tag: 'Files',
   body: z.object({ files: batch(fileIdentifier), folder: folderPlace }),
   answer: filesMovedAnswer,
@@ -140,7 +142,8 @@ export const moveFilesEndpoint = keyedEndpoint({
 })
 
 export const deleteFilesEndpoint = keyedEndpoint({
-  summary: 'Delete files, for good',
+  summary: 'Delete files',
+  description: 'For good.',
   tag: 'Files',
   body: z.object({ identifiers: identifiersOf(fileIdentifier) }),
   answer: deletion,

@@ -42,7 +42,7 @@ const params = z.object({ id: rowId })
 const idOf = (text: string | undefined) => rowNumber(text) as AccountId
 
 export const listAccountsEndpoint = adminEndpoint({
-  summary: 'List the accounts',
+  summary: 'List accounts',
   query: z.object({
     ...pageQuery,
     search: z.string().max(100).optional().openapi({ description: 'Part of the name' }),
@@ -71,7 +71,8 @@ export const listAccountsEndpoint = adminEndpoint({
 })
 
 export const getAnyAccountEndpoint = adminEndpoint({
-  summary: 'Read an account, and how its owner signs in',
+  summary: 'Get an account',
+  description: 'With how its owner signs in.',
   params,
   answer: adminAccountAnswer,
   errors: [404],
@@ -92,7 +93,8 @@ export const getAnyAccountEndpoint = adminEndpoint({
 })
 
 export const changeAnyAccountEndpoint = adminEndpoint({
-  summary: 'Change the quota of an account, disable or enable it, or say whether it administers the server',
+  summary: 'Update an account',
+  description: 'Its quota, whether it is disabled, and whether it administers the server.',
   params,
   body: z.object({
     quota: z
@@ -121,7 +123,8 @@ export const changeAnyAccountEndpoint = adminEndpoint({
 })
 
 export const resetAccountEndpoint = adminEndpoint({
-  summary: 'Make a link that sets the password of an account; the old one and all sessions end',
+  summary: 'Reset the password of an account',
+  description: 'Makes a link that sets a new one. The old one and all sessions end.',
   params,
   body: z.object({
     second_factor: z
@@ -150,7 +153,8 @@ export const resetAccountEndpoint = adminEndpoint({
 })
 
 export const removeAnyAccountEndpoint = adminEndpoint({
-  summary: 'Delete an account with every file in it, for good',
+  summary: 'Delete an account',
+  description: 'With every file in it, for good.',
   params,
   body: z.object({ username: z.string('must be the name of the account, to be sure').max(100) }),
   answer: done,

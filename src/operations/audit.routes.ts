@@ -20,7 +20,8 @@ function toDeed({ id, at, account_id, username, address, act, object, details }:
 }
 
 export const listAuditEndpoint = adminEndpoint({
-  summary: 'Read the audit log, the latest first; nobody can change it',
+  summary: 'List the audit log',
+  description: 'Latest first. Nobody can change it.',
   query: z.object({ ...pageQuery, act: z.enum(ACTS).optional() }),
   answer: auditAnswer,
   errors: [400],

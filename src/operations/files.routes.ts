@@ -32,7 +32,8 @@ function toAnyFile(site: Site, file: AnyFile, pictureUrl: string): AnyFileAnswer
 }
 
 export const listAllFilesEndpoint = adminEndpoint({
-  summary: 'List the files of everybody, the newest or the largest first',
+  summary: 'List the files of all accounts',
+  description: 'Newest or largest first.',
   query: z.object({ ...pageQuery, sort: z.enum(ALL_FILES_SORTS).optional() }),
   answer: allFilesAnswer,
   errors: [400],

@@ -5,7 +5,8 @@ import { openEndpoint } from '../server/endpoint.ts'
 import type { OperationsPart } from './operations.part.ts'
 
 export const getHealthEndpoint = openEndpoint({
-  summary: 'Whether the process is alive',
+  summary: 'Check liveness',
+  description: 'Whether the process is alive.',
   tag: 'Health',
   answer: health,
   async handle({ call }): Promise<Health> {
@@ -14,7 +15,8 @@ export const getHealthEndpoint = openEndpoint({
 })
 
 export const getReadinessEndpoint = openEndpoint({
-  summary: 'Whether the database and the blob store answer; 503 while they do not',
+  summary: 'Check readiness',
+  description: 'Whether the database and the blob store answer; 503 while they do not.',
   tag: 'Health',
   answer: readiness,
   async handle(_, { operations }: { operations: OperationsPart }) {

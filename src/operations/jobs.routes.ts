@@ -6,7 +6,8 @@ import { adminEndpoint } from '../server/endpoint.ts'
 import type { OperationsPart } from './operations.part.ts'
 
 export const listJobsEndpoint = adminEndpoint({
-  summary: 'List what runs by itself, and what fails',
+  summary: 'List background jobs',
+  description: 'With those that fail.',
   answer: jobsAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
     const jobs = (await operations.backgroundJobs.list()).map(
@@ -28,7 +29,8 @@ export const listJobsEndpoint = adminEndpoint({
 })
 
 export const retryJobEndpoint = adminEndpoint({
-  summary: 'Let a job that was set aside run again',
+  summary: 'Retry a background job',
+  description: 'One that was set aside.',
   body: z.object({
     job: z.string('must be the name of a job').max(100).openapi({ example: 'purge deleted files' }),
   }),
@@ -41,7 +43,8 @@ export const retryJobEndpoint = adminEndpoint({
 })
 
 export const listNodesEndpoint = adminEndpoint({
-  summary: 'List the servers that share the database',
+  summary: 'List nodes',
+  description: 'The servers that share the database.',
   answer: nodesAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
     const nodes = await operations.backgroundJobs.nodes()

@@ -16,7 +16,8 @@ function toNotice({ text, level, from, until }: Notice): NoticeAnswer {
 }
 
 export const getNoticeEndpoint = adminEndpoint({
-  summary: 'Read the notice, also one that is not due yet or over',
+  summary: 'Get the configured notice',
+  description: 'Also one that is not due yet or over.',
   answer: noticeAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
     const present = await operations.notices.get()
@@ -25,7 +26,8 @@ export const getNoticeEndpoint = adminEndpoint({
 })
 
 export const setNoticeEndpoint = adminEndpoint({
-  summary: 'Show a notice on all pages, in the place of any other',
+  summary: 'Set the notice',
+  description: 'Shown on all pages, in the place of any other.',
   body: z.object({
     text: z
       .string('must be the text')
@@ -51,7 +53,7 @@ export const setNoticeEndpoint = adminEndpoint({
 })
 
 export const clearNoticeEndpoint = adminEndpoint({
-  summary: 'Take the notice away',
+  summary: 'Delete the notice',
   answer: done,
   async handle({ caller }, { operations }: { operations: OperationsPart }) {
     await operations.notices.clear(caller)
@@ -61,7 +63,8 @@ export const clearNoticeEndpoint = adminEndpoint({
 
 /** For pages that stay open; the layout of every page shows the notice already when it loads. */
 export const getShownNoticeEndpoint = openEndpoint({
-  summary: 'What the administrators tell everybody at the moment',
+  summary: 'Get the notice',
+  description: 'What the administrators tell everybody at the moment.',
   tag: 'Health',
   answer: shownNoticeAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {

@@ -60,7 +60,8 @@ const params = z.object({ id: rowId })
 const idOf = (text: string | undefined) => rowNumber(text) as ReportId
 
 export const listReportsEndpoint = adminEndpoint({
-  summary: 'List what people report about files, the newest first',
+  summary: 'List reports',
+  description: 'Newest first.',
   query: z.object({ ...pageQuery, state: z.enum(['open', 'closed', 'all']).optional() }),
   answer: reportsAnswer,
   errors: [400],
@@ -73,7 +74,7 @@ export const listReportsEndpoint = adminEndpoint({
 })
 
 export const getReportEndpoint = adminEndpoint({
-  summary: 'Read a report',
+  summary: 'Get a report',
   params,
   answer: reportAnswer,
   errors: [404],
@@ -85,7 +86,8 @@ export const getReportEndpoint = adminEndpoint({
 })
 
 export const dismissReportEndpoint = adminEndpoint({
-  summary: 'Close a report, and leave its file as it is',
+  summary: 'Dismiss a report',
+  description: 'Its file stays as it is.',
   params,
   answer: done,
   errors: [404],
@@ -96,7 +98,8 @@ export const dismissReportEndpoint = adminEndpoint({
 })
 
 export const takeReportedDownEndpoint = adminEndpoint({
-  summary: 'Take the content down that a report is about: every file that has it, and what comes of it again',
+  summary: 'Take down the content of a report',
+  description: 'Every file that has it, and what comes of it again.',
   params,
   answer: takenDownAnswer,
   errors: [404],

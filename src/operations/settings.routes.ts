@@ -3,7 +3,8 @@ import { adminEndpoint } from '../server/endpoint.ts'
 import type { OperationsPart } from './operations.part.ts'
 
 export const listSettingsEndpoint = adminEndpoint({
-  summary: 'List the settings in force; nothing that is secret is shown',
+  summary: 'List settings',
+  description: 'Those in force, without secrets.',
   answer: settingsAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
     const data = operations.settings.map(({ variable, value, isDefault, isSecret, description }) => ({

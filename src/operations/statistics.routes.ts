@@ -8,7 +8,8 @@ import type { OperationsPart } from './operations.part.ts'
 const DAYS = 30
 
 export const getStatisticsEndpoint = adminEndpoint({
-  summary: 'What the server holds, and what it did day by day, the oldest first',
+  summary: 'Get statistics',
+  description: 'What the server holds, and what it did day by day, oldest first.',
   query: z.object({ days: queryNumber(1, 366).optional() }),
   answer: statisticsAnswer,
   errors: [400],

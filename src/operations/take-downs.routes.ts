@@ -12,7 +12,8 @@ import { pageFields, pageQuery, toList } from './fields.ts'
 const hash = z.string().openapi({ description: '64 hexadecimal characters' })
 
 export const takeDownEndpoint = adminEndpoint({
-  summary: 'Take a content down: every file that has it, at once and everywhere, and what comes of it again',
+  summary: 'Take down a content',
+  description: 'Every file that has it, at once and everywhere, and what comes of it again.',
   body: z
     .object({
       file: fileIdentifier.optional(),
@@ -34,7 +35,8 @@ export const takeDownEndpoint = adminEndpoint({
 })
 
 export const listRefusedEndpoint = adminEndpoint({
-  summary: 'List the contents that were taken down and are refused, the newest first',
+  summary: 'List refused contents',
+  description: 'Those that were taken down, newest first.',
   query: z.object(pageQuery),
   answer: refusedContentsAnswer,
   errors: [400],
@@ -51,7 +53,8 @@ export const listRefusedEndpoint = adminEndpoint({
 })
 
 export const allowContentEndpoint = adminEndpoint({
-  summary: 'Let a content be uploaded again; files that were removed are not restored',
+  summary: 'Allow a refused content',
+  description: 'It can be uploaded again. Files that were removed are not restored.',
   params: z.object({ sha256: hash }),
   answer: done,
   errors: [400, 404],

@@ -8,7 +8,7 @@ import { referenceOf } from './reference/reference.ts'
 
 export const getReferencePage = endpoint({
   documentation: {
-    summary: 'This reference',
+    summary: 'Open this reference',
     tag: 'Site',
     answers: { 200: { description: 'A page' } },
     errors: [],
@@ -22,7 +22,8 @@ export const getReferencePage = endpoint({
 
 export const getGuidePage = endpoint({
   documentation: {
-    summary: 'A guide to the API, or to a program that speaks it',
+    summary: 'Open a guide',
+    description: 'To the API, or to a program that uses it.',
     tag: 'Site',
     params: z.object({ guide: z.enum(GUIDES) }),
     answers: { 200: { description: 'A page' } },

@@ -25,8 +25,9 @@ interface FilePageNeeds extends FileViewNeeds {
 
 export const getFilePage = endpoint({
   documentation: {
-    summary:
-      'The page of a file; with ?download=1 on to its bytes, and with &wait=1 also to those of a file that is still arriving, as they come, with ?view=1 on to be shown by another site, with ?raw=1 on to be shown as plain text',
+    summary: 'Open a file',
+    description:
+      'Its page. With ?download=1 on to its bytes, and with &wait=1 also to those of a file that is still arriving, as they come; with ?view=1 on to be shown by another site, with ?raw=1 as plain text.',
     tag: 'Site',
     params: z.object({ slug: z.string() }),
     query: z.object({

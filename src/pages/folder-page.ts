@@ -30,7 +30,8 @@ interface FolderPageNeeds {
 
 export const getFolderPage = endpoint({
   documentation: {
-    summary: 'The page of a folder; with ?download=zip what is in it as one ZIP file',
+    summary: 'Open a folder',
+    description: 'Its page. With ?download=zip what is in it as one ZIP file.',
     tag: 'Site',
     params: z.object({ identifier: z.string() }),
     query: z.object({

@@ -68,7 +68,7 @@ export const ofPasswordForm = {
 
 export const postFolderPassword = endpoint({
   documentation: {
-    summary: 'Give the password of a folder',
+    summary: 'Unlock a folder by its password',
     params: z.object({ identifier: z.string() }),
     ...ofPasswordForm,
   },

@@ -58,8 +58,9 @@ const answers = {
 
 export const getLinkPage = endpoint({
   documentation: {
-    summary:
-      'The page of a made link. Where it opens one file, ?download=1 leads on to its bytes, and ?view=1 or ?raw=1 to be shown by another site or as plain text; where it opens a folder or several things, ?download=zip is all of it as one ZIP file',
+    summary: 'Open a link',
+    description:
+      'Its page. Where it opens one file, ?download=1 leads on to its bytes, and ?view=1 or ?raw=1 to be shown by another site or as plain text; where it opens a folder or several things, ?download=zip is all of it as one ZIP file.',
     tag: 'Site',
     params: z.object({ link: z.string() }),
     query,
@@ -72,7 +73,8 @@ export const getLinkPage = endpoint({
 
 export const getLinkTargetPage = endpoint({
   documentation: {
-    summary: 'A file or folder that a made link opens, by its UUID or number, with the same parameters',
+    summary: 'Open a file or folder of a link',
+    description: 'By its UUID or number, with the parameters of the link.',
     tag: 'Site',
     params: z.object({ link: z.string(), target: z.string() }),
     query,
@@ -85,7 +87,7 @@ export const getLinkTargetPage = endpoint({
 
 export const postLinkPassword = endpoint({
   documentation: {
-    summary: 'Give the password of a made link',
+    summary: 'Unlock a link by its password',
     params: z.object({ link: z.string() }),
     ...ofPasswordForm,
   },

@@ -38,7 +38,7 @@ const tokenOf = (call: Call) => call.params.token ?? ''
 
 /** Requests a password reset. The response does not reveal whether the account exists. */
 export const forgottenPages = pagesOf({
-  summary: 'get a mail by which a forgotten password is set anew',
+  summary: 'get a mail that sets a forgotten password',
   fields: ['name'],
   ask: async ({ site }) => ({ kind: site.config.mail === null ? 'noMail' : 'forgotten' }),
   async act(call, { signIn }, field) {

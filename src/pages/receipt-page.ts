@@ -36,8 +36,8 @@ const EVENTS = 50
 export const getReceiptPage = endpoint({
   documentation: {
     ...documentation,
-    summary:
-      'The page of a guest’s upload, of what was sent by an upload link, or of a guest’s link, for whoever has its receipt',
+    summary: 'Open a receipt',
+    description: 'The page of a guest’s upload, of what was sent by an upload link, or of a guest’s link.',
     query: z.object({ done: z.enum(RECEIPT_DONE).optional() }),
     answers: { 200: { description: 'A page' } },
   },
@@ -73,8 +73,9 @@ const receiptForm = z
 export const postReceiptPage = endpoint({
   documentation: {
     ...documentation,
-    summary:
-      'Rename, keep, claim or delete a guest’s upload, withdraw what was sent, or change or revoke a guest’s link, by the forms of its page',
+    summary: 'Change what a receipt stands for by a form',
+    description:
+      'Renames, keeps, claims or deletes a guest’s upload, withdraws what was sent, changes or revokes a guest’s link.',
     body: {
       type: 'application/x-www-form-urlencoded',
       schema: receiptForm,

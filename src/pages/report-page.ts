@@ -38,7 +38,7 @@ const linkParams = z.object({ link: z.string(), target: z.string() })
 
 export const getReportPage = endpoint({
   documentation: {
-    summary: 'The form that reports a file to the administrators',
+    summary: 'Open the form that reports a file',
     tag: 'Site',
     params: z.object({ slug: z.string() }),
     answers: { 200: { description: 'A page' } },
@@ -60,7 +60,7 @@ export const getReportPage = endpoint({
 
 export const getLinkReportPage = endpoint({
   documentation: {
-    summary: 'The form that reports a file of a made link to the administrators',
+    summary: 'Open the form that reports a file of a link',
     tag: 'Site',
     params: linkParams,
     answers: { 200: { description: 'A page' } },
@@ -84,7 +84,7 @@ const sending = {
 export const postReport = endpoint({
   documentation: {
     ...sending,
-    summary: 'Report a file by the form of its page',
+    summary: 'Report a file by a form',
     params: z.object({ slug: z.string() }),
   },
   async handle(call, parts: ReportNeeds) {
@@ -97,7 +97,7 @@ export const postReport = endpoint({
 export const postLinkReport = endpoint({
   documentation: {
     ...sending,
-    summary: 'Report a file of a made link by the form of its page',
+    summary: 'Report a file of a link by a form',
     params: linkParams,
   },
   async handle(call, parts: ReportNeeds) {

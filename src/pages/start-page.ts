@@ -28,7 +28,8 @@ export const getStartPage = endpoint({
 
 export const postStartPage = endpoint({
   documentation: {
-    summary: 'Upload a file from a plain form, as a guest or signed in, and on to its page',
+    summary: 'Upload a file from a plain form',
+    description: 'As a guest or signed in. Leads on to its page.',
     tag: 'Site',
     body: {
       type: 'multipart/form-data',

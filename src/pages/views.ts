@@ -215,6 +215,7 @@ export interface ReferenceOperation {
   readonly method: string
   readonly path: string
   readonly summary: string
+  readonly description: string
   /** Required credentials, in words. */
   readonly access: string
   /** `place`: path, query or header. */

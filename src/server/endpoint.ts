@@ -12,7 +12,9 @@ import { wrongValue } from './requests/wrong-values.ts'
 
 /** Documentation of a route for the OpenAPI document. */
 export interface Documentation {
+  /** A title, and for clients that are generated from the document the name of the operation. */
   readonly summary: string
+  readonly description?: string
   readonly tag:
     | 'Uploads'
     | 'Files'
@@ -112,6 +114,7 @@ interface LiteralSuccess {
 
 interface JsonEndpoint<Needs, Who, Query, Body, Says extends ContractSchema> {
   readonly summary: string
+  readonly description?: string
   readonly tag: Documentation['tag']
   readonly params?: z.ZodObject
   readonly query?: Query
@@ -160,10 +163,11 @@ export function adminEndpoint<
 function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Says extends ContractSchema>(
   given: JsonEndpoint<Needs, Who, Query, Body, Says>,
 ): Endpoint<Needs, Who> {
-  const { summary, tag, params, query, body, errors = [], status = 200 } = given
+  const { summary, description, tag, params, query, body, errors = [], status = 200 } = given
   return {
     documentation: {
       summary,
+      ...(description === undefined ? {} : { description }),
       tag,
       ...(params === undefined ? {} : { params }),
       ...(query === undefined ? {} : { query }),

@@ -102,8 +102,8 @@ export const routes: readonly Route[] = [
   row('post',    '/api/v1/file/move',                    key('manage'),              ANY, DATA,     filesRoutes.moveFileEndpoint),
   row('post',    '/api/v1/files/move',                   key('manage'),              ANY, DATA,     filesRoutes.moveFilesEndpoint),
   row('post',    '/api/v1/files/download',               key('read'),                ANY, DATA,     signArchiveEndpoint),
-  row('post',    '/file/delete',                         key('manage'),              ANY, DATA,     filesRoutes.deleteFilesEndpoint),
   row('post',    '/api/v1/file/delete',                  key('manage'),              ANY, DATA,     filesRoutes.deleteFilesEndpoint),
+  row('post',    '/file/delete',                         key('manage'),              ANY, DATA,     filesRoutes.deleteFilesEndpoint),
 
   // Folders
   row('get',     '/api/v1/folders',                      key('read'),                ANY, NONE,     listFoldersEndpoint),
@@ -115,8 +115,8 @@ export const routes: readonly Route[] = [
   row('get',     '/api/v1/folder/{identifier}/download', key('read'),                ANY, NONE,     downloadFolderEndpoint),
   row('post',    '/api/v1/folder/move',                  key('manage'),              ANY, DATA,     foldersRoutes.moveFolderEndpoint),
   row('post',    '/api/v1/folders/move',                 key('manage'),              ANY, DATA,     foldersRoutes.moveFoldersEndpoint),
-  row('post',    '/folder/delete',                       key('manage'),              ANY, DATA,     foldersRoutes.deleteFoldersEndpoint),
   row('post',    '/api/v1/folder/delete',                key('manage'),              ANY, DATA,     foldersRoutes.deleteFoldersEndpoint),
+  row('post',    '/folder/delete',                       key('manage'),              ANY, DATA,     foldersRoutes.deleteFoldersEndpoint),
 
   // The bin
   row('post',    '/api/v1/bin',                          key('manage'),              ANY, DATA,     binRoutes.putIntoBinEndpoint),

@@ -8,7 +8,8 @@ import { unlocked } from './access.ts'
 import type { SharingPart } from './sharing.part.ts'
 
 export const reportFileEndpoint = openEndpoint({
-  summary: 'Tell the administrators what is wrong with a file that you may see',
+  summary: 'Report a file',
+  description: 'To the administrators; one that you may see.',
   tag: 'Public',
   body: z.object({
     // Only slugs: accepting ids would reveal which files exist.

@@ -23,7 +23,8 @@ const sizes: ReadonlyMap<string | null, ThumbnailSize> = new Map([
 ])
 
 const documentation = {
-  summary: 'A picture for the file: its thumbnail as WebP, or an icon for its type as SVG',
+  summary: 'Get the thumbnail of a file',
+  description: 'As WebP, or an icon for its type as SVG.',
   tag: 'Public',
   params: z.object({ uuid: z.string() }),
   query: z.object({
@@ -56,7 +57,7 @@ export const getThumbnailEndpoint = endpoint({
 export const getLinkThumbnailEndpoint = endpoint({
   documentation: {
     ...documentation,
-    summary: 'A picture for a file that a made link opens',
+    summary: 'Get the thumbnail of a file of a link',
     params: z.object({ link: z.string(), target: z.string() }),
   },
   async handle(call, parts: ThumbnailNeeds) {

@@ -31,7 +31,8 @@ const answerHeaders = z.object({
 
 export const uploadFile = endpoint({
   documentation: {
-    summary: 'Upload a file; without a key as a guest',
+    summary: 'Upload a file',
+    description: 'Without a key, as a guest.',
     tag: 'Uploads',
     headers,
     body: {
@@ -52,7 +53,8 @@ export const uploadFile = endpoint({
 })
 
 const named = {
-  summary: 'Upload a file as the body, as "curl -T" does; without a key as a guest',
+  summary: 'Upload a file as the request body',
+  description: 'As "curl -T" does; without a key, as a guest.',
   params: z.object({ name: z.string().openapi({ description: 'The name of the file' }) }),
 }
 
@@ -65,7 +67,7 @@ function rawEndpoint(
   {
     errors: more = [],
     ...documentation
-  }: Pick<Documentation, 'summary' | 'params'> & { readonly errors?: readonly number[] },
+  }: Pick<Documentation, 'summary' | 'description' | 'params'> & { readonly errors?: readonly number[] },
 ) {
   return endpoint({
     documentation: {
@@ -101,7 +103,8 @@ export const putUpload = rawEndpoint('raw', named)
 export const putAtTop = rawEndpoint('raw at the top', { ...named, errors: [405] })
 /** `some-command | curl -T - https://host/` adds no name to the address. */
 export const putUnnamed = rawEndpoint('raw without a name', {
-  summary: 'Upload the output of a program, as "curl -T -" does, under a name that fits what it is',
+  summary: 'Upload a file without a name',
+  description: 'As "curl -T -" does, under a name that fits what it is.',
 })
 
 function folderOf({ request }: Call): string | null {
@@ -120,7 +123,7 @@ export function textResponse(text: string): Response {
 }
 
 export const getUploadStatus = keyedEndpoint({
-  summary: 'How far an upload of yours is',
+  summary: 'Get the status of an upload',
   tag: 'Uploads',
   query: z.object({ slug: z.string('must be the slug of the file').min(1, 'must be the slug of the file') }),
   answer: uploadStatus,

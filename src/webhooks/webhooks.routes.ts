@@ -73,7 +73,8 @@ const parameter = z.object({ id: z.string().openapi({ description: 'The number o
 const idOf = (text: string | undefined) => rowNumber(text) as WebhookId
 
 export const listWebhooksEndpoint = keyedEndpoint({
-  summary: 'List your webhooks, oldest first',
+  summary: 'List webhooks',
+  description: 'Oldest first.',
   tag: 'Webhooks',
   answer: webhooksAnswer,
   async handle({ caller }, { webhooks }: Needs) {
@@ -82,7 +83,8 @@ export const listWebhooksEndpoint = keyedEndpoint({
 })
 
 export const addWebhookEndpoint = keyedEndpoint({
-  summary: 'Have events posted to an address, signed as Standard Webhooks; up to ten of them',
+  summary: 'Create a webhook',
+  description: 'Events are posted to its address, signed as Standard Webhooks. An account has up to ten.',
   tag: 'Webhooks',
   body: z
     .object({
@@ -108,7 +110,7 @@ export const addWebhookEndpoint = keyedEndpoint({
 })
 
 export const getWebhookEndpoint = keyedEndpoint({
-  summary: 'Read one of your webhooks',
+  summary: 'Get a webhook',
   tag: 'Webhooks',
   params: parameter,
   answer: webhookAnswer,
@@ -119,7 +121,8 @@ export const getWebhookEndpoint = keyedEndpoint({
 })
 
 export const changeWebhookEndpoint = keyedEndpoint({
-  summary: 'Change a webhook, or disable or enable it',
+  summary: 'Update a webhook',
+  description: 'Also disables and enables it.',
   tag: 'Webhooks',
   params: parameter,
   body: z
@@ -150,7 +153,8 @@ export const changeWebhookEndpoint = keyedEndpoint({
 })
 
 export const removeWebhookEndpoint = keyedEndpoint({
-  summary: 'Remove a webhook; what waits for it is not sent',
+  summary: 'Delete a webhook',
+  description: 'What waits for it is not sent.',
   tag: 'Webhooks',
   params: parameter,
   answer: doneWithMessage,
@@ -162,7 +166,8 @@ export const removeWebhookEndpoint = keyedEndpoint({
 })
 
 export const testWebhookEndpoint = keyedEndpoint({
-  summary: 'Send "webhook.test" to a webhook. Its deliveries say what came of it',
+  summary: 'Test a webhook',
+  description: 'Sends "webhook.test". Its deliveries tell the result.',
   tag: 'Webhooks',
   params: parameter,
   answer: webhookDeliveryAnswer,
@@ -174,7 +179,8 @@ export const testWebhookEndpoint = keyedEndpoint({
 })
 
 export const listDeliveriesEndpoint = keyedEndpoint({
-  summary: 'What was sent to a webhook or is to be, newest first. Kept for 7 days',
+  summary: 'List the deliveries of a webhook',
+  description: 'What was sent and what is waiting, newest first. Kept for 7 days.',
   tag: 'Webhooks',
   params: parameter,
   query: z.object({
@@ -195,7 +201,8 @@ export const listDeliveriesEndpoint = keyedEndpoint({
 })
 
 export const replayDeliveryEndpoint = keyedEndpoint({
-  summary: 'Send an event to a webhook again, under the same "webhook-id"',
+  summary: 'Replay a delivery',
+  description: 'Under the same "webhook-id".',
   tag: 'Webhooks',
   params: parameter.extend({ delivery: z.string().openapi({ description: 'The number of the delivery' }) }),
   answer: webhookDeliveryAnswer,

@@ -30,7 +30,8 @@ function toKey(info: Omit<KeyInfo, 'revokedAt'>): ApiKey {
 }
 
 export const listKeysEndpoint = keyedEndpoint({
-  summary: 'List the API keys of your account that can do no more than yours, oldest first',
+  summary: 'List API keys',
+  description: 'Those of your account that can do no more than yours, oldest first.',
   tag: 'Account',
   answer: keysAnswer,
   async handle({ caller }, { accounts }: { accounts: AccountsPart }) {
@@ -40,7 +41,8 @@ export const listKeysEndpoint = keyedEndpoint({
 })
 
 export const createKeyEndpoint = keyedEndpoint({
-  summary: 'Create an API key that can do no more than yours; it is shown this once',
+  summary: 'Create an API key',
+  description: 'It can do no more than yours, and is shown this once.',
   tag: 'Account',
   body: z.object({
     name: z.string('must be the name of the key'),
@@ -68,7 +70,8 @@ export const createKeyEndpoint = keyedEndpoint({
 })
 
 export const revokeKeyEndpoint = keyedEndpoint({
-  summary: 'Refuse every request with a key from now on',
+  summary: 'Revoke an API key',
+  description: 'At once.',
   tag: 'Account',
   params: z.object({ id: z.string().openapi({ description: 'The number of the key' }) }),
   answer: doneWithMessage,

@@ -23,7 +23,7 @@ function optionsOf({ options }: Ceremony): PasskeyOptionsAnswer {
 }
 
 export const listPasskeysEndpoint = sessionEndpoint({
-  summary: 'List your passkeys',
+  summary: 'List passkeys',
   tag: 'Signing in',
   answer: passkeysAnswer,
   async handle({ caller }, { signIn }: { signIn: SignInPart }) {
@@ -36,7 +36,8 @@ export const listPasskeysEndpoint = sessionEndpoint({
 })
 
 export const beginPasskeyEndpoint = sessionEndpoint({
-  summary: 'Ask what the browser is to make a passkey by',
+  summary: 'Get options for a new passkey',
+  description: 'For the browser, which makes it.',
   tag: 'Signing in',
   body: z.object({ password: presentPassword }),
   answer: passkeyOptionsAnswer,
@@ -48,7 +49,8 @@ export const beginPasskeyEndpoint = sessionEndpoint({
 })
 
 export const addPasskeyEndpoint = sessionEndpoint({
-  summary: 'Keep the passkey that the browser has made',
+  summary: 'Create a passkey',
+  description: 'Keeps the one that the browser has made.',
   tag: 'Signing in',
   body: z.object({
     name: z.string('must be a name').max(200),
@@ -67,7 +69,7 @@ export const addPasskeyEndpoint = sessionEndpoint({
 })
 
 export const renamePasskeyEndpoint = sessionEndpoint({
-  summary: 'Give a passkey another name',
+  summary: 'Rename a passkey',
   tag: 'Signing in',
   params: z.object({ id: rowId }),
   body: z.object({ name: z.string('must be a name').max(200) }),
@@ -80,7 +82,7 @@ export const renamePasskeyEndpoint = sessionEndpoint({
 })
 
 export const removePasskeyEndpoint = sessionEndpoint({
-  summary: 'Remove a passkey',
+  summary: 'Delete a passkey',
   tag: 'Signing in',
   params: z.object({ id: rowId }),
   answer: done,
@@ -92,7 +94,8 @@ export const removePasskeyEndpoint = sessionEndpoint({
 })
 
 export const beginPasskeySignInEndpoint = openEndpoint({
-  summary: 'Ask what the browser is to sign in by',
+  summary: 'Get options for signing in with a passkey',
+  description: 'For the browser.',
   tag: 'Signing in',
   answer: passkeyOptionsAnswer,
   errors: [403, 429],
@@ -134,7 +137,8 @@ export const signInWithPasskeyEndpoint = openEndpoint({
 })
 
 export const proveByPasskeyEndpoint = sessionEndpoint({
-  summary: 'Show by a passkey that it is still you; its options are those for signing in',
+  summary: 'Confirm by a passkey',
+  description: 'As by the password. The options are those for signing in.',
   tag: 'Signing in',
   body: answerBody,
   answer: done,

@@ -7,7 +7,8 @@ import type { SignInPart } from '../sign-in.part.ts'
 import { browserOf, jsonWithCookies } from './session-cookie.ts'
 
 export const beginCodesEndpoint = sessionEndpoint({
-  summary: 'Make a secret for an app that shows codes; it counts from the first right code on',
+  summary: 'Create a secret for an authenticator app',
+  description: 'In force from the first right code on.',
   tag: 'Signing in',
   body: z.object({ password: presentPassword }),
   answer: newSecondFactorAnswer,
@@ -20,7 +21,8 @@ export const beginCodesEndpoint = sessionEndpoint({
 })
 
 export const confirmCodesEndpoint = sessionEndpoint({
-  summary: 'Show by the first code that the app has the secret; signing in takes a code from now on',
+  summary: 'Confirm an authenticator app',
+  description: 'By its first code. Signing in takes a code from now on.',
   tag: 'Signing in',
   body: z.object({ code: z.string('must be the code').max(20) }),
   answer: done,
@@ -32,7 +34,8 @@ export const confirmCodesEndpoint = sessionEndpoint({
 })
 
 export const renewRecoveryCodesEndpoint = sessionEndpoint({
-  summary: 'Make new recovery codes; those from before do not work any more',
+  summary: 'Create recovery codes',
+  description: 'Earlier ones do not work any more.',
   tag: 'Signing in',
   body: z.object({ password: presentPassword }),
   answer: recoveryCodesAnswer,
@@ -44,7 +47,8 @@ export const renewRecoveryCodesEndpoint = sessionEndpoint({
 })
 
 export const endCodesEndpoint = sessionEndpoint({
-  summary: 'Sign in without codes from now on',
+  summary: 'Remove the authenticator app',
+  description: 'Signing in takes no code from now on.',
   tag: 'Signing in',
   body: z.object({ password: presentPassword }),
   answer: done,

@@ -17,7 +17,8 @@ import type { SignInPart } from '../sign-in.part.ts'
 import { browserOf, jsonWithCookies } from './session-cookie.ts'
 
 export const signInEndpoint = openEndpoint({
-  summary: 'Sign in with user name and password; the session comes as a cookie',
+  summary: 'Sign in',
+  description: 'With user name and password. The session comes as a cookie.',
   tag: 'Signing in',
   body: z.object({
     username: z.string('must be your user name').min(1, 'must be your user name').max(100),
@@ -37,7 +38,8 @@ export const signInEndpoint = openEndpoint({
 })
 
 export const signInWithCodeEndpoint = openEndpoint({
-  summary: 'The second step of signing in: the code of an app, or a recovery code',
+  summary: 'Sign in with a code',
+  description: 'The second step: the code of an app, or a recovery code.',
   tag: 'Signing in',
   body: z.object({ code: z.string('must be the code').min(1, 'must be the code').max(100) }),
   answer: signInAnswer,
@@ -49,7 +51,8 @@ export const signInWithCodeEndpoint = openEndpoint({
 })
 
 export const signOutEndpoint = openEndpoint({
-  summary: 'Sign out; works as well when nobody is signed in',
+  summary: 'Sign out',
+  description: 'Also works when nobody is signed in.',
   tag: 'Signing in',
   answer: done,
   errors: [403],
@@ -60,7 +63,8 @@ export const signOutEndpoint = openEndpoint({
 })
 
 export const getSessionEndpoint = sessionEndpoint({
-  summary: 'Who is signed in',
+  summary: 'Get the session',
+  description: 'Who is signed in.',
   tag: 'Signing in',
   answer: sessionAnswer,
   async handle({ call, caller }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
@@ -82,7 +86,8 @@ export const getSessionEndpoint = sessionEndpoint({
 })
 
 export const proveByPasswordEndpoint = sessionEndpoint({
-  summary: 'Show by the password that it is still you; what asks for that may be done for ten minutes',
+  summary: 'Confirm the password',
+  description: 'What asks for that is allowed for ten minutes.',
   tag: 'Signing in',
   body: z.object({ password: z.string('must be your password').min(1, 'must be your password').max(1000) }),
   answer: done,
@@ -94,7 +99,8 @@ export const proveByPasswordEndpoint = sessionEndpoint({
 })
 
 export const listSessionsEndpoint = sessionEndpoint({
-  summary: 'List the browsers where you are signed in',
+  summary: 'List sessions',
+  description: 'The browsers where you are signed in.',
   tag: 'Signing in',
   answer: sessionsAnswer,
   async handle({ caller }, { signIn }: { signIn: SignInPart }) {
@@ -113,7 +119,8 @@ export const listSessionsEndpoint = sessionEndpoint({
 })
 
 export const endSessionEndpoint = sessionEndpoint({
-  summary: 'Sign another browser out',
+  summary: 'End a session',
+  description: 'Signs another browser out.',
   tag: 'Signing in',
   params: z.object({ id: rowId }),
   answer: done,
@@ -125,7 +132,7 @@ export const endSessionEndpoint = sessionEndpoint({
 })
 
 export const endOtherSessionsEndpoint = sessionEndpoint({
-  summary: 'Sign all other browsers out',
+  summary: 'End all other sessions',
   tag: 'Signing in',
   answer: sessionsEndedAnswer,
   async handle({ caller }, { signIn }: { signIn: SignInPart }) {

@@ -14,7 +14,8 @@ const password = z.string('must be the password').max(1000)
 const token = z.string('must be what stands at the end of the link').max(200)
 
 export const signUpEndpoint = openEndpoint({
-  summary: 'Make an account, as far as this server lets people do so, and sign in',
+  summary: 'Create an account',
+  description: 'As far as this server lets people do so. Signs in.',
   tag: 'Signing in',
   body: z.object({ username, password, invitation: token.nullish() }),
   answer: done,
@@ -31,7 +32,8 @@ export const signUpEndpoint = openEndpoint({
 })
 
 export const makeFirstAdministratorEndpoint = openEndpoint({
-  summary: 'Make the first administrator by the link that the server printed, and sign in',
+  summary: 'Create the first administrator',
+  description: 'By the link that the server printed. Signs in.',
   tag: 'Signing in',
   body: z.object({ username, password, token }),
   answer: done,
@@ -48,7 +50,8 @@ export const makeFirstAdministratorEndpoint = openEndpoint({
 })
 
 export const setPasswordEndpoint = openEndpoint({
-  summary: 'Set the password by a link that was made for the account; all its sessions end',
+  summary: 'Set a password by a link',
+  description: 'One that was made for the account. All its sessions end.',
   tag: 'Signing in',
   body: z.object({ password, token }),
   answer: done,
@@ -60,7 +63,8 @@ export const setPasswordEndpoint = openEndpoint({
 })
 
 export const inviteEndpoint = adminEndpoint({
-  summary: 'Make a link by which somebody can make one account, unless nobody may',
+  summary: 'Create an invitation',
+  description: 'A link by which somebody can make one account.',
   status: 201,
   answer: oneTimeLinkAnswer,
   async handle({ call, caller }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {

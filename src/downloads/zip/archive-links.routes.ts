@@ -17,7 +17,8 @@ import { archiveAnswers, archiveReader, sendArchive } from './archives.routes.ts
 
 export const downloadFolderEndpoint = endpoint({
   documentation: {
-    summary: 'A folder with its subfolders as one ZIP file; "root" is all that the key reaches',
+    summary: 'Download a folder as a ZIP file',
+    description: 'With its subfolders. "root" is all that the key reaches.',
     tag: 'Folders',
     params: identifierParameter,
     answers: archiveAnswers,
@@ -45,7 +46,8 @@ export const downloadFolderEndpoint = endpoint({
 })
 
 export const signArchiveEndpoint = keyedEndpoint({
-  summary: 'Get a signed address of up to 200 of your files and folders as one ZIP file',
+  summary: 'Get a signed address of a ZIP file',
+  description: 'Of up to 200 of your files and folders.',
   tag: 'Files',
   body: filesAndFolders,
   answer: archiveAddressAnswer,

@@ -81,7 +81,8 @@ function archiveHeaders(etag: string, name: string): Headers {
 
 export const getArchiveEndpoint = endpoint({
   documentation: {
-    summary: 'Several files and folders as one ZIP file, at its signed address',
+    summary: 'Download a ZIP file',
+    description: 'At its signed address.',
     tag: 'Public',
     params: z.object({ token: z.string() }),
     answers: archiveAnswers,

@@ -30,7 +30,8 @@ const entries = z
   .max(MOST_OF_BATCH, `may hold ${MOST_OF_BATCH} numbers at most`)
 
 export const putIntoBinEndpoint = keyedEndpoint({
-  summary: 'Put up to 200 files and folders into the bin, from which they can be restored',
+  summary: 'Move to the bin',
+  description: 'Up to 200 files and folders, which can be restored from there.',
   tag: 'Bin',
   body: filesAndFolders,
   answer: binnedAnswer,
@@ -58,7 +59,8 @@ export const putIntoBinEndpoint = keyedEndpoint({
 })
 
 export const listBinEndpoint = keyedEndpoint({
-  summary: 'List what is in your bin, what came last first',
+  summary: 'List the bin',
+  description: 'What came last first.',
   tag: 'Bin',
   query: z.object({ page: queryNumber(1, MAX_PAGE).optional(), per_page: queryNumber(1, 100).optional() }),
   answer: binAnswer,
@@ -76,7 +78,8 @@ export const listBinEndpoint = keyedEndpoint({
 })
 
 export const restoreFromBinEndpoint = keyedEndpoint({
-  summary: 'Bring up to 200 things back from the bin',
+  summary: 'Restore from the bin',
+  description: 'Up to 200 entries.',
   tag: 'Bin',
   body: z.object({
     entries,
@@ -100,7 +103,8 @@ export const restoreFromBinEndpoint = keyedEndpoint({
 })
 
 export const deleteFromBinEndpoint = keyedEndpoint({
-  summary: 'Delete up to 200 things in the bin, for good',
+  summary: 'Delete from the bin',
+  description: 'Up to 200 entries, for good.',
   tag: 'Bin',
   body: z.object({ entries }),
   answer: deletedFromBinAnswer,
@@ -118,7 +122,8 @@ export const deleteFromBinEndpoint = keyedEndpoint({
 })
 
 export const emptyBinEndpoint = keyedEndpoint({
-  summary: 'Delete all that is in the bin, for good',
+  summary: 'Empty the bin',
+  description: 'Deletes everything in it, for good.',
   tag: 'Bin',
   answer: emptiedAnswer,
   errors: [400],

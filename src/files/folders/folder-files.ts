@@ -10,7 +10,8 @@ import type { ListedFile } from '../files.ts'
 import { listed, listQuery } from '../list-query.ts'
 
 export const listFolderFilesEndpoint = keyedEndpoint({
-  summary: 'List the files directly in a folder: all of them, newest first, or page by page as /files',
+  summary: 'List the files of a folder',
+  description: 'Those directly in it: all of them, newest first, or page by page as /files.',
   tag: 'Folders',
   params: identifierParameter,
   query: z.object(listQuery),

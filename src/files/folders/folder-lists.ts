@@ -7,7 +7,7 @@ import type { FilesPart } from '../files.part.ts'
 import { toFolderListItem } from './folder-answers.ts'
 
 export const listFoldersEndpoint = keyedEndpoint({
-  summary: 'List your folders',
+  summary: 'List folders',
   tag: 'Folders',
   query: z.object({
     parent: z
@@ -25,7 +25,8 @@ export const listFoldersEndpoint = keyedEndpoint({
 })
 
 export const listSubfoldersEndpoint = keyedEndpoint({
-  summary: 'List the folders directly in a folder: all of them, or page by page',
+  summary: 'List the subfolders of a folder',
+  description: 'Those directly in it: all of them, or page by page.',
   tag: 'Folders',
   params: identifierParameter,
   query: z.object({
@@ -61,7 +62,8 @@ export const listSubfoldersEndpoint = keyedEndpoint({
 })
 
 export const getFolderEndpoint = keyedEndpoint({
-  summary: 'Read one of your folders, and what it is in',
+  summary: 'Get a folder',
+  description: 'With the folders that it is in.',
   tag: 'Folders',
   params: identifierParameter,
   answer: folderAnswer,

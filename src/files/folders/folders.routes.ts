@@ -75,7 +75,8 @@ const CHANGE_FIELDS = [
 ]
 
 export const changeFolderEndpoint = keyedEndpoint({
-  summary: 'Rename a folder, move it, publish or hide it, set or remove its password',
+  summary: 'Update a folder',
+  description: 'Renames, moves, publishes or hides it, sets or removes its password.',
   tag: 'Folders',
   params: identifierParameter,
   body: z
@@ -130,7 +131,8 @@ async function newParent(
 }
 
 export const moveFolderEndpoint = keyedEndpoint({
-  summary: 'Move a folder with everything inside it',
+  summary: 'Move a folder',
+  description: 'With everything inside it.',
   tag: 'Folders',
   body: z.object({ folder: z.string('must be a folder identifier'), parent: folderPlace }),
   answer: folderMovedAnswer,
@@ -144,7 +146,8 @@ export const moveFolderEndpoint = keyedEndpoint({
 })
 
 export const moveFoldersEndpoint = keyedEndpoint({
-  summary: 'Move up to 200 folders with everything inside them',
+  summary: 'Move folders',
+  description: 'Up to 200, with everything inside them.',
   tag: 'Folders',
   body: z.object({ folders: batch(z.string('must be a folder identifier')), parent: folderPlace }),
   answer: foldersMovedAnswer,
@@ -169,7 +172,8 @@ export const moveFoldersEndpoint = keyedEndpoint({
 })
 
 export const deleteFoldersEndpoint = keyedEndpoint({
-  summary: 'Delete folders and all files inside them, for good',
+  summary: 'Delete folders',
+  description: 'With all files inside them, for good.',
   tag: 'Folders',
   body: z.object({
     identifiers: identifiersOf(

@@ -4,7 +4,8 @@ import type { OperationsPart } from '../operations.part.ts'
 import { isSound } from './doctor.ts'
 
 export const examineEndpoint = adminEndpoint({
-  summary: 'Look whether the set-up is sound, as "holdfast doctor" does; takes some seconds',
+  summary: 'Check the set-up',
+  description: 'As "holdfast doctor" does. Takes some seconds.',
   answer: diagnosisAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
     const diagnosis = await operations.doctor.examine()

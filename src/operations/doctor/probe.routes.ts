@@ -26,7 +26,8 @@ const query = z.object({
 /** Tells `holdfast doctor` how its request arrived. For everybody else it is not there. */
 export const probeEndpoint = endpoint({
   documentation: {
-    summary: 'How a request of "holdfast doctor" reached the server; 404 for everybody else',
+    summary: 'Probe the way to the server',
+    description: 'For "holdfast doctor"; 404 for everybody else.',
     tag: 'Health',
     query,
     answers: { 200: { description: 'Success', schema: probeAnswer } },

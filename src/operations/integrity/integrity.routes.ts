@@ -11,7 +11,8 @@ import type { OperationsPart } from '../operations.part.ts'
 import type { OwnRunState, ScrubState } from './integrity.ts'
 
 export const getIntegrityEndpoint = adminEndpoint({
-  summary: 'How far the server is with reading stored bytes again, and how many contents are damaged',
+  summary: 'Get the state of integrity checks',
+  description: 'How far the server is with reading stored bytes again, and how many contents are damaged.',
   answer: integrityAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
     const { scrub, damaged, repaired, backup, drill } = await operations.integrity.state()
@@ -56,7 +57,8 @@ function toOwnRun({ place, last, failure, job }: OwnRunState): OwnRun {
 }
 
 export const listDamagedFilesEndpoint = adminEndpoint({
-  summary: 'List the files of which bytes are damaged, or were and are sound again, the latest found first',
+  summary: 'List damaged files',
+  description: 'Also those that are sound again, the latest found first.',
   query: z.object({ ...pageQuery, state: z.enum(DAMAGED_FILE_STATES).optional() }),
   answer: damagedFilesAnswer,
   errors: [400],

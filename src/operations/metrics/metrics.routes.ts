@@ -11,7 +11,8 @@ import { EXPOSITION_TYPE, type Family } from './exposition.ts'
 
 export const getMetricsEndpoint = endpoint({
   documentation: {
-    summary: 'How this node does, for Prometheus; 404 unless it is switched on',
+    summary: 'Get metrics',
+    description: 'Of this node, for Prometheus; 404 unless they are switched on.',
     tag: 'Health',
     answers: {
       200: {

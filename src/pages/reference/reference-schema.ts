@@ -35,6 +35,7 @@ const content = z.record(z.string(), z.object({ schema: schema.optional(), examp
 
 const operation = z.object({
   summary: z.string().default(''),
+  description: z.string().default(''),
   tags: z.array(z.string()).default([]),
   security: z.array(z.record(z.string(), z.array(z.string()))).default([]),
   parameters: z

@@ -57,6 +57,7 @@ function shown({ components: { schemas } }: ApiDocument, place: Place): Referenc
     method,
     path,
     summary: operation.summary,
+    description: operation.description,
     access: accessOf(operation),
     parameters: operation.parameters.map((parameter) => ({
       name: parameter.name,

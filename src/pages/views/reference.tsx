@@ -49,7 +49,8 @@ export interface ReferenceCopy {
 }
 
 function Operation({ operation, copy }: { operation: ReferenceOperation; copy: ReferenceCopy }) {
-  const { id, method, path, summary, access, parameters, body, answers, errors, curl } = operation
+  const { id, method, path, summary, description, access, parameters, body, answers, errors, curl } =
+    operation
   return (
     <details className="route">
       <summary>
@@ -58,6 +59,7 @@ function Operation({ operation, copy }: { operation: ReferenceOperation; copy: R
         <span className="quiet">{summary}</span>
       </summary>
       <div className="route-facts" id={id}>
+        {description === '' ? null : <p>{description}</p>}
         <p>
           {`${access}. `}
           <a href={`#${id}`}>Link to this route</a>

@@ -45,7 +45,8 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string, ses
     name: sessionCookie,
     description: 'Of a browser where somebody is signed in, and from pages of this site alone',
   })
-  for (const route of routes) app.openAPIRegistry.registerPath(registered(route))
+  const nextId = operationIds()
+  for (const route of routes) app.openAPIRegistry.registerPath(registered(route, nextId))
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
@@ -59,8 +60,24 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string, ses
   return document
 }
 
-function registered(route: Route): Registered {
-  const { summary, tag, params, query, headers, body, answers, errors } = route.documentation
+/** Gives operations unique names: the summary as one word, with a number where an endpoint is served at several places. */
+function operationIds(): (summary: string) => string {
+  const taken = new Map<string, number>()
+  return (summary) => {
+    const words = summary
+      .toLowerCase()
+      .replaceAll(/[^a-z ]/g, '')
+      .split(' ')
+      .filter((word) => !['a', 'an', 'the'].includes(word))
+    const id = words.map((word, at) => (at === 0 ? word : word[0]?.toUpperCase() + word.slice(1))).join('')
+    const count = (taken.get(id) ?? 0) + 1
+    taken.set(id, count)
+    return count === 1 ? id : `${id}${count}`
+  }
+}
+
+function registered(route: Route, nextId: (summary: string) => string): Registered {
+  const { summary, description, tag, params, query, headers, body, answers, errors } = route.documentation
   const responses: Answers = {}
   for (const [status, answer] of Object.entries(answers)) {
     const { description, schema, headers, text, type = 'application/json' } = answer
@@ -82,6 +99,9 @@ function registered(route: Route): Registered {
     method: route.method,
     path: route.path,
     summary,
+    ...(description === undefined ? {} : { description }),
+    // Pages are not called by clients that are generated from the document.
+    ...(tag === 'Site' ? {} : { operationId: nextId(summary) }),
     tags: [tag],
     security: securityOf(route),
     request: {

@@ -2,7 +2,7 @@ import { openApiAnswer } from '../../contract/health.ts'
 import { openEndpoint } from '../endpoint.ts'
 
 export const getOpenApiEndpoint = openEndpoint({
-  summary: 'This document',
+  summary: 'Get the OpenAPI document',
   tag: 'Health',
   answer: openApiAnswer,
   async handle({ call }) {

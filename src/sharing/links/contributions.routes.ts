@@ -76,7 +76,7 @@ const pick = (get: (field: string) => string | undefined): Answers =>
 const UNNAMED =
   'The address had no name for the file, so it got one by its kind. With "/" at the end of the address curl adds the name.\n'
 
-function putEndpoint(documentation: Pick<Documentation, 'summary' | 'params'>) {
+function putEndpoint(documentation: Pick<Documentation, 'summary' | 'description' | 'params'>) {
   return endpoint({
     documentation: {
       ...documentation,
@@ -117,22 +117,22 @@ function putEndpoint(documentation: Pick<Documentation, 'summary' | 'params'>) {
 
 /** `curl -T file https://host/l/<slug>/` puts the file there. */
 export const putContribution = putEndpoint({
-  summary:
-    'Put a file, as the body, into the folder of an upload link, as "curl -T" does. The password of the link is that of Basic authentication',
+  summary: 'Upload a file as the request body to an upload link',
+  description: 'As "curl -T" does. The password of the link is that of Basic authentication.',
   params: z.object({ link, target: z.string().openapi({ description: 'The name of the file' }) }),
 })
 
 /** `curl -T file https://host/l/<slug>`, without the last slash, adds no name to the address. */
 export const putUnnamedContribution = putEndpoint({
-  summary:
-    'Put a file whose name is not in the address, as "curl -T" does where that lacks its last slash, into the folder of an upload link, under a name that fits what it is',
+  summary: 'Upload a file without a name to an upload link',
+  description: 'As "curl -T" does where the address lacks its last slash, under a name that fits what it is.',
   params: z.object({ link }),
 })
 
 export const postContribution = endpoint({
   documentation: {
-    summary:
-      'Send a file by a form into the folder of an upload link. What the link asks for stands in fields in front of the file',
+    summary: 'Upload a file to an upload link',
+    description: 'By a form. What the link asks for stands in fields in front of the file.',
     tag: 'Links',
     params: z.object({ link }),
     body: {
@@ -164,8 +164,8 @@ export const postContribution = endpoint({
 
 export const startContribution = endpoint({
   documentation: {
-    summary:
-      'Start a resumable upload (tus 1.0.0) into the folder of an upload link; it goes on at the address in Location',
+    summary: 'Create a resumable upload to an upload link',
+    description: 'By tus 1.0.0. It continues at the address in Location.',
     tag: 'Links',
     params: z.object({ link }),
     headers: z.object({
@@ -192,7 +192,8 @@ export const startContribution = endpoint({
 
 /** For the owner, who has the files in the folder: whose they are. */
 export const listContributionsEndpoint = keyedEndpoint({
-  summary: 'List what came by one of your links that take uploads, newest first',
+  summary: 'List the contributions to an upload link',
+  description: 'Newest first.',
   tag: 'Links',
   params: z.object({ link }),
   query: z.object({

@@ -12,7 +12,8 @@ export function toLinkEvent(row: LinkEventRow): LinkEvent {
 }
 
 export const linkLogEndpoint = keyedEndpoint({
-  summary: 'What happened to one of your links in the last 90 days, newest first: up to 2,000 events',
+  summary: 'List the events of a link',
+  description: 'Those of the last 90 days, newest first: up to 2,000.',
   tag: 'Links',
   params: z.object({ link: z.string().openapi({ description: 'The slug of the link' }) }),
   query: z.object({

@@ -136,8 +136,9 @@ const linkParameter = z.object({ link: z.string().openapi({ description: 'The sl
 type Needs = { readonly sharing: Pick<SharingPart, 'links'> }
 
 export const makeLinkEndpoint = keyedEndpoint({
-  summary:
-    'Make a link to up to 200 of your files and folders. It opens them, and all that is in the folders, whatever "public" and folder passwords say. With "uploads" it takes files into one folder instead, and shows nothing of it',
+  summary: 'Create a link',
+  description:
+    'To up to 200 of your files and folders. It opens them, and all that is in the folders, whatever "public" and folder passwords say. With "uploads" it takes files into one folder instead, and shows nothing of it.',
   tag: 'Links',
   body: filesAndFolders
     .safeExtend({
@@ -178,7 +179,8 @@ export const makeLinkEndpoint = keyedEndpoint({
 })
 
 export const listLinksEndpoint = keyedEndpoint({
-  summary: 'List your links, newest first',
+  summary: 'List links',
+  description: 'Newest first.',
   tag: 'Links',
   query: z.object({
     page: queryNumber(1, MAX_PAGE).optional(),
@@ -205,7 +207,8 @@ export const listLinksEndpoint = keyedEndpoint({
 })
 
 export const getLinkEndpoint = keyedEndpoint({
-  summary: 'Read one of your links, with what it opens now',
+  summary: 'Get a link',
+  description: 'With what it opens now.',
   tag: 'Links',
   params: linkParameter,
   answer: linkAnswer,
@@ -217,7 +220,8 @@ export const getLinkEndpoint = keyedEndpoint({
 })
 
 export const changeLinkEndpoint = keyedEndpoint({
-  summary: 'Change the terms of a link, in force at once',
+  summary: 'Update a link',
+  description: 'Its terms change at once.',
   tag: 'Links',
   params: linkParameter,
   body: z.looseObject(terms).openapi({ description: READ_ONLY_ALLOWED, example: TERMS_EXAMPLE }),
@@ -231,7 +235,8 @@ export const changeLinkEndpoint = keyedEndpoint({
 })
 
 export const revokeLinkEndpoint = keyedEndpoint({
-  summary: 'Revoke a link: from now on it opens nothing',
+  summary: 'Revoke a link',
+  description: 'From now on it opens nothing.',
   tag: 'Links',
   params: linkParameter,
   answer: doneWithMessage,
@@ -247,8 +252,9 @@ export const { uploads: _, ...guestTerms } = terms
 
 /** The receipts are all that it takes: whoever has them has uploaded the files, or was given them by those who did. */
 export const makeGuestLinkEndpoint = openEndpoint({
-  summary:
-    'Make one link to up to 200 files that were uploaded as a guest, by their receipts. The link has a receipt of its own, which shows, changes and revokes it',
+  summary: 'Create a link as a guest',
+  description:
+    'To up to 200 files that were uploaded as a guest, by their receipts. The link has a receipt of its own, which shows, changes and revokes it.',
   tag: 'Links',
   body: z
     .object({

@@ -25,8 +25,9 @@ const params = z.object({
 
 /** The receipt is all that it takes: whoever has it has uploaded the file, or was given it by them. */
 export const deleteByReceipt = openEndpoint({
-  summary:
-    'Delete what was uploaded as a guest, also while it is still arriving, withdraw what was sent by an upload link, or revoke the link that a guest made',
+  summary: 'Delete a guest’s file or link',
+  description:
+    'Deletes a file, also one that is still arriving, withdraws what was sent by an upload link, or revokes a link.',
   tag: 'Uploads',
   params,
   answer: doneWithMessage,
@@ -38,8 +39,9 @@ export const deleteByReceipt = openEndpoint({
 })
 
 export const lookByReceipt = openEndpoint({
-  summary:
-    'What was uploaded as a guest or sent by an upload link, or the link that a guest made; changes nothing, and is no view',
+  summary: 'Get a receipt',
+  description:
+    'A file that was uploaded as a guest or sent by an upload link, or a link that a guest made. Not counted as a view.',
   tag: 'Uploads',
   params,
   answer: receiptAnswer,
@@ -65,8 +67,9 @@ const change = z
   })
 
 export const changeByReceipt = openEndpoint({
-  summary:
-    'Rename what was uploaded as a guest, or keep it for as long as if somebody had opened it now; or change the terms of a link that a guest made, in force at once',
+  summary: 'Change a guest’s file or link',
+  description:
+    'Renames a file, or keeps it as if somebody had opened it now; changes the terms of a link, in force at once.',
   tag: 'Uploads',
   params,
   body: change,
@@ -108,8 +111,8 @@ async function changeLink(
 }
 
 export const logByReceipt = openEndpoint({
-  summary:
-    'What happened to a link that a guest made in the last 90 days, newest first: up to 2,000 events, without addresses',
+  summary: 'List the events of a guest’s link',
+  description: 'Those of the last 90 days, newest first: up to 2,000, without addresses.',
   tag: 'Uploads',
   params,
   query: z.object({
@@ -128,7 +131,8 @@ export const logByReceipt = openEndpoint({
 
 /** Who claims needs both: the receipt of the upload, and an account of their own. */
 export const claimByReceipt = keyedEndpoint({
-  summary: 'Move what was uploaded as a guest into the account; its link stays, and the receipt ends',
+  summary: 'Claim a guest’s upload',
+  description: 'Moves it into the account. Its link stays, and the receipt ends.',
   tag: 'Uploads',
   params,
   body: z.object({ folder: folderPlace }),

@@ -80,7 +80,8 @@ function uploadEndpoint(documentation: Omit<Documentation, 'tag'>) {
 function capabilities(allowed: readonly string[], of: Pick<Documentation, 'params'>) {
   return endpoint({
     documentation: {
-      summary: 'What this server knows of the tus protocol',
+      summary: 'Get the capabilities of tus',
+      description: 'The versions and extensions of the protocol that this server has.',
       tag: 'Uploads',
       ...of,
       answers: { 204: { description: 'In the headers', headers: capabilityHeaders } },
@@ -102,7 +103,8 @@ function capabilities(allowed: readonly string[], of: Pick<Documentation, 'param
 export const startUpload = endpoint({
   documentation: {
     tag: 'Uploads',
-    summary: 'Start a resumable upload (tus 1.0.0); its address is in Location',
+    summary: 'Create a resumable upload',
+    description: 'By tus 1.0.0. Its address is in Location.',
     headers: z.object({
       'Tus-Resumable': tusHeader,
       'Upload-Length': z.string().optional(),
@@ -141,7 +143,7 @@ export const startUpload = endpoint({
 })
 
 export const patchUpload = uploadEndpoint({
-  summary: 'Add bytes to an upload',
+  summary: 'Append bytes to an upload',
   params,
   headers: z.object({
     'Tus-Resumable': tusHeader,
@@ -160,15 +162,17 @@ export const patchUpload = uploadEndpoint({
 })
 
 export const lookAtUpload = uploadEndpoint({
-  summary:
-    'How far an upload is, and after its end the file; HEAD answers Upload-Offset, to go on from there',
+  summary: 'Get an upload',
+  description:
+    'How many bytes have arrived, and after the last one the file. HEAD answers Upload-Offset, from which to continue.',
   params,
   answers: { 200: { description: 'The upload', headers: stateHeader, schema: uploadAnswer } },
   errors: [404, 405, 410, 412, 423],
 })
 
 export const giveUpUpload = uploadEndpoint({
-  summary: 'Give an upload up; the file of a completed one stays',
+  summary: 'Terminate an upload',
+  description: 'The file of a completed one stays.',
   params,
   headers: z.object({ 'Tus-Resumable': tusHeader }),
   answers: { 204: { description: 'Gone' } },
@@ -176,7 +180,8 @@ export const giveUpUpload = uploadEndpoint({
 })
 
 export const postToUpload = uploadEndpoint({
-  summary: 'The same as PATCH, DELETE or HEAD, for clients that can only send POST',
+  summary: 'Act on an upload by POST',
+  description: 'PATCH, DELETE or HEAD, by X-HTTP-Method-Override, for clients that can only send POST.',
   params,
   headers: z.object({
     'Tus-Resumable': tusHeader,

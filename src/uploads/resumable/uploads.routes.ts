@@ -9,7 +9,8 @@ import type { UploadsPart } from '../uploads.part.ts'
 import { parseMetadata, pathNames } from './tus-headers.ts'
 
 export const listUploads = keyedEndpoint({
-  summary: 'List your unfinished resumable uploads, oldest first',
+  summary: 'List unfinished uploads',
+  description: 'Your resumable ones, oldest first.',
   tag: 'Uploads',
   answer: uploadsAnswer,
   async handle({ call, caller }, { uploads }: { uploads: UploadsPart }) {
@@ -31,7 +32,8 @@ export const listUploads = keyedEndpoint({
 })
 
 export const cancelUpload = keyedEndpoint({
-  summary: 'End an unfinished resumable upload of yours, also when its address is lost',
+  summary: 'Cancel an unfinished upload',
+  description: 'A resumable one of yours, also when its address is lost.',
   tag: 'Uploads',
   body: z.object({
     slug: z

@@ -51,7 +51,22 @@ function operation(method: string, path: string): Operation {
   return found
 }
 
+const isPage = ({ tags }: Operation) => tags.includes('Site')
+
 describe('the OpenAPI document', () => {
+  test('names each operation of the API once, and none of the pages', () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+    const [pages, api] = [operations.filter(isPage), operations.filter((each) => !isPage(each))]
+    const ids = api.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(api.length)
+    for (const id of ids) expect(id).toMatch(/^[a-z]+([A-Z][a-z]*)*\d?$/)
+    expect(pages.filter(({ operationId }) => operationId !== undefined)).toEqual([])
+    expect(operation('get', '/api/v1/files')).toMatchObject({
+      operationId: 'listFiles',
+      summary: 'List files',
+    })
+  })
+
   test('is served as JSON to anybody, in version 3.1', async () => {
     const response = await fetch(`${holdfast.url}/api/v1/openapi.json`)
     expect(response.status).toBe(200)
