@@ -257,7 +257,7 @@ export function assertSize(key: BlobKey, stored: number, size: number): void {
   if (stored !== size) throw new BlobDamaged(key, stored, size)
 }
 
-/** What was just written and has another length is no blob, whatever the store says. Throws StoreFailure. */
+/** Throws StoreFailure unless the store has as many bytes as were written, whatever it says of them. */
 export function assertStored(key: BlobKey, stored: number, written: number): void {
   if (stored === written) return
   throw new StoreFailure('broken', { cause: new BlobDamaged(key, stored, written) })

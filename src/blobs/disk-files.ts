@@ -116,7 +116,7 @@ function settling(resolve: () => void, reject: (error: unknown) => void) {
   return (error: unknown) => (error === null || error === undefined ? resolve() : reject(error))
 }
 
-/** Runs the work. Its errors become StoreFailure, except BlobDamaged and what is a StoreFailure already. */
+/** Runs the work. Its errors become StoreFailure, except BlobDamaged and StoreFailure itself. */
 export async function asDiskFailures<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -125,7 +125,7 @@ export async function asDiskFailures<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The same for work that reads the blob: also BlobUnreadable. */
+/** `asDiskFailures` for work that reads the blob: a failed read becomes BlobUnreadable. */
 export async function asReadFailures<T>(key: BlobKey, work: () => Promise<T>): Promise<T> {
   return asDiskFailures(async () => {
     try {

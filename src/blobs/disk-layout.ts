@@ -88,7 +88,7 @@ export async function removeDurably(path: string): Promise<void> {
   if (unsyncedRemovals.get(folder) === failure) unsyncedRemovals.delete(folder)
 }
 
-/** The same for a blob that was written in one session. */
+/** `removeDurably` for a blob that was written in one session. */
 export async function removeUnfinished(layout: DiskLayout, key: BlobKey): Promise<void> {
   if (layout.dropsUnfinished) await rm(layout.temporary(key), { force: true })
   else await removeDurably(layout.temporary(key))

@@ -48,7 +48,7 @@ export async function putObject(
 }
 
 /**
- * The same for bytes whose SHA-256 is known: it is signed in place of an MD5, which would take twice as long as the SHA-256
+ * `putObject` for bytes whose SHA-256 is known: it is signed in place of an MD5, which would take twice as long as the SHA-256
  * did. The store verifies it; its ETag tells nothing then.
  */
 export async function putHashed(

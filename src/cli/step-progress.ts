@@ -22,7 +22,7 @@ const USUAL_COLUMNS = 80
 const TERMINAL_INTERVAL = SECOND / 4
 const PLAIN_INTERVAL = 10 * SECOND
 
-/** What a step is called, and what is counted in it. */
+/** Title of a step, and the unit of its progress. */
 export interface StepTitle {
   readonly title: string
   readonly counts: 'nothing' | 'items' | 'bytes'

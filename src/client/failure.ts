@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../domain/errors.ts'
 import { withoutControls } from './plain-text.ts'
 
-/** What the person at the terminal is told as it stands: a sentence that says what to do. */
+/** Message for the person at the terminal, printed as it stands: a sentence that says what to do. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
 }
@@ -51,7 +51,7 @@ export function isAnswer(
   return codes.length === 0 || codes.some((code) => code === error.code)
 }
 
-/** A failure of the local disk in words; null for what is no such failure. */
+/** A failure of the local disk in words; null for other errors. */
 export function explainLocal(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return null
   const path = String(error.path)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { localName } from './local-names.ts'
 import type { PublicClient } from './public-client.ts'
 
-/** What is in a folder and below it. */
+/** A file or folder in the tree below a remote folder. */
 export type Walked =
   | {
       readonly kind: 'file'

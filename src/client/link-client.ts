@@ -5,7 +5,7 @@ import type { Password } from './public-client.ts'
 import type { ContentAddress } from './remote-content.ts'
 import type { Retries } from './retries.ts'
 
-/** What a made link opens, for whoever has it, and its password where it has one. */
+/** Client of one link that was made for files and folders, with its password where it has one. */
 export interface LinkClient {
   /** Where the bytes of its one file are now, or those of a ZIP file of all that it opens. */
   address(): Promise<ContentAddress>

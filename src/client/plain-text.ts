@@ -2,12 +2,12 @@
 const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 const UNSEEN_IN_LINES = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** One line that a terminal only shows, whoever has written it. */
+/** The text as one line without control characters, which a terminal would obey. */
 export function withoutControls(text: string): string {
   return text.replace(INVISIBLE, '')
 }
 
-/** The same with its line breaks. */
+/** `withoutControls` that keeps line breaks. */
 export function plainLines(text: string): string {
   return text.replace(UNSEEN_IN_LINES, '')
 }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 
-/** What has come of a file, in its order, with its hash. */
+/** The bytes of a file that were received, in their order, with their hash. */
 export interface Received {
   position(): number
   append(bytes: Uint8Array): Promise<void>
@@ -11,7 +11,7 @@ export interface Received {
 
 const PIECE = 1024 * 1024
 
-/** Reads what an earlier run has left, because only what is hashed is known. */
+/** Reads the part that an earlier run has left, to hash it. */
 export async function hashedPart(file: FileHandle, size: number): Promise<Received> {
   let hash = new Bun.CryptoHasher('sha256')
   let position = 0

@@ -1,4 +1,4 @@
-/** Who is told how far transfers are. */
+/** Receives the progress of transfers. */
 export interface TransferProgress {
   /** `size` null when it is not known. `done`: what had come across before. */
   begin(name: string, size: number | null, done: number): WatchedTransfer

@@ -232,7 +232,7 @@ const addToTotals = preparedChange(
       .where('id', '=', account),
 )
 
-/** Up to `most` accounts whose storage is nearly full, by the rule of `isNearlyFull`, and that were not told of that. */
+/** Up to `most` accounts whose storage is nearly full, by the rule of `isNearlyFull`, and whose owners were not notified of that. */
 export function accountsNearlyFull(
   db: Database,
   storageLimit: number,
@@ -251,7 +251,7 @@ export function accountsNearlyFull(
   )
 }
 
-/** False when another node has told meanwhile. */
+/** False when another node has notified the owner meanwhile. */
 export async function noteNearlyFull(trx: Trx, id: AccountId, now: number): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('accounts')

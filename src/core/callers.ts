@@ -37,7 +37,7 @@ export interface GuestCaller {
   readonly bucket: string
 }
 
-/** Whoever puts files into a folder by an upload link: all that they store is its owner's. */
+/** A sender who uses an upload link: all that they store is the link owner's. */
 export interface ContributorCaller extends Reach {
   readonly kind: 'contributor'
   readonly bucket: string

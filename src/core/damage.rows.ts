@@ -21,14 +21,14 @@ export interface StoredCopy {
 /** Of rows of `blobs`: whether the present copy is marked. */
 const IS_DAMAGED = sql<SqlBool>`${sql.ref('blobs.damaged_key')} = ${sql.ref('blobs.key')}`
 
-/** The same as a condition that the partial index answers. `blobs`: the name of the table in the query. */
+/** `presentDamage` is not null, as a condition that the partial index answers. `blobs`: the name of the table in the query. */
 export function isDamaged(db: Queryable, blobs = 'blobs'): RawBuilder<SqlBool> {
   const [marked, present] = [sql.ref(`${blobs}.damaged_key`), sql.ref(`${blobs}.key`)]
   // PostgreSQL rewrites an equality of columns with different collations, and then does not find the index's condition.
   return isPostgres(db) ? sql`${marked} = any(array[${present}])` : sql`${marked} = ${present}`
 }
 
-/** Of rows of `blobs`, also joined to others: what is wrong with the present copy; null for a sound one. */
+/** For rows of `blobs`, also joined to others: the damage of the present copy; null for a sound one. */
 export function presentDamage(row: {
   ref: ExpressionBuilder<Tables, 'blobs'>['ref']
   case: ExpressionBuilder<Tables, 'blobs'>['case']
@@ -49,7 +49,7 @@ export function presentVerification(row: {
 }
 
 /**
- * For rows of `files`: what is wrong with the file's content; null for a sound one. Whether there is any mark is asked once
+ * For rows of `files`: the damage of the file's content; null for a sound one. Whether there is any mark is asked once
  * for all rows, so that lists cost no more where there is none.
  */
 export function damageOfFile(db: Queryable, file: ExpressionBuilder<Tables, 'files'>) {

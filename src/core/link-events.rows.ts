@@ -36,7 +36,7 @@ export const ONE_BY_ONE = 20 * MINUTE
 
 const columns = ['id', 'kind', 'at', 'file_id', 'file_name', 'bytes', 'times', 'reason', 'address'] as const
 
-/** What is told of an event beside its kind, time and link. */
+/** Columns of an event beside its kind, time and link. */
 export type EventColumns = Row<
   'link_events',
   'file_id' | 'file_name' | 'bytes' | 'times' | 'reason' | 'address'
@@ -146,7 +146,7 @@ export interface LinkDownload {
   readonly endedAt?: number
 }
 
-/** Tells of the downloads, or gathers them where very many are told of already: `tellGathered` tells of those. */
+/** Notes an event for the downloads, or adds them to a batch where there are very many: see `notifyBatchedDownloads`. */
 export async function noteDownload(
   trx: Trx,
   { id, account }: OwnedLink,
@@ -196,7 +196,7 @@ interface Gathered {
   readonly address?: string | null
 }
 
-/** Up to `most` links with downloads that were gathered and are to be told of now. */
+/** Up to `most` links whose batched downloads are due for an event. */
 export function linksToNotify(db: Database, now: number, most: number): Promise<OwnedLink[]> {
   return db
     .selectFrom('links')
@@ -207,12 +207,12 @@ export function linksToNotify(db: Database, now: number, most: number): Promise<
     .execute()
 }
 
-/** Tells of what was gathered, as one event. */
+/** Notes the batched downloads as one event. */
 export function notifyBatchedDownloads(trx: Trx, link: OwnedLink, now: number): Promise<void> {
   return noteDownload(trx, link, { times: 0, bytes: 0, file: null, address: null }, now)
 }
 
-/** Notes that the link has ended, and tells of it once: what else ends it later changes nothing. */
+/** Notes once that the link has ended; further reasons to end change nothing. */
 export async function noteEnd(
   trx: Trx,
   { id, account }: OwnedLink,

@@ -14,9 +14,9 @@ interface Waiting<Question, Answer> {
 }
 
 /**
- * Answers questions that are asked at once with few statements: while one is under way, what is asked meanwhile waits for
- * the next. So an answer is never older than its question, a lone question waits for nobody, and the busier the
- * process is, the less each question costs.
+ * Answers concurrent questions with few statements: while one is under way, new questions wait for the next. So an
+ * answer is never older than its question, a lone question is not delayed, and the busier the process is, the less each
+ * question costs.
  */
 export class Batcher<Question, Answer> {
   readonly #answer: (questions: readonly Question[]) => Promise<readonly Answer[]>

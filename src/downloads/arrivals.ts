@@ -17,7 +17,7 @@ import { type ArrivalReader, stillArriving, UploadFollower } from './upload-foll
 const MOST_READERS = 200
 const MOST_READERS_OF_ADDRESS = 16
 
-/** Files for whoever waits for them while they are still being uploaded. */
+/** Downloads of files that are still being uploaded. */
 export interface Arrivals {
   /** Whether anything would be sent now from the first byte on. */
   canSend(upload: Pick<ArrivingUpload, 'id'>): Promise<boolean>

@@ -13,7 +13,7 @@ export const CONTENT_TOKEN_LIFETIME = 1800
 /** Seconds the addresses in a page are good for: a film that is left in its middle can be gone on with. */
 export const PAGE_TOKEN_LIFETIME = 12 * 3600
 
-/** What an address is signed for, besides its file and whoever asked. */
+/** Purpose of a signed address, beside its file and the requester. */
 export interface ContentUse {
   /** The page that shows the bytes has been counted as the view already. */
   readonly counted: boolean
@@ -36,7 +36,7 @@ export interface ContentTokens {
   ): { readonly requester: Requester; readonly link: SignedLink | null } & Omit<ContentUse, 'lifetime'>
 }
 
-/** A file that is open to whoever asks, and what had to be passed on the way. */
+/** A file that the requester may see, and the closed folders that were passed on the way. */
 export interface SignedFile extends Pick<Opened<unknown>, 'closed'> {
   readonly item: { readonly uuid: Uuid }
 }

@@ -47,7 +47,7 @@ export async function setVerifiedAddress(trx: Trx, account: AccountId, address: 
     .execute()
 }
 
-/** Which mails about files and links an account wants; what is missing stays as it is. */
+/** Which mails about files and links an account wants; missing fields stay as they are. */
 export interface MailWishes {
   /** Whether it wants any. */
   readonly warnings?: boolean | undefined

@@ -34,7 +34,7 @@ export async function uploadLinkOf(db: Queryable, link: LinkId): Promise<UploadL
   return (await uploadLinks(db, [link])).get(link)
 }
 
-/** The same of several. */
+/** `uploadLinkOf` for several links. */
 export async function uploadLinks(
   db: Queryable,
   links: readonly LinkId[],
@@ -81,7 +81,7 @@ export function lockUploadLink(trx: Trx, link: LinkId): Promise<LockedUploadLink
     .executeTakeFirst()
 }
 
-/** Its end is told once more. */
+/** Sets which notices of the link's end were sent. */
 export async function setEndTold(trx: Trx, link: LinkId, told: EndTold): Promise<void> {
   await trx.updateTable('links').set({ end_told: told }).where('id', '=', link).execute()
 }
@@ -187,7 +187,7 @@ export async function insertContribution(
     .execute()
 }
 
-/** For the owner of the link: with the file, or the name of what is on its way. */
+/** A contribution as the owner of the link sees it: with its file, or the name of one that is still arriving. */
 export interface ListedContribution extends Required<{ readonly [Field in AskedField]: string | null }> {
   readonly file_uuid: Uuid
   readonly file_id: FileId | null

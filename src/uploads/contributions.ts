@@ -29,7 +29,7 @@ export interface WantedContribution extends OfferedFile {
   readonly reservation: BlobKey | null
 }
 
-/** By which link something came, and for whom. */
+/** The upload link of a contribution, and its owner's account. */
 export interface ContributionLink {
   readonly link: LinkId
   readonly account: AccountId
@@ -47,7 +47,7 @@ export function contributionTag(signing: Signing, uuid: Uuid): string {
 }
 
 /**
- * What comes by upload links. Each takes its place with its first byte, in a transaction that counts under a lock on the
+ * Contributions by upload links. Each takes its place with its first byte, in a transaction that counts under a lock on the
  * link's row, so that no number of senders at once puts more into a folder than its owner allows, and whoever sends nothing
  * keeps nobody out. It keeps the place as long as its upload is under way or its file is there: see `hasPlace`.
  */

@@ -14,9 +14,9 @@ export interface HashingWriterParts<D> {
 }
 
 /**
- * Gathers what comes of a content in blocks, each of which is hashed and stored at the same time while the next is
- * filled. Without memory for that, all is hashed and stored as it comes. One call at a time. After a failure, which is
- * thrown as soon as anything is asked for, only `rest` makes sense.
+ * Hashes and stores a stream of bytes in blocks: each block is hashed and stored at the same time, while the next is
+ * filled. Without memory for that, each chunk is hashed and stored as it comes. One call at a time. After a failure, which is
+ * thrown by the next call, only `rest` makes sense.
  */
 export class HashingWriter<D> {
   readonly #parts: HashingWriterParts<D>
@@ -69,7 +69,7 @@ export class HashingWriter<D> {
     await Promise.all(this.#storing)
   }
 
-  /** The same, with the digest. Called once, at the end. */
+  /** `flush`, with the digest. Called once, at the end. */
   async end(): Promise<D> {
     this.#assertGoing()
     const last = this.#lane === null ? new Uint8Array() : this.#block(this.#lane).subarray(0, this.#filled)

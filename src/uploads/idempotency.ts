@@ -34,7 +34,7 @@ export interface Idempotency {
   forgetOld(): Promise<void>
 }
 
-/** What a request asked for: the same key with anything else is a mistake of its sender. */
+/** Parameters of a request with a key: the same key with others is a mistake of its sender. */
 export interface KeyedRequest {
   /** Cleaned, as the file is called. */
   readonly name: string

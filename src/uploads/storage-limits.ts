@@ -30,7 +30,7 @@ export async function reserveInAccount(
   throw await storageFull(trx, account, limits)
 }
 
-/** The same for a new reservation, in a transaction of its own. */
+/** `reserveInAccount` for a new reservation, in a transaction of its own. */
 export async function openInAccount(
   db: Database,
   reservation: ReservationRow,

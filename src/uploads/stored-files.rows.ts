@@ -22,7 +22,7 @@ export interface NewRows {
   readonly note: KeyNote | null
 }
 
-/** What came of it. Without an id nothing was stored. */
+/** Outcome of storing one file. Without an id nothing was stored. */
 export interface StoringResult {
   readonly id: FileId | null
   /** Whether the folder or one above it is deleted. */

@@ -9,7 +9,7 @@ import type { ResumableUpload } from './resumable/resumable-uploads.ts'
 import { parseMetadata } from './resumable/tus-headers.ts'
 import type { UploadsPart } from './uploads.part.ts'
 
-/** What whoever has just uploaded the file is told, a guest with the receipt. */
+/** Answer to the sender of a stored file; for a guest with the receipt. */
 export function toUploadResult(
   call: Pick<Call, 'site' | 'headers'>,
   uploads: Pick<UploadsPart, 'receipts'>,
@@ -36,7 +36,7 @@ export function setReceiptHeader({ headers }: Pick<Call, 'headers'>, receipt: Re
   return { receipt }
 }
 
-/** What a contributor is told of a file that has arrived, with the receipt, in the answer's headers too. */
+/** Answer to a contributor whose file has arrived, with the receipt, which is in the headers too. */
 export function toContributionResult(
   call: Pick<Call, 'headers'>,
   { receipts }: Pick<UploadsPart, 'receipts'>,
@@ -46,7 +46,7 @@ export function toContributionResult(
   return { success: true, message: 'File received', size, sha256, ...receipt }
 }
 
-/** The same for whoever looks at an upload that is over. */
+/** Answer to a request for a completed upload. */
 export function toStoredUpload(site: Site, file: StoredFile): UploadResult {
   return {
     success: true,
@@ -87,7 +87,7 @@ export function reportedState({
   return state === 'uploading' && received === size ? 'processing' : state
 }
 
-/** By which an upload's file is found, as far as it is public. A contributor is told none of it. */
+/** Slug and address of an upload's file. Never sent to a contributor. */
 export function publicNames(
   site: Site,
   { slug, kind }: Pick<ResumableUpload, 'slug' | 'kind'>,

@@ -169,7 +169,7 @@ function jsonOf(result: CheckResult) {
   }
 }
 
-/** What is wrong with stored bytes, in words. */
+/** Kinds of damage to stored bytes, in words. */
 export const REASONS = {
   missing: 'its bytes are gone',
   size: 'its bytes have another size',

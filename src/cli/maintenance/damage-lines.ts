@@ -11,7 +11,7 @@ export function printDamage(damaged: readonly Damage[], what: string): void {
   }
 }
 
-/** The same for programs, one entry a file. */
+/** Damaged contents as JSON, one entry per file. */
 export function damageJson(damaged: readonly Damage[]) {
   return damaged.flatMap(({ key, reason, files }) =>
     files.map(({ slug, name, username }) => ({ slug, name, owner: username, reason, key })),

@@ -18,7 +18,7 @@ const SHORT = 2 * SECOND
 /** Requests in a row that got nothing across, after which their size is taken for the reason. */
 const STUCK = 3
 
-/** What is known of the way to a server; a new value replaces it. */
+/** Chunk sizes learnt from requests to a server; a new value replaces it. */
 export interface ChunkState {
   /** Bytes of the next request. */
   readonly bytes: number

@@ -20,7 +20,7 @@ export interface ArrivingFile {
   bytes(from: number, signal: AbortSignal): Promise<Response | null>
 }
 
-/** Where what was fetched lies, also when the command was stopped meanwhile. */
+/** Path of the bytes fetched so far, also after the command was stopped. */
 export function arrivingPart(folder: string, { slug }: Pick<ArrivingFile, 'slug'>): string {
   return join(folder, partName(localName(slug), 'arriving'))
 }

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** What has come by a link and was downloaded into a folder: not once more when the command is run again. */
+/** Files that came by a link and were downloaded into a folder, so that another run skips them. */
 export interface ReceivedFiles {
   has(file: string): boolean
   /** Called once the file has its name and is safe from a power cut. */

@@ -9,7 +9,7 @@ export interface Installation {
   readonly isShared: boolean
 }
 
-/** What is copied from: an installation, or a point of a backup. */
+/** Source of a copy: an installation, or a point of a backup. */
 export interface Origin extends Omit<Installation, 'blobs'> {
   readonly blobs: Pick<BlobStore, 'read' | 'size' | 'readMark' | 'writeMark'>
 }

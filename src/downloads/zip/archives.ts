@@ -20,7 +20,7 @@ import { planTree } from './archive-walk.ts'
 import { ZIP_TOP } from './zip-entries.ts'
 import { zipNames } from './zip-names.ts'
 
-/** What was chosen for one archive. */
+/** Files and folders chosen for one archive. */
 export interface ArchiveSelection {
   readonly files: readonly FileId[]
   readonly folders: readonly FolderId[]

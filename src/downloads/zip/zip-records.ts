@@ -4,7 +4,7 @@
  * other, goes into a ZIP64 one.
  */
 
-/** What the records tell of a file or folder. */
+/** Fields of the ZIP records of a file or folder. */
 export interface ZipEntry {
   /** UTF-8, with slashes between; a folder's ends with one. */
   readonly path: Uint8Array
@@ -96,7 +96,7 @@ export function directoryRecord(entry: ZipEntry, offset: number): Uint8Array {
   return record.done()
 }
 
-/** The central directory as the end of the archive tells of it. */
+/** Position and size of the central directory, for the end records. */
 export interface ZipDirectory {
   readonly entries: number
   readonly start: number

@@ -1,7 +1,7 @@
 import type { FileId } from '../../domain/ids.ts'
 import type { EventFile } from '../../domain/link-event.ts'
 
-/** What is downloaded by a link, and from which address. */
+/** Bytes downloaded by a link, and from which address. */
 export interface Downloaded {
   readonly file: EventFile<FileId> | null
   /** null: unknown, or not to be kept. */

@@ -19,7 +19,7 @@ import {
 import { targetFiles, targetFolders } from './link-targets.rows.ts'
 import { countLinks, type LinkListRow, type LinkSelection, listLinks } from './links.rows.ts'
 
-/** A link, and for one that takes uploads what it takes and what has come or is coming. */
+/** A link, with the terms and the usage of one that takes uploads. */
 export interface ListedLink extends LinkListRow {
   readonly uploads: { readonly terms: UploadTerms; readonly taken: LinkUsageAndReceived } | null
 }

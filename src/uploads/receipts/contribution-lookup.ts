@@ -11,7 +11,7 @@ import type { ResumableUploads } from '../resumable/resumable-uploads.ts'
 import { uploadByUuid } from '../uploads.rows.ts'
 import { notFound } from './receipt-deletion.ts'
 
-/** What came by an upload link, for whoever sent it: what they sent and said, and nothing of what became of it. */
+/** A contribution as its sender sees it: what they sent and said, and nothing of what became of it. */
 export interface ReceivedContribution extends Required<{ readonly [Field in AskedField]: string | null }> {
   readonly status: UploadStatus
   /** As its sender called it. */

@@ -15,7 +15,7 @@ export interface AppendHandlerParts extends AppendStreamParts {
   readonly report: (error: unknown) => void
 }
 
-/** Takes bytes in, a request at a time. */
+/** Handles appends, one request at a time. */
 export class AppendHandler {
   readonly #parts: AppendHandlerParts
 

@@ -11,7 +11,7 @@ export interface ByteSource {
   end(reason: Refusal): void
 }
 
-/** What one request brings. */
+/** The body of one append, with its sender and checksum. */
 export interface AppendRequest {
   readonly caller: Caller
   readonly source: ByteSource

@@ -45,7 +45,7 @@ interface BrokenOff {
   readonly reason: unknown
 }
 
-/** One append: what a request brings is added to the upload, under its lease. */
+/** One append: adds the body of a request to the upload, under its lease. */
 export class AppendStream {
   readonly #parts: AppendStreamParts
   readonly #upload: UploadRow

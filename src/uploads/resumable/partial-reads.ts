@@ -19,7 +19,7 @@ interface PartialReadsParts {
   readonly leases: AppendLeases
 }
 
-/** Makes readable what has come of uploads, where the store does so only when it is asked to. */
+/** Makes the received bytes of unfinished uploads readable, for stores that do so only on request. */
 export class PartialReads {
   readonly #parts: PartialReadsParts
 

@@ -5,7 +5,7 @@ import { addGuestReceipt, setReceiptHeader } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 
-/** What the headers of an answer tell of an upload. */
+/** Headers of an answer that describe an upload. */
 export function stateHeaders(
   site: Site,
   { resumable }: Pick<UploadsPart, 'resumable'>,

@@ -163,7 +163,7 @@ async function assertFewEmpty(
   throw new Refusal('RATE_LIMITED', message, EMPTY_RETRY)
 }
 
-/** What is kept of a guest's address: it tells uploads from the same one, and nothing else. */
+/** A hash of a guest's address, which recognizes uploads from the same one and tells nothing else. */
 export function guestAddress(signing: Signing, bucket: string): string {
   return signing.tag('guest address', bucket)
 }
