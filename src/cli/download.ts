@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { createApi } from '../client/api.ts'
-import { type Downloaded, type DownloadParts, downloadFile, type Wanted } from '../client/downloading.ts'
+import { type DownloadParts, type DownloadResult, downloadFile, type Wanted } from '../client/downloading.ts'
 import { ClientError } from '../client/failure.ts'
 import { walkRemoteFolder } from '../client/folder-walk.ts'
 import type { LinkClient } from '../client/link-client.ts'
@@ -171,7 +171,7 @@ async function readTarget(text: string, { environment, options, retries }: Findi
 }
 
 type Outcome =
-  | { readonly name: string; readonly file: Downloaded }
+  | { readonly name: string; readonly file: DownloadResult }
   | { readonly name: string; readonly error: unknown }
 
 async function fetchOne(parts: DownloadParts, item: Item): Promise<Outcome> {

@@ -10,7 +10,7 @@ import { partName } from './local-names.ts'
 import { openPart } from './part-file.ts'
 import type { Places } from './places.ts'
 import { TRANSFER } from './policy/retry-policy.ts'
-import { hashedPart, type Received } from './received.ts'
+import { hashedPart, type ReceivedBytes } from './received.ts'
 import { type ArrivingFile, arrivingPart, downloadArriving } from './receiving/arriving.ts'
 import {
   type ContentAddress,
@@ -37,7 +37,7 @@ export interface Wanted {
   readonly folder: string
 }
 
-export interface Downloaded {
+export interface DownloadResult {
   readonly path: string
   readonly size: number
   /** Null when the server does not tell it, as for a folder's archive. */
@@ -62,7 +62,7 @@ const QUIET = 60 * SECOND
 export async function downloadFile(
   { retries, places, watch }: DownloadParts,
   { address, arriving, name, folder }: Wanted,
-): Promise<Downloaded> {
+): Promise<DownloadResult> {
   await mkdir(folder, { recursive: true })
   const describe = async () => {
     const now = await address()
@@ -122,7 +122,7 @@ export async function downloadFile(
 /** What an earlier run has left may be damaged, by a power cut above all: then all of it comes once more. */
 async function receiveWhole(
   content: RemoteContent,
-  received: Received,
+  received: ReceivedBytes,
   transfer: WatchedTransfer,
 ): Promise<void> {
   for (const isLast of [false, true]) {
@@ -136,7 +136,11 @@ async function receiveWhole(
   }
 }
 
-async function receive(content: RemoteContent, received: Received, transfer: WatchedTransfer): Promise<void> {
+async function receive(
+  content: RemoteContent,
+  received: ReceivedBytes,
+  transfer: WatchedTransfer,
+): Promise<void> {
   const idle = idleTimeout(QUIET)
   const { origin } = new URL(content.url)
   try {

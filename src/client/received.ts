@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 
 /** The bytes of a file that were received, in their order, with their hash. */
-export interface Received {
+export interface ReceivedBytes {
   position(): number
   append(bytes: Uint8Array): Promise<void>
   /** Begins anew. */
@@ -12,7 +12,7 @@ export interface Received {
 const PIECE = 1024 * 1024
 
 /** Reads the part that an earlier run has left, to hash it. */
-export async function hashedPart(file: FileHandle, size: number): Promise<Received> {
+export async function hashedPart(file: FileHandle, size: number): Promise<ReceivedBytes> {
   let hash = new Bun.CryptoHasher('sha256')
   let position = 0
   const { size: left } = await file.stat()

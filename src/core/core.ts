@@ -10,9 +10,9 @@ import { createChanges } from './changes.job.ts'
 import { type ClockGuard, createClockGuard } from './clock-guard.ts'
 import { createSigning, type Signing } from './hmac.ts'
 import {
-  type Claims,
   createLocalClaims,
   createSharedClaims,
+  type JobClaims,
   keptFailures,
   type LocalClaims,
 } from './jobs/job-leases.ts'
@@ -66,7 +66,7 @@ export interface Core extends Omit<CoreNeeds, 'secret'> {
   readonly auditLog: AuditLog
   readonly guard: ClockGuard
   readonly outages: Outages
-  readonly claims: Claims
+  readonly claims: JobClaims
   /** Job history in memory; undefined when the database is shared. */
   readonly history: LocalClaims['history'] | undefined
   /** Returns a handler that logs errors under that message. */

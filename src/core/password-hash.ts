@@ -1,5 +1,5 @@
 import { isLongerThan, RAW_FACTOR } from '../domain/measured-text.ts'
-import { LONGEST } from '../domain/password-grade.ts'
+import { LONGEST_PASSWORD } from '../domain/password-grade.ts'
 
 /**
  * Passwords of accounts and folders as argon2id hashes (RFC 9106). Bun computes them off the main thread; at most two at
@@ -31,7 +31,7 @@ async function withSlot<T>(work: () => Promise<T>): Promise<T> {
  * hashed.
  */
 export function isNoPassword(password: string): boolean {
-  return isLongerThan(password, RAW_FACTOR * LONGEST)
+  return isLongerThan(password, RAW_FACTOR * LONGEST_PASSWORD)
 }
 
 /** Hashes a password for which `isNoPassword` is false. */

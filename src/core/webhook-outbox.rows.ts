@@ -3,7 +3,7 @@ import type { AccountId, LinkEventId, WebhookDeliveryId, WebhookId } from '../do
 import type { EventKind } from '../domain/link-event.ts'
 
 /** Deliveries that may wait for one webhook. What happens beyond that is in the log alone. */
-export const MOST_WAITING = 1000
+export const MOST_WAITING_DELIVERIES = 1000
 
 /** Puts the event into the outbox of the account's webhooks that want it. */
 export async function queueEvent(
@@ -20,7 +20,7 @@ export async function queueEvent(
     .execute()
   for (const { id, kinds, rest_until } of webhooks) {
     if (kinds !== '' && !kinds.split(' ').includes(event.kind)) continue
-    if ((await countWaiting(trx, id)) >= MOST_WAITING) continue
+    if ((await countWaiting(trx, id)) >= MOST_WAITING_DELIVERIES) continue
     await queueDelivery(trx, id, event.id, { now, due: Math.max(now, rest_until) })
   }
 }

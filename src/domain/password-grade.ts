@@ -1,6 +1,6 @@
 /** Limits for the length of a password, in characters. */
-export const SHORTEST = 8
-export const LONGEST = 256
+export const SHORTEST_PASSWORD = 8
+export const LONGEST_PASSWORD = 256
 
 /** The fourth of zxcvbn's five grades: more than 10⁸ guesses, given common passwords and their variations. */
 export const STRONG_ENOUGH = 3

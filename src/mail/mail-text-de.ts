@@ -10,13 +10,13 @@ import type {
   WebhookDisabled,
 } from '../domain/mail-content.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { ListItem, MailText, MailTextContext, MailTexts } from './mail-text.ts'
+import type { ListItem, MailText, MailTextContext, RenderMail } from './mail-text.ts'
 
 const day = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeZone: 'UTC' })
 const moment = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const number = new Intl.NumberFormat('de-DE')
 
-export const mailTextDe: MailTexts = (content, at) => {
+export const mailTextDe: RenderMail = (content, at) => {
   const account = `Konto ${content.username} auf ${at.host}`
   const notYou =
     'Wenn du das nicht warst, lege sofort ein neues Passwort fest oder wende dich an den Betreiber des Servers.'

@@ -10,13 +10,13 @@ import type {
   WebhookDisabled,
 } from '../domain/mail-content.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { ListItem, MailText, MailTextContext, MailTexts } from './mail-text.ts'
+import type { ListItem, MailText, MailTextContext, RenderMail } from './mail-text.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const number = new Intl.NumberFormat('en-GB')
 
-export const mailTextEn: MailTexts = (content, at) => {
+export const mailTextEn: RenderMail = (content, at) => {
   const account = `the account ${content.username} at ${at.host}`
   const notYou = 'If that was not you, set a new password at once, or contact whoever runs the server.'
   switch (content.kind) {

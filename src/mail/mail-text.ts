@@ -25,4 +25,4 @@ export interface MailTextContext {
 }
 
 /** Implemented once per language. */
-export type MailTexts = (content: MailContent, context: MailTextContext) => MailText
+export type RenderMail = (content: MailContent, context: MailTextContext) => MailText

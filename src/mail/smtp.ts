@@ -4,12 +4,12 @@ import { SECOND } from '../domain/clock.ts'
 import type { Language } from '../domain/language.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import { html, plainTextBody } from './bodies.ts'
-import type { MailTexts } from './mail-text.ts'
+import type { RenderMail } from './mail-text.ts'
 import { mailTextDe } from './mail-text-de.ts'
 import { mailTextEn } from './mail-text-en.ts'
 import { type Mail, MailRefused, MailServerUnavailable, type MailTransport } from './mail-transport.ts'
 
-const words: Readonly<Record<Language, MailTexts>> = { en: mailTextEn, de: mailTextDe }
+const words: Readonly<Record<Language, RenderMail>> = { en: mailTextEn, de: mailTextDe }
 
 const MAY_CONNECT = 10 * SECOND
 const MAY_BE_SILENT = 20 * SECOND

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { countDamaged, oldestUnverified } from '../core/damage.rows.ts'
 import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/figures.rows.ts'
-import type { Claims } from '../core/jobs/job-leases.ts'
+import type { JobClaims } from '../core/jobs/job-leases.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, HOUR, SECOND } from '../domain/clock.ts'
 import { ownState } from './backup/own-runs.ts'
@@ -62,7 +62,7 @@ const ANSWERS_WITHIN = 5 * SECOND
 
 export function createFigures(parts: {
   readonly db: Database
-  readonly claims: Claims
+  readonly claims: JobClaims
   readonly pools: OperationFigures['pools']
   readonly clock: Clock
   readonly config: Pick<Config, 'scrubDays' | 's3' | 'mirror' | 'backup'>

@@ -19,7 +19,7 @@ import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
 import { CommitBatcher } from './commit-batcher.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
 import { type KeyNote, setKeyResult } from './idempotency-keys.rows.ts'
-import { interrupted } from './interrupted.ts'
+import { uploadInterrupted } from './interrupted.ts'
 import { assertNotRefused, contentRefused } from './refused-content.ts'
 import { limitOf, type StorageLimits, storageFull } from './storage-limits.ts'
 import { type NewRows, type StoringResult, storingStatement } from './stored-files.rows.ts'
@@ -194,13 +194,13 @@ async function insertAtOnce(trx: Trx, rows: NewRows): Promise<FileId> {
 /** Throws Refusal STORAGE_UNAVAILABLE when the key was taken from the node. */
 async function recordNote(trx: Trx, note: KeyNote, { id, ...file }: StoredFile): Promise<void> {
   const { before, after } = note.around(file)
-  if (!(await setKeyResult(trx, note, note.node, `${before}${id}${after}`))) throw interrupted()
+  if (!(await setKeyResult(trx, note, note.node, `${before}${id}${after}`))) throw uploadInterrupted()
 }
 
 function storedId({ id, isFolderGone, isRefused }: StoringResult): FileId {
   if (isFolderGone) throw folderNotFound()
   if (isRefused) throw contentRefused()
-  if (id === null) throw interrupted()
+  if (id === null) throw uploadInterrupted()
   return id
 }
 

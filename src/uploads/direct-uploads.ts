@@ -6,7 +6,7 @@ import type { BlobKey, FolderId, FolderPlace } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { resolvePlace } from '../files/folders/places.ts'
 import type { FileCommit } from './commit.ts'
-import { BufferedContent, LONGEST } from './content/buffered-content.ts'
+import { BufferedContent, MOST_BUFFERED } from './content/buffered-content.ts'
 import { StreamedContent } from './content/streamed-content.ts'
 import { DirectUpload } from './direct-upload.ts'
 import type { ContentHashing } from './hashing/content-hash.ts'
@@ -122,7 +122,7 @@ export class DirectUploads {
     { least, most }: { readonly least: number; readonly most: number },
   ): Promise<ReservedUpload> {
     const { reservations, random, maxFileSize } = this.#parts
-    if (most > 0 && most <= Math.min(LONGEST, maxFileSize)) {
+    if (most > 0 && most <= Math.min(MOST_BUFFERED, maxFileSize)) {
       const reservation = await reservations.reserveSmall(caller, least, most)
       if (reservation !== null) return { key: reservation.key, reservation }
     }

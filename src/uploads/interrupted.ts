@@ -4,7 +4,7 @@ import { Refusal } from '../domain/errors.ts'
 const INTERRUPTED_RETRY = 5
 
 /** The others took this node for dead and ended its uploads. */
-export function interrupted(): Refusal {
+export function uploadInterrupted(): Refusal {
   return new Refusal(
     'STORAGE_UNAVAILABLE',
     'The server was interrupted and cannot finish this upload; send it again',

@@ -20,7 +20,7 @@ import type { BlobKeyPool } from './content/blob-key-pool.ts'
 import type { FailedReservations } from './failed-reservations.ts'
 import type { FreeSpace, SpaceReservation } from './free-space.ts'
 import { type GuestBudget, guestBudget } from './guest-budget.ts'
-import { interrupted } from './interrupted.ts'
+import { uploadInterrupted } from './interrupted.ts'
 import { GUEST_STEP, Reservation } from './reservation.ts'
 import { assertFits, limitOf, openInAccount, reserveInAccount, type StorageLimits } from './storage-limits.ts'
 
@@ -146,7 +146,7 @@ export class RequestReservation {
    * node was taken for dead since then.
    */
   async cover(bytes: number): Promise<void> {
-    if (this.#parts.nodes.id() !== this.#node) throw interrupted()
+    if (this.#parts.nodes.id() !== this.#node) throw uploadInterrupted()
     await this.#reservation.cover(bytes)
   }
 
@@ -170,7 +170,7 @@ export class RequestReservation {
    */
   async use(trx: Trx): Promise<void> {
     const { limits } = this.#parts
-    if (this.#hasRow && !(await endReservation(trx, this.key))) throw interrupted()
+    if (this.#hasRow && !(await endReservation(trx, this.key))) throw uploadInterrupted()
     // The file is counted in its account by now.
     if (this.#pool !== null) await assertFits(trx, this.#account, 0, limits)
   }
@@ -245,7 +245,7 @@ export class RequestReservation {
       if (!this.#hasRow) return await this.#insert(reservation)
       await inTransaction(recordingIn, async (trx) => {
         await reserveInAccount(trx, this.#account, bytes, limits)
-        if (!(await growReservation(trx, this.key, bytes))) throw interrupted()
+        if (!(await growReservation(trx, this.key, bytes))) throw uploadInterrupted()
       })
     } catch (error) {
       // The answer to the commit may have been lost, not the commit.

@@ -18,10 +18,10 @@ import {
 import { treeOf } from '../files/folders/trees.rows.ts'
 
 export type UploadRow = Readonly<Selectable<Tables['uploads']>>
-export type NewUpload = Omit<Insertable<Tables['uploads']>, 'id' | 'reserved' | 'progress' | 'sitting'>
+export type NewUploadRow = Omit<Insertable<Tables['uploads']>, 'id' | 'reserved' | 'progress' | 'sitting'>
 
 /** `reserved`: bytes that its account has reserved for it in the same transaction. */
-export function insertUpload(trx: Trx, upload: NewUpload, reserved: number): Promise<UploadRow> {
+export function insertUpload(trx: Trx, upload: NewUploadRow, reserved: number): Promise<UploadRow> {
   return trx
     .insertInto('uploads')
     .values({ ...upload, reserved })

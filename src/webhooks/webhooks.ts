@@ -3,7 +3,7 @@ import { type AccountCaller, assertScope } from '../core/callers.ts'
 import { insertEvent } from '../core/link-events.rows.ts'
 import { countTry } from '../core/rate-limits/attempts.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
-import { countWaiting, MOST_WAITING, queueDelivery } from '../core/webhook-outbox.rows.ts'
+import { countWaiting, MOST_WAITING_DELIVERIES, queueDelivery } from '../core/webhook-outbox.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -212,7 +212,7 @@ export class Webhooks {
       if (disabled_at !== null) {
         throw new Refusal('INVALID_REQUEST', 'This webhook is disabled; enable it first')
       }
-      if ((await countWaiting(trx, id)) >= MOST_WAITING) {
+      if ((await countWaiting(trx, id)) >= MOST_WAITING_DELIVERIES) {
         throw new Refusal('INVALID_REQUEST', 'Too much waits to be sent to this webhook')
       }
       return work(trx, clock.now())

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Session } from '../../src/contract/session.ts'
-import { LONGEST } from '../../src/domain/password-grade.ts'
+import { LONGEST_PASSWORD } from '../../src/domain/password-grade.ts'
 import { PageSection } from '../shared/app/part.tsx'
 import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAttempt } from '../shared/app/use-attempt.ts'
@@ -45,7 +45,7 @@ export function PasswordPart({ session, changed }: PasswordPartProps) {
           <TextInput
             autoComplete="new-password"
             label={password.next}
-            maxLength={LONGEST}
+            maxLength={LONGEST_PASSWORD}
             onChange={({ currentTarget }) => setNext(currentTarget.value)}
             required
             type="password"

@@ -1,4 +1,4 @@
-import { gradeOf, SHORTEST, STRONG_ENOUGH } from '../../src/domain/password-grade.ts'
+import { gradeOf, SHORTEST_PASSWORD, STRONG_ENOUGH } from '../../src/domain/password-grade.ts'
 
 /** Strength of a password as shown while typing. `good` and better are accepted. */
 export type Strength = 'short' | 'weak' | 'nearly' | 'good' | 'strong'
@@ -20,7 +20,7 @@ export const PAUSE = 250
  */
 export async function strengthOf(password: string, known: readonly string[]): Promise<Strength | null> {
   if (password === '') return null
-  if (password.length < SHORTEST) return 'short'
+  if (password.length < SHORTEST_PASSWORD) return 'short'
   const grade = await gradeOf(password, known).catch(() => null)
   if (grade === null) return null
   if (grade >= STRONG_ENOUGH) return grade > STRONG_ENOUGH ? 'strong' : 'good'

@@ -1,13 +1,16 @@
 import { Refusal } from '../../domain/errors.ts'
-import { gradeOf, LONGEST, SHORTEST, STRONG_ENOUGH } from '../../domain/password-grade.ts'
+import { gradeOf, LONGEST_PASSWORD, SHORTEST_PASSWORD, STRONG_ENOUGH } from '../../domain/password-grade.ts'
 
 /**
  * Throws Refusal WEAK_PASSWORD for a password that is too short, too long or easily guessed. `known`: facts
  * about its owner that an attacker would try first.
  */
 export async function assertStrong(password: string, known: readonly string[]): Promise<void> {
-  if (password.length < SHORTEST || password.length > LONGEST) {
-    throw new Refusal('WEAK_PASSWORD', `A password has ${SHORTEST} to ${LONGEST} characters`)
+  if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
+    throw new Refusal(
+      'WEAK_PASSWORD',
+      `A password has ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`,
+    )
   }
   if ((await gradeOf(password, known)) < STRONG_ENOUGH) {
     throw new Refusal(

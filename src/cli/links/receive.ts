@@ -30,7 +30,7 @@ import {
 } from '../session.ts'
 import { count } from '../words.ts'
 import { type UploadTermOptions, uploadsOf, uploadTermOptions } from './request.ts'
-import { termsOf } from './share.ts'
+import { readTerms } from './share.ts'
 
 interface Options extends UploadTermOptions {
   readonly output: string
@@ -105,7 +105,7 @@ async function findLink(api: Api, what: string | undefined, options: Options): P
     return { link: present, isNew: false }
   }
   const folder = await folderCalled(api, what)
-  const wanted = { files: [], folders: [folder], ...termsOf(options), uploads: uploadsOf(options) }
+  const wanted = { files: [], folders: [folder], ...readTerms(options), uploads: uploadsOf(options) }
   const { slug } = await api.makeLink(wanted)
   return { link: await api.link(slug), isNew: true }
 }

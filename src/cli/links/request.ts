@@ -13,7 +13,7 @@ import {
 } from '../../domain/upload-terms.ts'
 import { readCount } from '../options.ts'
 import { asClient, openApi } from '../session.ts'
-import { printLink, type TermOptions, termOptions, termsOf } from './share.ts'
+import { printLink, readTerms, type TermOptions, termOptions } from './share.ts'
 
 /** Terms that a link that takes uploads may have. */
 export interface UploadTermOptions extends TermOptions {
@@ -51,7 +51,7 @@ async function run(environment: Environment, word: string, options: UploadTermOp
   const thing = await new RemoteTree(api).find(parseRemoteName(word))
   if (thing.kind !== 'folder')
     throw new ClientError(`"${word}" is no folder that others could put files into.`)
-  const wanted = { files: [], folders: [thing.folder.id], ...termsOf(options), uploads: uploadsOf(options) }
+  const wanted = { files: [], folders: [thing.folder.id], ...readTerms(options), uploads: uploadsOf(options) }
   printLink(await api.makeLink(wanted), options)
 }
 

@@ -60,7 +60,7 @@ async function run(environment: Environment, words: readonly string[], options: 
   const limit = downloads === undefined ? {} : { max_downloads: downloads }
   const link = await api.makeLink({
     ...(await targets(new RemoteTree(api), words)),
-    ...termsOf(options),
+    ...readTerms(options),
     ...limit,
   })
   printLink(link, options)
@@ -90,7 +90,7 @@ async function targets(
   return { files: [...files], folders: [...folders] }
 }
 
-export function termsOf({
+export function readTerms({
   until,
   password,
   name,

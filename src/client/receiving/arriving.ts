@@ -8,7 +8,7 @@ import { idleTimeout } from '../idle-timeout.ts'
 import { localName, partName } from '../local-names.ts'
 import { openPart } from '../part-file.ts'
 import { TRANSFER } from '../policy/retry-policy.ts'
-import { hashedPart, type Received } from '../received.ts'
+import { hashedPart, type ReceivedBytes } from '../received.ts'
 import { continues, dispositionName } from '../remote-content.ts'
 import type { Retries } from '../retries.ts'
 import type { TransferProgress, WatchedTransfer } from '../transfer-progress.ts'
@@ -90,7 +90,7 @@ async function whenSomethingIsHere(
 
 async function receiveArriving(
   arriving: ArrivingFile,
-  received: Received,
+  received: ReceivedBytes,
   begin: (response: Response) => WatchedTransfer,
 ): Promise<void> {
   const idle = idleTimeout(QUIET)

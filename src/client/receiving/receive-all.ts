@@ -4,19 +4,19 @@ import { setTimeout } from 'node:timers/promises'
 import { SECOND } from '../../domain/clock.ts'
 import type { ContributionItem } from '../answers.ts'
 import type { Api } from '../api.ts'
-import { type Downloaded, type DownloadParts, downloadFile } from '../downloading.ts'
+import { type DownloadParts, type DownloadResult, downloadFile } from '../downloading.ts'
 import { isAnswer } from '../failure.ts'
 import { localName } from '../local-names.ts'
 import type { PublicClient } from '../public-client.ts'
 import { arrivingPart, downloadArriving } from './arriving.ts'
 import { watchEvents } from './event-stream.ts'
 import { fileWanted } from './file-wanted.ts'
-import type { ReceivedFiles } from './received-states.ts'
+import type { ReceivedFilesLog } from './received-states.ts'
 
 export interface ReceiveParts extends DownloadParts {
   readonly api: Api
   readonly client: PublicClient
-  readonly received: ReceivedFiles
+  readonly received: ReceivedFilesLog
 }
 
 export interface ReceiveOptions {
@@ -34,7 +34,7 @@ export interface ReceiveOptions {
 
 /** What became of one that came. */
 export type ReceiveResult = { readonly sent: ContributionItem } & (
-  | { readonly file: Downloaded }
+  | { readonly file: DownloadResult }
   | { readonly error: unknown }
 )
 
@@ -165,7 +165,7 @@ async function receiveOne(
   { output }: ReceiveOptions,
   below: (folder: string) => Promise<readonly string[]>,
   { file, arriving }: ContributionItem,
-): Promise<Downloaded | null> {
+): Promise<DownloadResult | null> {
   const { api, client, received } = parts
   const uuid = file?.uuid ?? arriving?.uuid ?? ''
   if (file === null && arriving != null) {

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /** Files that came by a link and were downloaded into a folder, so that another run skips them. */
-export interface ReceivedFiles {
+export interface ReceivedFilesLog {
   has(file: string): boolean
   /** Called once the file has its name and is safe from a power cut. */
   add(file: string): Promise<void>
@@ -12,7 +12,7 @@ export interface ReceivedFiles {
 export async function openReceivedFiles(
   folder: string,
   { link, into }: { readonly link: string; readonly into: string },
-): Promise<ReceivedFiles> {
+): Promise<ReceivedFilesLog> {
   const name = new Bun.CryptoHasher('sha256').update(JSON.stringify([link, into])).digest('hex')
   const path = join(folder, 'holdfast', 'received', name)
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })

@@ -5,18 +5,18 @@ import type { Nodes } from '../nodes/nodes.ts'
 import { dropJobs, findJob, type JobNote, keepJob, releaseJob, takeJob } from './jobs.rows.ts'
 
 /** Leases for jobs that run on one node at a time. */
-export interface Claims {
+export interface JobClaims {
   /**
    * Acquires the lease of a job. Null while a run is under way, less than `every` milliseconds after the last
    * one ended, and for a day after `SET_ASIDE_AFTER` consecutive failures. With `every` null only a run under
    * way prevents it.
    */
-  claim(job: string, every: number | null): Promise<Claim | null>
+  claim(job: string, every: number | null): Promise<JobClaim | null>
   /** Names of the jobs that are currently set aside for a day. */
   setAside(): Promise<readonly string[]>
 }
 
-export interface Claim {
+export interface JobClaim {
   /** Consecutive failures before this run. */
   readonly failures: number
   /**
@@ -85,7 +85,7 @@ const keptNowhere: KeptFailures = { async keep() {}, async forget() {}, isRetrie
 const NEVER_RUN: JobNote = { ended_at: null, failures: 0, failure: null, failed_at: null }
 
 /** Leases of a single node, kept in memory. */
-export interface LocalClaims extends Claims {
+export interface LocalClaims extends JobClaims {
   history(): readonly (JobNote & { readonly name: string; readonly isRunning: boolean })[]
 }
 
@@ -145,7 +145,7 @@ export function createLocalClaims(clock: Clock, failures: KeptFailures = keptNow
 }
 
 /** Leases for nodes that share a database. A lease lasts as long as its node is considered alive. */
-export function createSharedClaims(db: Database, nodes: Nodes, clock: Clock): Claims {
+export function createSharedClaims(db: Database, nodes: Nodes, clock: Clock): JobClaims {
   /**
    * Jobs running here. A lease in the database under this node's id without an entry here was never released.
    */

@@ -1,7 +1,7 @@
 import { type CancelTimer, MINUTE, sleep, type Timers } from '../../domain/clock.ts'
 import type { Log } from '../../log.ts'
 import { outageRefusal } from '../failures.ts'
-import { type Claim, type Claims, type JobOutcome, SET_ASIDE_AFTER } from './job-leases.ts'
+import { type JobClaim, type JobClaims, type JobOutcome, SET_ASIDE_AFTER } from './job-leases.ts'
 
 /** Periodic background work: idempotent, and never run twice concurrently on one node. */
 export interface Job {
@@ -44,7 +44,7 @@ const CLAIM_RETRY = 20
  */
 export function startJobs(
   jobs: readonly Job[],
-  claims: Claims,
+  claims: JobClaims,
   { timers, log, watch = unwatched }: JobSurroundings,
 ): Runner {
   let stopped = false
@@ -125,7 +125,7 @@ export function startJobs(
 async function runClaimed(
   { log, tellFailure }: { readonly log: Log; readonly tellFailure: FailureLog },
   job: Job,
-  { failures }: Claim,
+  { failures }: JobClaim,
   mayGoOn: () => boolean,
 ): Promise<{ outcome: JobOutcome; failure?: string }> {
   if (failures >= SET_ASIDE_AFTER) {

@@ -3,7 +3,7 @@ import { SECOND } from '../../domain/clock.ts'
 import { limitedServer, matching } from './connection-settings.ts'
 import type { AnswerRequest } from './exchange.ts'
 import type { HttpListener, Listening } from './listening.ts'
-import { MOST_WAITING } from './pipeline-queue.ts'
+import { MOST_PIPELINED } from './pipeline-queue.ts'
 import { answerStreaming, onRequests } from './streamed-answers.ts'
 import { answerUnreadable } from './unreadable.ts'
 
@@ -56,7 +56,7 @@ class Lines {
     const line = this.#bySocket.get(socket) ?? new Set()
     this.#bySocket.set(socket, line)
     const before = [...line].at(-1)
-    if (line.size > MOST_WAITING) {
+    if (line.size > MOST_PIPELINED) {
       // The connection ends after the last that waits; a client sends the others again.
       if (!this.#closing.has(socket)) before?.once('close', () => socket.destroy())
       this.#closing.add(socket)

@@ -1,7 +1,7 @@
 import type { NodeRequest } from './node-dispatch.ts'
 
 /** Maximum of pipelined requests that wait on one connection. */
-export const MOST_WAITING = 16
+export const MOST_PIPELINED = 16
 /** Maximum of buffered bytes of their bodies. */
 const MAX_BUFFERED = 1024 * 1024
 
@@ -44,7 +44,7 @@ export class PipelineQueue {
     run: (pipelined: PipelinedRequest) => Promise<void>,
   ): Promise<void> | undefined {
     if (!pipelined.request.isPipelined && this.#current === null) return this.#begin(pipelined, run)
-    if (this.#waiting.length === MOST_WAITING || this.#isClosing) {
+    if (this.#waiting.length === MOST_PIPELINED || this.#isClosing) {
       this.#closeAfterThis(pipelined)
       return undefined
     }

@@ -2,7 +2,7 @@ import type { FileId } from '../../domain/ids.ts'
 import type { EventFile } from '../../domain/link-event.ts'
 
 /** Bytes downloaded by a link, and from which address. */
-export interface Downloaded {
+export interface DownloadedBytes {
   readonly file: EventFile<FileId> | null
   /** null: unknown, or not to be kept. */
   readonly address: string | null

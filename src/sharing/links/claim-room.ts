@@ -1,6 +1,6 @@
 import type { LinkDownloader } from '../../domain/access.ts'
 import type { PromisedBytes } from './byte-claims.ts'
-import { type Claim, WHOLE } from './link-claims.rows.ts'
+import { type LinkClaim, WHOLE } from './link-claims.rows.ts'
 
 /** How often all may be read at an address of a program without cookies: players seek back, and lines break. */
 const MOST_READINGS = 4
@@ -23,7 +23,7 @@ export type Belonging = 'more' | 'again'
  * the cookie reads as often as they like. A claim of a program is of one file or zip.
  */
 export function belonging(
-  { sent, running, bytes }: Pick<Claim, 'sent' | 'running' | 'bytes'>,
+  { sent, running, bytes }: Pick<LinkClaim, 'sent' | 'running' | 'bytes'>,
   { program, isAssumed }: LinkDownloader,
   { start, whole }: PromisedBytes,
   promised: number,

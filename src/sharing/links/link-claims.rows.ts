@@ -13,7 +13,7 @@ interface ClaimProgress {
   readonly running: number
 }
 
-export interface Claim extends ClaimProgress {
+export interface LinkClaim extends ClaimProgress {
   readonly id: LinkClaimId
   /** Of the transfers that have ended. */
   readonly bytes: number
@@ -46,7 +46,7 @@ export function claimOf(
   link: LinkId,
   visitor: LinkVisitor,
   since: number,
-): Promise<Claim | undefined> {
+): Promise<LinkClaim | undefined> {
   return db
     .selectFrom('link_claims')
     .select(['id', 'running', 'sent', 'bytes'])

@@ -11,7 +11,7 @@ import type { LinkDownloader, LinkRights } from '../../domain/access.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
-import type { ByteClaims, Downloaded, PromisedBytes } from './byte-claims.ts'
+import type { ByteClaims, DownloadedBytes, PromisedBytes } from './byte-claims.ts'
 import { belonging } from './claim-room.ts'
 import { KeyedMutex } from './keyed-mutex.ts'
 import {
@@ -67,7 +67,7 @@ export interface LinkClaims {
    * null where nothing is counted: no link, or its owner, or, without a limit, what is no `download` but a view or for a
    * preview.
    */
-  of(link: LinkRights | null | undefined, download: boolean, what: Downloaded): ByteClaims | null
+  of(link: LinkRights | null | undefined, download: boolean, what: DownloadedBytes): ByteClaims | null
   /** Turns claims that are over into their number. */
   countOld(mayGoOn?: () => boolean): Promise<void>
   /** Writes what this node has counted. */
@@ -112,7 +112,7 @@ export function createLinkClaims(
   }
 
   /** Tells of the download when it is one for good, and of the end of the link when it was the last. */
-  function end(link: OwnedLink, id: LinkClaimId, what: Downloaded, over: Transfer): Promise<void> {
+  function end(link: OwnedLink, id: LinkClaimId, what: DownloadedBytes, over: Transfer): Promise<void> {
     return inTransaction(db, async (trx) => {
       await lockOwner(trx, link.account)
       await lockLink(trx, link.id)
@@ -121,7 +121,7 @@ export function createLinkClaims(
     })
   }
 
-  function limited(link: OwnedLink, downloader: LinkDownloader, what: Downloaded): ByteClaims {
+  function limited(link: OwnedLink, downloader: LinkDownloader, what: DownloadedBytes): ByteClaims {
     return {
       async begin(part) {
         const { start, end: last, whole } = part

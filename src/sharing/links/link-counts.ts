@@ -3,13 +3,13 @@ import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { LinkId } from '../../domain/ids.ts'
-import type { ByteClaims, Downloaded } from './byte-claims.ts'
+import type { ByteClaims, DownloadedBytes } from './byte-claims.ts'
 import { addDownloads } from './link-claims.rows.ts'
 
 /** Counts downloads that have no limit, in memory. */
 export interface LinkCounts {
   /** Counts a download that begins at byte 0, unless less than half of it was sent, and tells of it at its end. */
-  of(link: OwnedLink, what: Downloaded): ByteClaims
+  of(link: OwnedLink, what: DownloadedBytes): ByteClaims
   /** Writes the counts of now. Counts that could not be written are kept for the next time. */
   flush(): Promise<void>
 }

@@ -20,7 +20,7 @@ export function newUploads(folder_id: FolderId, terms: Partial<UploadTerms>) {
 }
 
 /** Throws Refusal INVALID_REQUEST for terms that a link of that kind does not have. */
-export function assertFits(
+export function assertTermsFit(
   {
     uploads,
     maxDownloads = null,

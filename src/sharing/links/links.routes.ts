@@ -119,7 +119,7 @@ const TERMS_EXAMPLE = {
 
 type TermsBody = z.output<z.ZodObject<typeof terms>>
 
-export function termsOf(body: Partial<TermsBody>): LinkTerms {
+export function termsOfBody(body: Partial<TermsBody>): LinkTerms {
   const { name, message, password, ends_at, max_downloads, uploads } = body
   return {
     ...(name === undefined ? {} : { name }),
@@ -165,7 +165,7 @@ export const makeLinkEndpoint = keyedEndpoint({
   async handle({ call, caller, body }, { sharing }: Needs) {
     assertKnownFields(body, ['files', 'folders', 'slug', ...Object.keys(terms)])
     const made = await sharing.links.make(caller, {
-      ...termsOf(body),
+      ...termsOfBody(body),
       files: (body.files ?? []).map(parseFileIdentifier),
       folders: (body.folders ?? []).map(parseFolderIdentifier),
       slug: body.slug ?? null,
@@ -229,7 +229,7 @@ export const changeLinkEndpoint = keyedEndpoint({
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }, { sharing }: Needs) {
     assertChange(body, ['password', ...Object.keys(linkDetail.shape)])
-    const changed = await sharing.links.change(caller, params.link ?? '', termsOf(body))
+    const changed = await sharing.links.change(caller, params.link ?? '', termsOfBody(body))
     return { success: true, data: toLinkDetail(call.site, changed) }
   },
 })
@@ -278,7 +278,7 @@ export const makeGuestLinkEndpoint = openEndpoint({
   ) {
     assertKnownFields(body, ['receipts', ...Object.keys(guestTerms)])
     const { bucket } = call
-    const made = await sharing.links.makeForGuest(bucket, termsOf(body), () =>
+    const made = await sharing.links.makeForGuest(bucket, termsOfBody(body), () =>
       uploads.receipts.files(body.receipts.map((text) => ({ text, bucket }))),
     )
     return {

@@ -12,7 +12,7 @@ import { abandonUploadsOfLink } from '../../uploads/resumable/upload-endings.ts'
 import { createLinkCreation, type LinkCreation } from './link-creation.ts'
 import { createLinkReading, type LinkReading, type OwnLink } from './link-reading.ts'
 import { columnsOf, hashOf, type LinkTerms } from './link-terms.ts'
-import { assertFits, uploadColumns } from './link-uploads.ts'
+import { assertTermsFit, uploadColumns } from './link-uploads.ts'
 import { dropExpiredLinks, updateLink, updateLinkUploads } from './links.rows.ts'
 
 /**
@@ -46,7 +46,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
       const link = await reading.find(reach, slug)
       const { id, account_id: account, revoked_at, uploads_into: into } = link
       if (revoked_at !== null) throw new Refusal('LINK_NOT_FOUND', 'This link was revoked; make another one')
-      assertFits(terms, into !== null)
+      assertTermsFit(terms, into !== null)
       const password_hash = await hashOf(terms.password)
       const uploads = terms.uploads === undefined ? {} : uploadColumns(terms.uploads)
       const columns = {

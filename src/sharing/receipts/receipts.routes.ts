@@ -16,7 +16,7 @@ import {
 } from '../../server/requests/fields.ts'
 import { toStoredUpload } from '../../uploads/upload-answers.ts'
 import { toLinkEvent } from '../links/link-log.routes.ts'
-import { guestTerms, termsOf } from '../links/links.routes.ts'
+import { guestTerms, termsOfBody } from '../links/links.routes.ts'
 import { type ReceiptNeeds, receipted, receiptOf } from './receipt-answers.ts'
 
 const params = z.object({
@@ -106,7 +106,7 @@ async function changeLink(
   body: z.output<typeof change>,
 ): Promise<void> {
   assertChange(body, ['kind', 'password', ...Object.keys(linkDetail.shape)])
-  const { uploads: _, ...terms } = termsOf(body)
+  const { uploads: _, ...terms } = termsOfBody(body)
   await sharing.guestLinks.change(await uploads.receipts.link(receiptOf(call)), call.bucket, terms)
 }
 

@@ -7,7 +7,7 @@ import type { IncomingContent, OnWritten } from './incoming-content.ts'
 import { StreamedContent } from './streamed-content.ts'
 
 /** Bytes of the longest content that is buffered. */
-export const LONGEST = 256 * 1024
+export const MOST_BUFFERED = 256 * 1024
 
 /** Contents that are buffered at a time: thousands of slow senders must not fill the memory. */
 const MOST = 64
@@ -43,9 +43,9 @@ export class BufferedContent implements IncomingContent {
 
   /** Null for a content of unknown or too many bytes, and while very many are buffered. */
   static open(key: BlobKey, parts: BufferedContentParts, most: number): BufferedContent | null {
-    if (most === 0 || most > LONGEST || inUse === MOST) return null
+    if (most === 0 || most > MOST_BUFFERED || inUse === MOST) return null
     inUse += 1
-    return new BufferedContent(key, parts, idle.pop() ?? new Uint8Array(LONGEST))
+    return new BufferedContent(key, parts, idle.pop() ?? new Uint8Array(MOST_BUFFERED))
   }
 
   async write(chunk: Uint8Array): Promise<void> {

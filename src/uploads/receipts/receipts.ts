@@ -31,7 +31,7 @@ export type ReceivedUpload =
   | { readonly kind: 'arriving'; readonly upload: ResumableUpload }
 
 /** What a receipt is for. A link is told by its number: its rows know whether it is still a guest's. */
-export type Received =
+export type ReceiptSubject =
   | ReceivedUpload
   | { readonly kind: 'contribution'; readonly contribution: ReceivedContribution }
   | { readonly kind: 'link'; readonly link: LinkId }
@@ -53,7 +53,7 @@ export interface Receipts {
   /** The files that the receipts are for. Throws Refusal FILE_ARRIVING besides. */
   files(receipts: readonly GivenReceipt[]): Promise<ReadonlySet<FileId>>
   /** Changes nothing, not even when the upload was last used: programs open every address that they find. */
-  look(receipt: GivenReceipt): Promise<Received>
+  look(receipt: GivenReceipt): Promise<ReceiptSubject>
   /** The link that the receipt is of. */
   link(receipt: GivenReceipt): Promise<LinkId>
   /** Throws Refusal FILE_ARRIVING while its bytes are still arriving. */
@@ -123,7 +123,7 @@ function createLooking(parts: ReceiptParts) {
     return found?.state === 'completed' ? null : found
   }
 
-  async function lookAt(found: Genuine): Promise<Received> {
+  async function lookAt(found: Genuine): Promise<ReceiptSubject> {
     if (found.kind === 'link') return found
     if (found.kind === 'contribution') {
       return { kind: 'contribution', contribution: await findContribution(parts, found.tag) }

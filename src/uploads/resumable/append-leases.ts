@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { NodeId, UploadId } from '../../domain/ids.ts'
-import { interrupted } from '../interrupted.ts'
+import { uploadInterrupted } from '../interrupted.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { acquireLease, releaseLease, requestRelease } from './append-leases.rows.ts'
 
@@ -26,7 +26,7 @@ export class AppendLease {
 
   /** To be called before every step that others would see. Throws Refusal when this node may have been taken for dead. */
   assertHeld(): void {
-    if (this.#nodes.id() !== this.#node || !this.#nodes.isSurelyAlive()) throw interrupted()
+    if (this.#nodes.id() !== this.#node || !this.#nodes.isSurelyAlive()) throw uploadInterrupted()
   }
 
   /** Notes that the row does not name the lease any more, so that nothing is left to release. */

@@ -10,7 +10,7 @@ import { blobBytes } from '../blob-bytes.ts'
 import type { ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
 import { HashingWriter } from '../hashing-writer.ts'
-import { interrupted } from '../interrupted.ts'
+import { uploadInterrupted } from '../interrupted.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import type { AppendLease } from './append-leases.ts'
 import { changeKey, partsOf } from './upload-parts.rows.ts'
@@ -86,7 +86,7 @@ export class Concatenation {
     const key = makeBlobKey(random)
     await inTransaction(db, async (trx) => {
       await lockAccount(trx, final.account_id)
-      if (!(await changeKey(trx, final.id, lease.number, key))) throw interrupted()
+      if (!(await changeKey(trx, final.id, lease.number, key))) throw uploadInterrupted()
       await discardBlob(trx, final.key, clock.now() + GARBAGE_GRACE)
     })
     return key
@@ -96,7 +96,7 @@ export class Concatenation {
   async #piecesOf(final: FinalUpload): Promise<UploadRow[]> {
     const pieces = await partsOf(this.#parts.db, final.id)
     const length = pieces.reduce((sum, piece) => sum + piece.received, 0)
-    if (pieces.some(({ ended_at }) => ended_at !== null)) throw interrupted()
+    if (pieces.some(({ ended_at }) => ended_at !== null)) throw uploadInterrupted()
     assertSize(final.key, length, final.size)
     return pieces
   }

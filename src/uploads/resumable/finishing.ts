@@ -13,7 +13,7 @@ import { HEAD_LENGTH } from '../file-head.ts'
 import type { ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
 import { HashingWriter } from '../hashing-writer.ts'
-import { interrupted } from '../interrupted.ts'
+import { uploadInterrupted } from '../interrupted.ts'
 import type { Reservations } from '../reservations.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { unfinishedProcessing } from './append-leases.rows.ts'
@@ -151,7 +151,7 @@ export class Finishing {
       })
       return
     }
-    if (!(await completePart(db, upload.id, lease.number, upload.size))) throw interrupted()
+    if (!(await completePart(db, upload.id, lease.number, upload.size))) throw uploadInterrupted()
     lease.markReleased()
   }
 
@@ -208,7 +208,7 @@ export class Finishing {
       }
       const now = clock.now()
       const end = { ended_at: now, state: 'completed', file_id: file.id, received: size } as const
-      if ((await endUpload(trx, upload, end, { lease: lease.number })) === null) throw interrupted()
+      if ((await endUpload(trx, upload, end, { lease: lease.number })) === null) throw uploadInterrupted()
       if (upload.kind === 'final') await endParts(trx, upload, { ended_at: now, state: 'completed' })
     })
     lease.markReleased()

@@ -40,7 +40,7 @@ export interface NewUpload {
 }
 
 /** Throws Refusal INVALID_REQUEST for what a link could not measure: it takes each file as one upload of known length. */
-export function sizeOf({ content }: NewUpload): number {
+export function declaredUploadSize({ content }: NewUpload): number {
   if (content.kind === 'whole' && content.size !== null) return content.size
   throw new Refusal('INVALID_REQUEST', 'An upload by a link needs Upload-Length, and is not made of parts')
 }

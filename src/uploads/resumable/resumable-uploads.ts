@@ -23,11 +23,11 @@ import { type AppendLeases, locked } from './append-leases.ts'
 import { QUIET_AFTER } from './append-stream.ts'
 import { awaitsParts, partsLeft } from './awaited-parts.ts'
 import type { Finishing } from './finishing.ts'
-import { type NewUpload, sizeOf, startedBy } from './new-upload.ts'
+import { declaredUploadSize, type NewUpload, startedBy } from './new-upload.ts'
 import { assertFollows, conflict, type NextBytes, tooLong } from './next-bytes.ts'
 import { joinedByLast, joinedIfWhole } from './part-claims.ts'
 import type { UploadCreation } from './upload-creation.ts'
-import { deleteUpload } from './upload-endings.ts'
+import { endAndDeleteUpload } from './upload-endings.ts'
 import type { UploadLookup } from './upload-lookup.ts'
 import type { UploadReservations } from './upload-reservations.ts'
 
@@ -115,7 +115,7 @@ export class ResumableUploads {
     request: NewUpload,
   ): Promise<{ token: UploadToken; upload: ResumableUpload }> {
     const { contributions, creation, admitContributor } = this.#parts
-    const file = { name: cleanFileName(request.name), size: sizeOf(request) }
+    const file = { name: cleanFileName(request.name), size: declaredUploadSize(request) }
     await admitContributor(caller.bucket)
     return hideOwnerDetails(async () => {
       await contributions.check(caller, file, request.answers ?? {})
@@ -270,6 +270,6 @@ export class ResumableUploads {
     const { db, leases, clock } = this.#parts
     await leases.stop(upload.id)
     if (awaitsParts(upload)) for (const part of await partsLeft(db, upload)) await leases.stop(part.id)
-    await deleteUpload(db, upload, clock.now())
+    await endAndDeleteUpload(db, upload, clock.now())
   }
 }

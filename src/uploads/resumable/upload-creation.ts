@@ -15,8 +15,8 @@ import { resolvePlace } from '../../files/folders/places.ts'
 import type { Contributions } from '../contributions.ts'
 import { UPLOADS_PATH } from '../paths.ts'
 import { assertFileSize } from '../size-limit.ts'
-import { type NewUpload as NewUploadRow, type UploadRow, uploadByToken } from '../uploads.rows.ts'
-import { type ContentInParts, type FinalContent, type NewUpload, sizeOf } from './new-upload.ts'
+import { type NewUploadRow, type UploadRow, uploadByToken } from '../uploads.rows.ts'
+import { type ContentInParts, declaredUploadSize, type FinalContent, type NewUpload } from './new-upload.ts'
 import { areWhole, claimParts, sizeOfParts } from './part-claims.ts'
 import { guestAddress, type UploadReservations } from './upload-reservations.ts'
 import { repeatableToken, tokensInParts } from './upload-tokens.ts'
@@ -150,7 +150,7 @@ export class UploadCreation {
         if (names.length > 0) await contributions.assertFewFolders(trx, start)
         await contributions.take(trx, caller, {
           name,
-          size: sizeOf(request),
+          size: declaredUploadSize(request),
           answers,
           uuid,
           reservation: null,

@@ -44,7 +44,7 @@ export async function abandonUploadsOfLink(db: Database, link: LinkId, now: numb
  * Ends the upload and deletes its row. The file of a completed one stays. Throws Refusal
  * UPLOAD_LOCKED for a part that is being concatenated: the whole needs its bytes, and it ends with that.
  */
-export async function deleteUpload(db: Database, upload: UploadRow, now: number): Promise<void> {
+export async function endAndDeleteUpload(db: Database, upload: UploadRow, now: number): Promise<void> {
   await inTransaction(db, async (trx) => {
     await lockAccount(trx, upload.account_id)
     const end: UploadEnd = { ended_at: now, state: 'failed', failure: 'terminated' }

@@ -8,7 +8,7 @@ import { Refusal } from '../../domain/errors.ts'
 import { type AccountId, GUESTS, type LinkId } from '../../domain/ids.ts'
 import type { Contributions } from '../contributions.ts'
 import { guestBudget } from '../guest-budget.ts'
-import { interrupted } from '../interrupted.ts'
+import { uploadInterrupted } from '../interrupted.ts'
 import { Reservation } from '../reservation.ts'
 import type { ReservationLimits, Reservations } from '../reservations.ts'
 import { reserveInAccount } from '../storage-limits.ts'
@@ -16,7 +16,7 @@ import {
   countEmpty,
   growUploadReservation,
   insertUpload,
-  type NewUpload,
+  type NewUploadRow,
   type UploadRow,
   uploadById,
 } from '../uploads.rows.ts'
@@ -54,7 +54,7 @@ export class UploadReservations {
   async create(
     caller: Sender,
     size: number,
-    newRows: (trx: Trx) => Promise<readonly [NewUpload, ...NewUpload[]]>,
+    newRows: (trx: Trx) => Promise<readonly [NewUploadRow, ...NewUploadRow[]]>,
   ): Promise<UploadRow> {
     const { reservations, signing } = this.#parts
     const account = ownerOf(caller)
@@ -70,7 +70,7 @@ export class UploadReservations {
       const [first, ...others] = await newRows(trx)
       await reserveInAccount(trx, account, bytes, this.#parts.limits)
       // The parts of a final upload have its reservation.
-      const insert = (row: NewUpload) =>
+      const insert = (row: NewUploadRow) =>
         insertUpload(trx, row, isStranger || row.kind === 'final' ? 0 : (row.size ?? 0))
       const upload = await insert(first)
       for (const row of others) await insert(row)
@@ -105,7 +105,7 @@ export class UploadReservations {
     if (account_id === GUESTS) await this.#parts.reservations.check(caller, left)
     await this.#reserving(caller, account_id, missing, async (trx) => {
       await this.#reserve(trx, upload, missing)
-      if (!(await declareSize(trx, id, size))) throw interrupted()
+      if (!(await declareSize(trx, id, size))) throw uploadInterrupted()
     })
     return reserved + missing
   }

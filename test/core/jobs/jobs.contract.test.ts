@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import { StoreFailure } from '../../../src/blobs/blob-store.ts'
 import {
-  type Claims,
   createLocalClaims,
   createSharedClaims,
+  type JobClaims,
   type JobOutcome,
   keptFailures,
   SET_ASIDE_AFTER,
@@ -26,9 +26,9 @@ const EVERY = 20 * SECOND
 
 interface Parts extends AsyncDisposable {
   readonly clock: HandClock
-  readonly claims: Claims
+  readonly claims: JobClaims
   /** The same jobs as seen by another part of the house: another node, where there are several. */
-  readonly others: Claims
+  readonly others: JobClaims
   /** Lets time go by for nodes that live. */
   pass(milliseconds: number): Promise<void>
 }
@@ -70,7 +70,7 @@ async function shared(open: () => Promise<ContractDatabase>): Promise<Parts> {
 
 interface Node {
   readonly nodes: Nodes
-  readonly claims: Claims
+  readonly claims: JobClaims
 }
 
 function houseOf(database: ContractDatabase) {
@@ -96,7 +96,7 @@ function houseOf(database: ContractDatabase) {
 }
 
 /** Claims the job, which must be possible, and ends it like that. Returns the failures before it. */
-async function run(claims: Claims, outcome: JobOutcome, every: number | null = EVERY): Promise<number> {
+async function run(claims: JobClaims, outcome: JobOutcome, every: number | null = EVERY): Promise<number> {
   const claim = await claims.claim('sweep', every)
   if (claim === null) throw new Error('the job could not be claimed')
   await claim.end(outcome)
@@ -420,7 +420,7 @@ describe('the jobs of a node', () => {
     const clock = handClock()
     const local = createLocalClaims(clock)
     let isAway = true
-    const claims: Claims = {
+    const claims: JobClaims = {
       claim: (name, every) => (isAway ? Promise.reject(new Error('away')) : local.claim(name, every)),
       setAside: local.setAside,
     }
@@ -461,7 +461,7 @@ describe('the jobs of a node', () => {
   test('stop between two steps when the claim is lost, and are not called done', async () => {
     const outcomes: JobOutcome[] = []
     let asked = 0
-    const claims: Claims = {
+    const claims: JobClaims = {
       claim: async () => ({
         failures: 0,
         isHeld: () => ++asked < 3,

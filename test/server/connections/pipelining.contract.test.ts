@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { AnswerRequest } from '../../../src/server/connections/exchange.ts'
 import { listen } from '../../../src/server/connections/listener.ts'
 import type { HttpListener } from '../../../src/server/connections/listening.ts'
-import { MOST_WAITING } from '../../../src/server/connections/pipeline-queue.ts'
+import { MOST_PIPELINED } from '../../../src/server/connections/pipeline-queue.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const WAYS = ['dispatch', 'node:http'] as const
@@ -185,10 +185,10 @@ describe.each(WAYS)('requests taken by %s:', (way) => {
     expect(
       bodiesOf(
         text(),
-        Array.from({ length: MOST_WAITING + 1 }, () => 'GET'),
+        Array.from({ length: MOST_PIPELINED + 1 }, () => 'GET'),
       ),
-    ).toHaveLength(MOST_WAITING + 1)
-    expect(begun).toHaveLength(MOST_WAITING + 1)
+    ).toHaveLength(MOST_PIPELINED + 1)
+    expect(begun).toHaveLength(MOST_PIPELINED + 1)
     socket.destroy()
   })
 
