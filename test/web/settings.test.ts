@@ -1,9 +1,9 @@
 /** What the settings page works out by itself. */
 import { describe, expect, test } from 'bun:test'
 import { browserName } from '../../web/settings/browser-name.ts'
-import { endOf } from '../../web/settings/expiry.ts'
 import { pathsOf } from '../../web/settings/folder-paths.ts'
 import { curlExample, programExample } from '../../web/settings/key-examples.ts'
+import { momentOf } from '../../web/shared/end.ts'
 
 test.each([
   ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox', 'Linux'],
@@ -50,9 +50,9 @@ test('folders are named by their paths, in the order of these', () => {
 
 test('a key ends never, after so many days, or when a day is over', () => {
   const now = Date.UTC(2026, 0, 31, 12)
-  expect(endOf({ kind: 'never' }, now)).toBeNull()
-  expect(endOf({ kind: 'days', days: 30 }, now)).toBe('2026-03-02T12:00:00.000Z')
-  expect(endOf({ kind: 'on', day: '2026-02-28' }, now)).toBe(new Date(2026, 2, 1).toISOString())
+  expect(momentOf({ kind: 'never' }, now)).toBeNull()
+  expect(momentOf({ kind: 'days', days: 30 }, now)).toBe('2026-03-02T12:00:00.000Z')
+  expect(momentOf({ kind: 'on', day: '2026-02-28' }, now)).toBe(new Date(2026, 2, 1).toISOString())
 })
 
 describe('the examples of a key', () => {

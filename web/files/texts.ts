@@ -88,6 +88,7 @@ export interface FilesTexts {
     readonly password: string
     readonly protections: Readonly<Record<'none' | 'kept' | 'new', string>>
     readonly newPassword: string
+    readonly showPassword: string
     readonly noSlash: string
     /** It cannot be said whether it was done. */
     readonly notReached: string
@@ -104,6 +105,8 @@ export interface FilesTexts {
     readonly ends: string
     readonly days: Plural
     readonly endless: string
+    readonly onDay: string
+    readonly day: string
     readonly asking: string
     readonly askingShort: string
     readonly askingWhy: string
@@ -113,7 +116,10 @@ export interface FilesTexts {
     readonly onceWhy: string
     readonly password: string
     readonly passwordWhy: string
+    readonly linkPassword: string
     readonly more: string
+    readonly maxDownloads: string
+    readonly maxDownloadsWhy: string
     readonly maxFiles: string
     readonly anyNumber: string
     readonly maxFileSize: string
@@ -131,7 +137,7 @@ export interface FilesTexts {
     /** {day} */
     readonly madeUntil: string
     readonly madeEndless: string
-    readonly madeOnce: string
+    readonly madeFor: Plural
     readonly passwordShown: string
     readonly copyPassword: string
     readonly done: string

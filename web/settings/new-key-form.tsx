@@ -7,11 +7,14 @@ import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { CheckField } from '../shared/check-field.tsx'
 import { DialogActions } from '../shared/dialogs/dialog-actions.tsx'
+import { type End, momentOf } from '../shared/end.ts'
+import { EndField } from '../shared/end-field.tsx'
 import { createKey } from './client.ts'
-import { endOf, type KeyExpiry } from './expiry.ts'
-import { ExpiryField } from './expiry-field.tsx'
 import { FolderField } from './folder-field.tsx'
 import { useSettings } from './settings-context.ts'
+
+/** In days. */
+const EXPIRIES = [30, 90, 365] as const
 
 interface NewKeyFormProps {
   readonly cancel: () => void
@@ -19,11 +22,12 @@ interface NewKeyFormProps {
 }
 
 export function NewKeyForm({ cancel, made }: NewKeyFormProps) {
-  const { common, keys, newKey } = useSettings().texts
+  const { texts, words } = useSettings()
+  const { common, keys, newKey } = texts
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['upload'])
   const [folder, setFolder] = useState<string | null>(null)
-  const [expiry, setExpiry] = useState<KeyExpiry>({ kind: 'never' })
+  const [expiry, setExpiry] = useState<End | null>({ kind: 'never' })
   const { problem, isBusy, attempt } = useAttempt()
 
   function toggle(scope: Scope): void {
@@ -32,7 +36,16 @@ export function NewKeyForm({ cancel, made }: NewKeyFormProps) {
 
   function submit(event: FormEvent): void {
     event.preventDefault()
-    void attempt(() => createKey({ name, scopes, folder, expires_at: endOf(expiry, Date.now()) }), made)
+    void attempt(
+      () =>
+        createKey({
+          name,
+          scopes,
+          folder,
+          expires_at: expiry === null ? null : momentOf(expiry, Date.now()),
+        }),
+      made,
+    )
   }
 
   return (
@@ -61,7 +74,13 @@ export function NewKeyForm({ cancel, made }: NewKeyFormProps) {
         ))}
       </fieldset>
       <FolderField choose={setFolder} chosen={folder} />
-      <ExpiryField choose={setExpiry} chosen={expiry} />
+      <EndField
+        choices={EXPIRIES}
+        choose={setExpiry}
+        chosen={expiry}
+        texts={{ ...newKey, label: newKey.expires }}
+        words={words}
+      />
       <ProblemMessage text={problem} />
       <DialogActions
         cancel={cancel}

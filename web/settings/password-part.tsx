@@ -1,10 +1,11 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Session } from '../../src/contract/session.ts'
 import { LONGEST_PASSWORD } from '../../src/domain/password-grade.ts'
 import { PageSection } from '../shared/app/part.tsx'
 import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAttempt } from '../shared/app/use-attempt.ts'
+import { PasswordField } from '../shared/password-field.tsx'
 import { changePassword } from './client.ts'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
@@ -42,15 +43,14 @@ export function PasswordPart({ session, changed }: PasswordPartProps) {
         <input autoComplete="username" hidden readOnly value={session.username} />
         <PresentPassword {...present} />
         <div>
-          <TextInput
+          <PasswordField
             autoComplete="new-password"
             label={password.next}
             maxLength={LONGEST_PASSWORD}
             onChange={({ currentTarget }) => setNext(currentTarget.value)}
             required
-            type="password"
+            show={texts.common.showPassword}
             value={next}
-            withAsterisk={false}
           />
           <StrengthMeter known={[session.username]} password={next} />
         </div>

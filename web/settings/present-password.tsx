@@ -1,6 +1,6 @@
-import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Session } from '../../src/contract/session.ts'
+import { PasswordField } from '../shared/password-field.tsx'
 import { useSettings } from './settings-context.ts'
 
 /** Shows that it is the owner who sits there. `given`: what the server is sent; null for who has no password. */
@@ -15,15 +15,14 @@ export function PresentPassword({ typed, setTyped, isThere }: PresentPasswordPro
   const { common } = useSettings().texts
   if (!isThere) return <p className="quiet">{common.noPassword}</p>
   return (
-    <TextInput
+    <PasswordField
       autoComplete="current-password"
       data-autofocus
       label={common.presentPassword}
       onChange={({ currentTarget }) => setTyped(currentTarget.value)}
       required
-      type="password"
+      show={common.showPassword}
       value={typed}
-      withAsterisk={false}
     />
   )
 }

@@ -1,6 +1,7 @@
 /** What a form cannot do: signing in with a passkey, telling how good a new password is while it is typed, and being sent once. */
 import { readPageData } from '../shared/page-data.ts'
 import { knowsPasskeys } from '../shared/passkey-support.ts'
+import { watchPasswordFields } from '../shared/password-fields.ts'
 import { sendFormsOnce } from '../shared/send-once.ts'
 import { createWords } from '../shared/words.ts'
 import { claimable, wishForClaim } from '../uploads/claims/claiming.ts'
@@ -13,6 +14,7 @@ const button = document.getElementById(PASSKEY_BUTTON)
 const problem = document.getElementById(PASSKEY_PROBLEM)
 
 sendFormsOnce()
+watchPasswordFields()
 
 /** Browsers fail a request for a passkey while another is on its way. */
 let isSigningIn = false

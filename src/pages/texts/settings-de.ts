@@ -32,6 +32,7 @@ export const settingsDe: SettingsPageTexts = {
       signedOut: 'Du wurdest abgemeldet',
       signedOutWhy: 'Melde dich an, um hier weiterzumachen.',
       signIn: 'Anmelden',
+      showPassword: 'Eingabe anzeigen',
       notReached:
         'Der Server hat nicht wie erwartet geantwortet. Prüfe, ob die Änderung übernommen wurde, und versuche es noch einmal.',
       proof: proofDe,

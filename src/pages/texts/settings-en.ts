@@ -31,6 +31,7 @@ export const settingsEn: SettingsPageTexts = {
       signedOut: 'You have been signed out',
       signedOutWhy: 'Sign in to come back to this page.',
       signIn: 'Sign in',
+      showPassword: 'Show what is typed',
       notReached: 'The server did not answer as expected. Check whether the change was made, and try again.',
       proof: proofEn,
       reasons: {

@@ -65,6 +65,7 @@ export interface CommonTexts {
   /** What the administrators tell everybody. */
   readonly notice: string
   readonly tryAgain: string
+  readonly showPassword: string
   readonly copyLink: string
   readonly copied: string
   readonly copyFailed: string

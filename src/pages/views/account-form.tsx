@@ -1,5 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
+import { PasswordField } from '../../../web/shared/password-field.tsx'
 import { fill } from '../../../web/shared/words.ts'
 import {
   CLAIM,
@@ -89,15 +90,14 @@ function Fields({ view, context }: FormProps) {
           withAsterisk={false}
         />
       )}
-      <TextInput
+      <PasswordField
         autoComplete={isNew ? 'new-password' : 'current-password'}
         description={isNew ? texts.passwordHint : undefined}
         id="password"
         label={texts.password}
         name="password"
         required
-        type="password"
-        withAsterisk={false}
+        show={context.texts.common.showPassword}
       />
       {isNew ? (
         <div className="strength" hidden id={STRENGTH}>

@@ -1,5 +1,6 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
+import { PasswordField } from '../../../web/shared/password-field.tsx'
 import { fill } from '../../../web/shared/words.ts'
 import type { PasswordPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
@@ -24,7 +25,7 @@ export function PasswordPage({ view, context }: { view: PasswordPageView; contex
         >
           <input id="nonce" name="nonce" type="hidden" value={view.nonce} />
           <input name="next" type="hidden" value={view.next} />
-          <TextInput
+          <PasswordField
             autoComplete="current-password"
             error={problem(view.error, context)}
             errorProps={{ role: 'alert' }}
@@ -32,8 +33,7 @@ export function PasswordPage({ view, context }: { view: PasswordPageView; contex
             label={texts.label}
             name="password"
             required
-            type="password"
-            withAsterisk={false}
+            show={context.texts.common.showPassword}
           />
           <Button type="submit">{texts.unlock}</Button>
         </form>

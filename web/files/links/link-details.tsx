@@ -1,14 +1,18 @@
 import { Button } from '@mantine/core'
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import type { Contribution, Link } from '../../../src/contract/links.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
+import { type End, momentOf } from '../../shared/end.ts'
+import { EndField } from '../../shared/end-field.tsx'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
+import { changedPassword, ProtectionField, presentProtection } from '../dialogs/protection-field.tsx'
 import { useListAttempt } from '../dialogs/use-attempt.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
 import { LinkLog } from './link-log.tsx'
-import { changeLink, fetchContributions, type LinkChange } from './links-client.ts'
+import { changeLink, fetchContributions } from './links-client.ts'
+import { MoreTerms, moreTermsOf } from './more-terms.tsx'
 import { MoreButton, useReadPages } from './read-pages.tsx'
 
 interface LinkDetailsProps {
@@ -76,62 +80,45 @@ function ChangeForm({ link, changed }: LinkDetailsProps) {
   const { texts, words, commands } = useFiles()
   const { share, links, dialogs } = texts
   const times = useTimes()
-  const [end, setEnd] = useState('kept')
-  const [name, setName] = useState(link.name ?? '')
-  const [message, setMessage] = useState(link.message ?? '')
+  const [end, setEnd] = useState<End | null>(null)
+  const [protection, setProtection] = useState(presentProtection(link.has_password))
   const { problem, isBusy, attempt } = useListAttempt()
-  const id = useId()
+  const isAsking = link.uploads !== null
   const kept = link.ends_at === null ? share.endless : fill(links.keptEnd, { day: times.long(link.ends_at) })
 
-  function submit(event: FormEvent): void {
+  function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault()
-    const change: LinkChange = {
-      name: name.trim() || null,
-      message: message.trim() || null,
-      ...(end === 'kept' ? {} : { days: end === '' ? null : Number(end) }),
-    }
+    const { name, message, maxDownloads, limits } = moreTermsOf(event.currentTarget)
     void attempt(
       async () => {
-        changed(await changeLink(link, change))
+        const now = await changeLink(link, {
+          name,
+          message,
+          password: changedPassword(protection, link.has_password),
+          endsAt: end === null ? undefined : momentOf(end, Date.now()),
+          maxDownloads: isAsking ? undefined : maxDownloads,
+          limits: isAsking ? limits : undefined,
+        })
+        changed(now)
+        setProtection(presentProtection(now.has_password))
         commands.say(fill(texts.announced.saved, { name: link.title }))
       },
-      () => setEnd('kept'),
+      () => setEnd(null),
     )
   }
 
   return (
     <form className="dialog-form" onSubmit={submit}>
-      <div className="field">
-        <label htmlFor={`${id}-end`}>{share.ends}</label>
-        <select id={`${id}-end`} onChange={({ currentTarget }) => setEnd(currentTarget.value)} value={end}>
-          <option value="kept">{kept}</option>
-          {ENDS.map((days) => (
-            <option key={days} value={days}>
-              {words.count(days, links.daysFromNow)}
-            </option>
-          ))}
-          {link.ends_at === null ? null : <option value="">{share.endless}</option>}
-        </select>
-      </div>
-      <div className="field">
-        <label htmlFor={`${id}-name`}>{share.name}</label>
-        <input
-          id={`${id}-name`}
-          maxLength={100}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-          value={name}
-        />
-      </div>
-      <div className="field">
-        <label htmlFor={`${id}-message`}>{share.message}</label>
-        <textarea
-          id={`${id}-message`}
-          maxLength={2000}
-          onChange={({ currentTarget }) => setMessage(currentTarget.value)}
-          rows={3}
-          value={message}
-        />
-      </div>
+      <EndField
+        choices={ENDS}
+        choose={setEnd}
+        chosen={end}
+        kept={kept}
+        texts={{ ...share, label: share.ends, days: links.daysFromNow, never: share.endless }}
+        words={words}
+      />
+      <ProtectionField hasPassword={link.has_password} protection={protection} set={setProtection} />
+      <MoreTerms isAsking={isAsking} link={link} />
       <ProblemMessage isSmall text={problem} />
       <div className="dialog-actions">
         <Button disabled={isBusy} type="submit">

@@ -10,7 +10,6 @@ import {
   linkMadeAnswer,
   linksAnswer,
 } from '../../../src/contract/links.ts'
-import { DAY } from '../../../src/domain/clock.ts'
 import { askServer, sending } from '../../shared/ask.ts'
 import { type Entry, filesOf, foldersOf } from '../entry.ts'
 import type { UploadLimits } from './more-terms.tsx'
@@ -19,8 +18,9 @@ import type { UploadLimits } from './more-terms.tsx'
 
 export interface ShareTerms {
   /** null: it does not end. */
-  readonly days: number | null
-  readonly isOnce: boolean
+  readonly endsAt: string | null
+  /** null: any number. */
+  readonly maxDownloads: number | null
   readonly password: string | null
   /** It takes files into the one folder, instead of opening it; null: it opens what is chosen. */
   readonly asks: ({ readonly forName: boolean } & UploadLimits) | null
@@ -33,31 +33,25 @@ export interface ShareTerms {
 
 export async function makeLink(
   entries: readonly Entry[],
-  { days, isOnce, asks, ...terms }: ShareTerms,
+  { endsAt, maxDownloads, asks, ...terms }: ShareTerms,
 ): Promise<LinkDetail> {
   const body = {
     files: filesOf(entries).map(({ uuid }) => uuid),
     folders: foldersOf(entries).map(({ id }) => id),
-    ends_at: endIn(days),
-    max_downloads: isOnce && asks === null ? 1 : null,
+    ends_at: endsAt,
+    max_downloads: maxDownloads,
     ...(asks === null ? {} : { uploads: uploadsOf(asks) }),
     ...terms,
   }
   return (await askServer(linkMadeAnswer, '/api/v1/links', sending('POST', body))).data
 }
 
-/** null: no end. */
-function endIn(days: number | null): string | null {
-  return days === null ? null : new Date(Date.now() + days * DAY).toISOString()
+function uploadsOf({ forName, ...limits }: NonNullable<ShareTerms['asks']>) {
+  return { fields: forName ? { sender: 'required' } : {}, ...limitsOf(limits) }
 }
 
-function uploadsOf({ forName, maxFiles, maxFileSize, types }: NonNullable<ShareTerms['asks']>) {
-  return {
-    fields: forName ? { sender: 'required' } : {},
-    max_files: maxFiles,
-    max_file_size: maxFileSize,
-    types,
-  }
+function limitsOf({ maxFiles, maxFileSize, types }: UploadLimits) {
+  return { max_files: maxFiles, max_file_size: maxFileSize, types }
 }
 
 /** How many links the server answers at a time. */
@@ -70,16 +64,30 @@ export async function fetchLinks(
   return { links: data, pages: pagination.pages }
 }
 
-/** Fields that are missing stay as they are. */
+/** What is undefined stays as it is. */
 export interface LinkChange {
   readonly name: string | null
   readonly message: string | null
-  /** From now on; null: it does not end. */
-  readonly days?: number | null
+  /** null takes it off. */
+  readonly password: string | null | undefined
+  /** null: it does not end. */
+  readonly endsAt: string | null | undefined
+  /** null: any number. */
+  readonly maxDownloads: number | null | undefined
+  /** Of a link that asks for files. */
+  readonly limits: UploadLimits | undefined
 }
 
-export async function changeLink({ slug }: Link, { days, ...change }: LinkChange): Promise<Link> {
-  const body = { ...change, ...(days === undefined ? {} : { ends_at: endIn(days) }) }
+export async function changeLink(
+  { slug }: Link,
+  { endsAt, maxDownloads, limits, ...change }: LinkChange,
+): Promise<Link> {
+  const body = {
+    ...change,
+    ends_at: endsAt,
+    max_downloads: maxDownloads,
+    uploads: limits === undefined ? undefined : limitsOf(limits),
+  }
   return (await askServer(linkAnswer, `/api/v1/links/${slug}`, sending('PATCH', body))).data
 }
 

@@ -1,31 +1,37 @@
 import { type ReactNode, useId } from 'react'
+import type { Link } from '../../../src/contract/links.ts'
 import { useFiles } from '../files-context.ts'
 
 const MIB = 1024 * 1024
 const FILES = [1, 10, 100] as const
 const SIZES = [10 * MIB, 100 * MIB, 1024 * MIB] as const
-const KINDS = {
+const MOST_DOWNLOADS = 10_000
+const KINDS: Readonly<Record<string, readonly string[]>> = {
   pictures: ['image/*'],
   documents: [
     ...['.pdf', '.txt', '.md', '.rtf'],
     ...['.doc', '.docx', '.odt', '.xls', '.xlsx', '.ods', '.csv', '.ppt', '.pptx', '.odp'],
   ],
   recordings: ['video/*', 'audio/*'],
-} as const satisfies Readonly<Record<string, readonly string[]>>
+}
+/** Of a link that was made by a program: its kinds stay. */
+const OTHER_KINDS = 'other'
 
 export interface UploadLimits {
   /** null: without this limit. */
   readonly maxFiles: number | null
   /** Bytes of each file. */
   readonly maxFileSize: number | null
-  /** As in `accept` of HTML. */
-  readonly types: readonly string[] | null
+  /** As in `accept` of HTML; undefined: as it is. */
+  readonly types: readonly string[] | null | undefined
 }
 
 interface MoreOfLink {
   readonly name: string | null
   readonly message: string | null
   readonly slug: string | null
+  /** null: any number. */
+  readonly maxDownloads: number | null
   readonly limits: UploadLimits
 }
 
@@ -34,62 +40,121 @@ export function moreTermsOf(form: HTMLFormElement): MoreOfLink {
   const said = new FormData(form)
   const text = (name: string) => String(said.get(name) ?? '').trim() || null
   const number = (name: string) => Number(said.get(name)) || null
-  const types: Readonly<Record<string, readonly string[]>> = KINDS
+  const kind = text('kind')
   return {
     name: text('name'),
     message: text('message'),
     slug: text('slug'),
+    maxDownloads: number('max_downloads'),
     limits: {
       maxFiles: number('max_files'),
       maxFileSize: number('max_file_size'),
-      types: types[text('kind') ?? ''] ?? null,
+      types: kind === OTHER_KINDS ? undefined : (KINDS[kind ?? ''] ?? null),
     },
   }
 }
 
-/** What few links need: what its page says, an address that can be said aloud, and limits of what it takes. */
-export function MoreTerms({ isAsking }: { isAsking: boolean }) {
-  const { texts, words, data } = useFiles()
-  const { share } = texts
-  // Of what is more than the server takes, a link would say what is not so.
-  const sizes = SIZES.filter((size) => size < data.maxFileSize)
+interface MoreTermsProps {
+  /** What it has now; null while it is made. */
+  readonly link: Link | null
+  readonly isAsking: boolean
+  /** Whether the number of downloads is told elsewhere. */
+  readonly isOnce?: boolean
+}
+
+/** What few links need: limits, what its page says, and an address that can be said aloud. */
+export function MoreTerms({ link, isAsking, isOnce = false }: MoreTermsProps) {
+  const { share } = useFiles().texts
   return (
     <details className="disclosure more-terms">
       <summary>{share.more}</summary>
-      {isAsking ? (
-        <>
-          <Choice label={share.maxFiles} name="max_files" without={share.anyNumber}>
-            {FILES.map((count) => [String(count), words.count(count, texts.filesIn)] as const)}
-          </Choice>
-          <Choice label={share.maxFileSize} name="max_file_size" without={share.anySize}>
-            {sizes.map((size) => [String(size), words.size(size)] as const)}
-          </Choice>
-          <Choice label={share.kinds} name="kind" without={share.anyKind}>
-            {Object.keys(KINDS).map((kind) => [kind, share.kindNames[kind] ?? kind] as const)}
-          </Choice>
-        </>
-      ) : null}
-      <Field label={share.name}>{(id) => <input id={id} maxLength={100} name="name" />}</Field>
-      <Field label={share.message}>
-        {(id) => <textarea id={id} maxLength={2000} name="message" rows={3} />}
+      {isAsking ? <LimitFields link={link} /> : null}
+      {isAsking || isOnce ? null : (
+        <Field label={share.maxDownloads} why={share.maxDownloadsWhy}>
+          {(id) => (
+            <input
+              aria-describedby={`${id}-why`}
+              defaultValue={link?.max_downloads ?? ''}
+              id={id}
+              max={MOST_DOWNLOADS}
+              min={1}
+              name="max_downloads"
+              type="number"
+            />
+          )}
+        </Field>
+      )}
+      <Field label={share.name}>
+        {(id) => <input defaultValue={link?.name ?? ''} id={id} maxLength={100} name="name" />}
       </Field>
-      <Field label={share.address} why={share.addressWhy}>
+      <Field label={share.message}>
         {(id) => (
-          <input
-            aria-describedby={`${id}-why`}
-            autoCapitalize="none"
-            autoComplete="off"
-            id={id}
-            maxLength={64}
-            minLength={3}
-            name="slug"
-            pattern="[a-z0-9](-?[a-z0-9])*"
-            spellCheck={false}
-            title={share.addressWhy}
-          />
+          <textarea defaultValue={link?.message ?? ''} id={id} maxLength={2000} name="message" rows={3} />
         )}
       </Field>
+      {link === null ? <AddressField /> : null}
     </details>
+  )
+}
+
+function LimitFields({ link }: { link: Link | null }) {
+  const { texts, words, data } = useFiles()
+  const { share } = texts
+  const uploads = link?.uploads ?? null
+  const [files, size, types] = [
+    uploads?.max_files ?? null,
+    uploads?.max_file_size ?? null,
+    uploads?.types ?? null,
+  ]
+  // Of what is more than the server takes, a link would say what is not so.
+  const sizes = SIZES.filter((each) => each < data.maxFileSize)
+  const kind = kindOf(types)
+  const kinds = Object.keys(KINDS).map((each) => [each, share.kindNames[each] ?? each] as const)
+  return (
+    <>
+      <Choice chosen={files} label={share.maxFiles} name="max_files" without={share.anyNumber}>
+        {withChosen(FILES, files).map((count) => [String(count), words.count(count, texts.filesIn)])}
+      </Choice>
+      <Choice chosen={size} label={share.maxFileSize} name="max_file_size" without={share.anySize}>
+        {withChosen(sizes, size).map((each) => [String(each), words.size(each)])}
+      </Choice>
+      <Choice chosen={kind} label={share.kinds} name="kind" without={share.anyKind}>
+        {kind === OTHER_KINDS ? [...kinds, [OTHER_KINDS, types?.join(', ') ?? '']] : kinds}
+      </Choice>
+    </>
+  )
+}
+
+function withChosen(choices: readonly number[], chosen: number | null): readonly number[] {
+  if (chosen === null || choices.includes(chosen)) return choices
+  return [...choices, chosen].sort((a, b) => a - b)
+}
+
+function kindOf(types: readonly string[] | null): string | null {
+  if (types === null) return null
+  const same = Object.keys(KINDS).find((kind) => KINDS[kind]?.join() === types.join())
+  return same ?? OTHER_KINDS
+}
+
+function AddressField() {
+  const { share } = useFiles().texts
+  return (
+    <Field label={share.address} why={share.addressWhy}>
+      {(id) => (
+        <input
+          aria-describedby={`${id}-why`}
+          autoCapitalize="none"
+          autoComplete="off"
+          id={id}
+          maxLength={64}
+          minLength={3}
+          name="slug"
+          pattern="[a-z0-9](-?[a-z0-9])*"
+          spellCheck={false}
+          title={share.addressWhy}
+        />
+      )}
+    </Field>
   )
 }
 
@@ -118,14 +183,15 @@ interface ChoiceProps {
   readonly label: string
   readonly name: string
   readonly without: string
+  readonly chosen: string | number | null
   readonly children: readonly (readonly [value: string, text: string])[]
 }
 
-function Choice({ label, name, without, children }: ChoiceProps) {
+function Choice({ label, name, without, chosen, children }: ChoiceProps) {
   return (
     <Field label={label}>
       {(id) => (
-        <select id={id} name={name}>
+        <select defaultValue={chosen ?? ''} id={id} name={name}>
           <option value="">{without}</option>
           {children.map(([value, text]) => (
             <option key={value} value={value}>

@@ -29,7 +29,7 @@ export function ShareDialog({ entries, close }: { entries: readonly Entry[]; clo
 }
 
 function MadeLink({ made: { link, password }, close }: { made: Made; close: () => void }) {
-  const { data, texts } = useFiles()
+  const { data, texts, words } = useFiles()
   const { share } = texts
   const times = useTimes()
   const place = useRef<HTMLDivElement>(null)
@@ -41,7 +41,7 @@ function MadeLink({ made: { link, password }, close }: { made: Made; close: () =
   return (
     <div className="share-made" ref={place}>
       <p className="small" role="status">
-        {end} {link.max_downloads === null ? '' : share.madeOnce}
+        {end} {link.max_downloads === null ? '' : words.count(link.max_downloads, share.madeFor)}
       </p>
       <LinkActions isMain link={link.url} name={link.title} note={null} texts={data.uploads} />
       {password === null ? null : (

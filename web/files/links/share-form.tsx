@@ -1,8 +1,11 @@
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import type { LinkDetail } from '../../../src/contract/links.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { CheckField } from '../../shared/check-field.tsx'
 import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
+import { type End, momentOf } from '../../shared/end.ts'
+import { EndField } from '../../shared/end-field.tsx'
+import { PasswordField } from '../../shared/password-field.tsx'
 import { useListAttempt } from '../dialogs/use-attempt.ts'
 import { type Entry, foldersOf } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
@@ -29,26 +32,29 @@ interface ShareFormProps {
 export function ShareForm({ entries, close, show }: ShareFormProps) {
   const { texts, words } = useFiles()
   const { share, dialogs } = texts
-  const [days, setDays] = useState<number | null>(PRESET)
+  const [end, setEnd] = useState<End | null>({ kind: 'days', days: PRESET })
   const [isOnce, setIsOnce] = useState(false)
   const [isAsking, setIsAsking] = useState(false)
   const [forName, setForName] = useState(true)
   const isFolder = entries.length === 1 && foldersOf(entries).length === 1
-  const [isLocked, setIsLocked] = useState(false)
+  const [password, setPassword] = useState<string | null>(null)
   const { problem, isBusy, attempt } = useListAttempt({
     DUPLICATE_NAME: share.addressTaken,
     INVALID_NAME: share.addressRefused,
   })
-  const field = useId()
 
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault()
-    const password = isLocked ? newLinkPassword() : null
-    const { limits, ...more } = moreTermsOf(event.currentTarget)
-    const asks = isAsking ? { forName, ...limits } : null
+    const { limits, maxDownloads, ...more } = moreTermsOf(event.currentTarget)
+    const terms = {
+      ...more,
+      endsAt: end === null ? null : momentOf(end, Date.now()),
+      password,
+      asks: isAsking ? { forName, ...limits } : null,
+      maxDownloads: isAsking ? null : isOnce ? 1 : maxDownloads,
+    }
     void attempt(
-      async () =>
-        show({ link: await makeLink(entries, { days, isOnce, password, asks, ...more }), password }),
+      async () => show({ link: await makeLink(entries, terms), password }),
       () => {},
     )
   }
@@ -59,29 +65,38 @@ export function ShareForm({ entries, close, show }: ShareFormProps) {
       {isFolder ? (
         <CheckField isChecked={isAsking} set={setIsAsking} text={share.asking} why={share.askingShort} />
       ) : null}
-      <div className="field">
-        <label htmlFor={field}>{share.ends}</label>
-        <select
-          data-autofocus
-          id={field}
-          onChange={({ currentTarget: { value } }) => setDays(value === '' ? null : Number(value))}
-          value={days ?? ''}
-        >
-          {PRESETS.map((preset) => (
-            <option key={preset} value={preset}>
-              {words.count(preset, share.days)}
-            </option>
-          ))}
-          <option value="">{share.endless}</option>
-        </select>
-      </div>
+      <EndField
+        choices={PRESETS}
+        choose={setEnd}
+        chosen={end}
+        hasFocus
+        texts={{ ...share, label: share.ends, never: share.endless }}
+        words={words}
+      />
       {isAsking ? (
         <CheckField isChecked={forName} set={setForName} text={share.forName} why={share.forNameWhy} />
       ) : (
         <CheckField isChecked={isOnce} set={setIsOnce} text={share.once} why={share.onceWhy} />
       )}
-      <CheckField isChecked={isLocked} set={setIsLocked} text={share.password} why={share.passwordWhy} />
-      <MoreTerms isAsking={isAsking} />
+      <CheckField
+        isChecked={password !== null}
+        set={(isLocked) => setPassword(isLocked ? newLinkPassword() : null)}
+        text={share.password}
+        why={share.passwordWhy}
+      />
+      {password === null ? null : (
+        <PasswordField
+          aria-label={share.linkPassword}
+          autoComplete="off"
+          isShown
+          maxLength={128}
+          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+          required
+          show={dialogs.showPassword}
+          value={password}
+        />
+      )}
+      <MoreTerms isAsking={isAsking} isOnce={isOnce} link={null} />
       <ProblemMessage isSmall text={problem} />
       <DialogActions cancel={close} cancelText={dialogs.cancel} isDisabled={isBusy} verb={share.make} />
     </form>

@@ -15,6 +15,7 @@ export interface AppTexts {
   readonly signedOut: string
   readonly signedOutWhy: string
   readonly signIn: string
+  readonly showPassword: string
   readonly proof: ProofTexts
   /** For a request whose outcome is unknown. */
   readonly notReached: string

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useApp } from '../app/app-context.ts'
 import { Loaded } from '../app/loaded.tsx'
@@ -6,6 +6,7 @@ import { ProblemMessage } from '../app/problem.tsx'
 import { useAnswer } from '../app/use-answer.ts'
 import { Hindrance, useAttempt } from '../app/use-attempt.ts'
 import { knowsPasskeys } from '../passkey-support.ts'
+import { PasswordField } from '../password-field.tsx'
 import { fill } from '../words.ts'
 import { Dialog } from './dialog.tsx'
 import { fetchWays, proveByPasskey, proveByPassword, type Ways } from './proof.ts'
@@ -64,7 +65,8 @@ interface WayProps {
 const FORM = 'proof-by-password'
 
 function PasswordWay({ username, proved }: WayProps & { readonly username: string }) {
-  const { proof } = useApp().texts
+  const { texts } = useApp()
+  const { proof } = texts
   const [password, setPassword] = useState('')
   const { problem, attempt } = useAttempt()
   const field = useRef<HTMLInputElement>(null)
@@ -80,15 +82,14 @@ function PasswordWay({ username, proved }: WayProps & { readonly username: strin
     <form id={FORM} onSubmit={submit}>
       {/* Tells password managers whose password it is. */}
       <input autoComplete="username" hidden readOnly value={username} />
-      <TextInput
+      <PasswordField
         autoComplete="current-password"
         label={proof.password}
         onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         ref={field}
         required
-        type="password"
+        show={texts.showPassword}
         value={password}
-        withAsterisk={false}
       />
       <ProblemMessage text={problem} />
     </form>

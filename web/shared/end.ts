@@ -1,0 +1,29 @@
+import { DAY } from '../../src/domain/clock.ts'
+
+/** When something ends. A day is as in `2026-01-31`, and empty until it is chosen. */
+export type End =
+  | { readonly kind: 'never' }
+  | { readonly kind: 'days'; readonly days: number }
+  | { readonly kind: 'on'; readonly day: string }
+
+/** ISO 8601, or null: never. What ends on a day is good until that is over, where the person is. */
+export function momentOf(end: End, now: number): string | null {
+  switch (end.kind) {
+    case 'never':
+      return null
+    case 'days':
+      return new Date(now + end.days * DAY).toISOString()
+    case 'on': {
+      const midnight = new Date(`${end.day}T00:00:00`)
+      midnight.setDate(midnight.getDate() + 1)
+      return midnight.toISOString()
+    }
+  }
+}
+
+/** The day that it is where the person is. */
+export function dayOf(now: number): string {
+  const time = new Date(now)
+  const digits = (part: number) => String(part).padStart(2, '0')
+  return `${time.getFullYear()}-${digits(time.getMonth() + 1)}-${digits(time.getDate())}`
+}
