@@ -1,7 +1,7 @@
 import type { Job } from './core/jobs/jobs.ts'
 
 /** All jobs, in the order in which one may feed the next: they come from many parts, and only here is it seen. */
-const ORDER = [
+export const JOB_NAMES: readonly string[] = [
   'beat',
   'watch other nodes',
   'watch the disk',
@@ -58,7 +58,7 @@ const ORDER = [
 /** The jobs of these parts in their order. Throws for a job that the order does not name. */
 export function jobsOf(parts: readonly { readonly jobs: readonly Job[] }[]): readonly Job[] {
   const jobs = parts.flatMap((part) => part.jobs)
-  const unknown = jobs.find(({ name }) => !ORDER.includes(name))
+  const unknown = jobs.find(({ name }) => !JOB_NAMES.includes(name))
   if (unknown !== undefined) throw new Error(`job-order.ts does not name the job "${unknown.name}"`)
-  return jobs.toSorted((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name))
+  return jobs.toSorted((a, b) => JOB_NAMES.indexOf(a.name) - JOB_NAMES.indexOf(b.name))
 }

@@ -179,6 +179,12 @@ const change = z.object({
   line: described(z.string(), { example: 'client_max_body_size 0;' }),
 })
 
+const template = z.object({
+  template: described(z.string(), { example: 'a body of {0} is refused before it comes ({1})' }),
+  values: z.array(described(z.string(), { example: '10 GB' })),
+})
+export type Template = z.infer<typeof template>
+
 const finding = component(
   'Finding',
   z.object({
@@ -190,6 +196,9 @@ const finding = component(
     why: described(z.string(), {
       description: 'Why it matters; empty where all is well',
       example: 'Larger files end with an error.',
+    }),
+    templates: described(z.object({ what: template, why: template }), {
+      description: 'The same two with places for what is in them, for translations',
     }),
     changes: described(z.array(change), {
       description: 'Lines to change, and the programs in whose configuration they are',

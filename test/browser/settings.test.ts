@@ -317,6 +317,12 @@ describeInBrowser('the settings', (browser) => {
     const codes = page.locator('.recovery-codes code')
     await codes.first().waitFor()
     const first = await codes.allTextContents()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    const download = page.waitForEvent('download')
+    await button(page, 'Download as text').click()
+    const kept = await Bun.file(await (await download).path()).text()
+    expect(kept.split('\n')).toEqual(expect.arrayContaining([host.url, username, ...first]))
     await button(page, 'I have saved them').click()
     await page.getByText('Codes are on.').waitFor()
 

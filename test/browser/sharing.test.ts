@@ -37,12 +37,18 @@ describeInBrowser('sharing from the file manager', (browser) => {
     await files.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Share 2 items' })
     await dialog.waitFor()
-    await files.press('ArrowUp', 'Tab', 'Space', 'Tab', 'Space', 'Tab', 'Tab', 'Tab', 'Enter')
+    await files.press('ArrowUp', 'Tab', 'Space', 'Tab', 'Space', 'Tab')
+    // One was made, and another is typed.
+    expect(await dialog.getByLabel('Password of the link').inputValue()).toMatch(/^(\w{4}-?){3}$/)
+    await files.press('Control+a')
+    await page.keyboard.type('open sesame')
+    await files.press('Tab', 'Enter', 'Tab', 'Tab', 'Tab', 'Enter')
     await dialog.getByText('For one download.').waitFor()
     const link = (await dialog.locator('.link-address').getAttribute('href')) ?? ''
     const password = (await dialog.locator('code').textContent()) ?? ''
     expect(await page.locator('button.copy:focus').count()).toBe(1)
 
+    expect(password).toBe('open sesame')
     const slug = new URL(link).pathname.split('/').at(-1) ?? ''
     const locked = await (await visit(host, `/l/${slug}`)).text()
     expect(locked).toContain('id="password-form"')
@@ -58,7 +64,7 @@ describeInBrowser('sharing from the file manager', (browser) => {
     expect(row).toMatchObject({ slug, max_downloads: 1 })
     // The first preset.
     expect((row.ends_at ?? 0) - row.created_at).toBeWithin(23 * 3_600_000, 25 * 3_600_000)
-    await files.press('Escape')
+    await dialog.getByRole('button', { name: 'Done' }).click()
     await dialog.waitFor({ state: 'detached' })
     expect(files.trouble()).toEqual([])
   })
@@ -144,6 +150,14 @@ describeInBrowser('sharing from the file manager', (browser) => {
     await used.click()
     await dialog.getByText('Downloaded for the first time').waitFor()
     await dialog.locator('bdi', { hasText: /^used up · / }).waitFor()
+    await dialog.getByLabel('A new password').check()
+    await dialog.getByLabel('New password').last().fill('sesame')
+    await dialog.getByLabel('Good for').selectOption('Until a day')
+    await dialog.getByLabel('Last day').fill('2099-12-31')
+    await dialog.getByText('More', { exact: true }).click()
+    await dialog.getByLabel('How many people may download it').fill('3')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await rows.getByText(/^works until .*2099.* · 1 of 3 downloads · with a password$/).waitFor()
     await used.click()
     await dialog.getByRole('button', { name: 'Take back: For Ben' }).focus()
     await files.press('Enter')
@@ -173,6 +187,8 @@ describeInBrowser('sharing from the file manager', (browser) => {
     await dialog.getByText('answer.txt').waitFor()
     await dialog.getByText(/^Ben · 8 B · /).waitFor()
     await dialog.getByLabel('Good for').selectOption('30 days from now')
+    await dialog.getByText('More', { exact: true }).click()
+    await dialog.getByLabel('Kinds').selectOption('Documents')
     await dialog.getByLabel('Title of its page').fill('Send it here')
     await dialog.getByLabel('Message on its page').fill('Thank you!')
     expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
@@ -184,6 +200,7 @@ describeInBrowser('sharing from the file manager', (browser) => {
       name: 'Send it here',
       message: 'Thank you!',
       ends_at: expect.any(String),
+      uploads: { types: expect.arrayContaining(['.pdf']), fields: { sender: 'required' } },
     })
     expect(files.trouble()).toEqual([])
   })

@@ -1,12 +1,14 @@
 import { Button } from '@mantine/core'
-import type { Diagnosis, Finding } from '../../src/contract/operations.ts'
+import type { Diagnosis, Finding, Template } from '../../src/contract/operations.ts'
 import { Loaded } from '../shared/app/loaded.tsx'
 import { PageSection } from '../shared/app/part.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { Drawing } from '../shared/drawings/drawing.tsx'
+import { fill } from '../shared/words.ts'
 import { useAdmin } from './admin-context.ts'
 import { examine } from './client.ts'
+import { Translated, type Translations } from './translated.tsx'
 
 /** What matters most to visitors comes first. */
 const PARTS = ['address', 'services', 'database', 'machine'] as const
@@ -69,7 +71,7 @@ function Findings({ title, findings }: { title: string; findings: readonly Findi
 }
 
 /** With the name that the command line has for the check, which administrators look up. */
-function FindingRow({ finding: { check, level, what, why, changes } }: { finding: Finding }) {
+function FindingRow({ finding: { check, level, what, why, templates, changes } }: { finding: Finding }) {
   const { doctor } = useAdmin().texts
   return (
     <li>
@@ -81,11 +83,9 @@ function FindingRow({ finding: { check, level, what, why, changes } }: { finding
           </span>
           <code className="small quiet">{check}</code>
         </span>
-        <span lang="en">{what}</span>
+        <Translated into={sentenceOf(templates.what, doctor.sentences)} text={what} />
         {why === '' ? null : (
-          <span className="small quiet" lang="en">
-            {why}
-          </span>
+          <Translated className="small quiet" into={sentenceOf(templates.why, doctor.sentences)} text={why} />
         )}
         {changes.map(({ where, line }) => (
           <span className="small finding-change" key={`${where} ${line}`} lang="en">
@@ -95,4 +95,9 @@ function FindingRow({ finding: { check, level, what, why, changes } }: { finding
       </div>
     </li>
   )
+}
+
+function sentenceOf({ template, values }: Template, translations: Translations): string | undefined {
+  const translation = translations[template]
+  return translation === undefined ? undefined : fill(translation, Object.fromEntries(values.entries()))
 }

@@ -54,14 +54,19 @@ function JobRow({ job, changed }: { job: BackgroundJob; changed: () => Promise<v
     <li>
       <div className="plain-words">
         <span className="row-name">
-          {/* As it is called in the log. */}
-          <span lang="en">{name}</span>
+          {jobs.names[name] ?? <span lang="en">{name}</span>}
           {state === 'waiting' ? null : (
             <span className={state === 'set aside' ? 'badge-bad small' : 'badge small'}>
               {jobs.states[state]}
             </span>
           )}
         </span>
+        {/* As it is called in the log. */}
+        {jobs.names[name] === undefined ? null : (
+          <code className="small quiet" lang="en">
+            {name}
+          </code>
+        )}
         <span className="small quiet">
           {ended === null ? jobs.neverEnded : fill(jobs.ended, { time: moment(ended) })}
           {node === null ? null : ` · ${fill(jobs.onNode, { node })}`}
@@ -70,7 +75,12 @@ function JobRow({ job, changed }: { job: BackgroundJob; changed: () => Promise<v
         <ProblemMessage text={problem} />
       </div>
       {state === 'set aside' ? (
-        <RowButton label={fill(jobs.retryOf, { name })} act={retry} isDisabled={isBusy} text={jobs.retry} />
+        <RowButton
+          label={fill(jobs.retryOf, { name: jobs.names[name] ?? name })}
+          act={retry}
+          isDisabled={isBusy}
+          text={jobs.retry}
+        />
       ) : null}
     </li>
   )

@@ -4,6 +4,7 @@ import { PageSection } from '../shared/app/part.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAdmin } from './admin-context.ts'
 import { fetchSettings } from './client.ts'
+import { Translated } from './translated.tsx'
 
 /** What this server runs with. */
 export function AdminSettings() {
@@ -36,9 +37,7 @@ function SettingRow({ setting }: { setting: SettingInForce }) {
           {isDefault ? null : <span className="badge small">{texts.set}</span>}
         </span>
         <span className={value === '' || isSecret ? 'quiet' : 'setting-value'}>{shown}</span>
-        <span className="small quiet" lang="en">
-          {description}
-        </span>
+        <Translated className="small quiet" into={texts.descriptions[name]} text={description} />
       </div>
     </li>
   )

@@ -1,11 +1,13 @@
-import type { Diagnosis, Finding, JobState, StatisticsOutage } from '../../src/contract/operations.ts'
+import type { JobState, StatisticsOutage } from '../../src/contract/operations.ts'
 import type { AccountSort, AccountState, AllFilesSort } from '../../src/domain/administration.ts'
 import type { Act } from '../../src/domain/audit.ts'
 import type { NoticeLevel } from '../../src/domain/notice.ts'
 import type { ReportState } from '../../src/domain/report.ts'
 import type { AppTexts } from '../shared/app/app-context.ts'
 import type { Plural } from '../shared/words.ts'
+import type { DoctorTexts } from './doctor-texts.ts'
 import type { IntegrityTexts } from './integrity/texts.ts'
+import type { Translations } from './translated.tsx'
 
 /** What administration says. */
 export interface AdminTexts {
@@ -24,21 +26,6 @@ export interface AdminTexts {
   readonly settings: SettingsTexts
   readonly doctor: DoctorTexts
   readonly audit: AuditTexts
-}
-
-/** What the checks are about, by their names. */
-export type DoctorTitles = Readonly<Record<string, string>>
-
-interface DoctorTexts {
-  readonly title: string
-  readonly why: string
-  readonly waiting: string
-  readonly again: string
-  readonly sound: string
-  readonly problems: Plural
-  readonly titles: DoctorTitles
-  readonly levels: Readonly<Record<Finding['level'], string>>
-  readonly parts: Readonly<Record<keyof Omit<Diagnosis, 'sound'>, string>>
 }
 
 interface CommonTexts extends AppTexts {
@@ -235,6 +222,7 @@ interface FilesTexts {
 
 interface JobsTexts {
   readonly title: string
+  readonly names: Translations
   readonly why: string
   readonly empty: string
   /** What is neither waits, which most do. */
@@ -282,6 +270,8 @@ interface NoticeTexts {
 
 interface SettingsTexts {
   readonly title: string
+  /** By variables. */
+  readonly descriptions: Translations
   readonly why: string
   readonly set: string
   readonly empty: string

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import type { NewApiKey } from '../../src/contract/keys.ts'
 import { CodeBox } from '../shared/app/code-box.tsx'
 import { Drawing } from '../shared/drawings/drawing.tsx'
+import { saveText } from '../shared/save-text.ts'
 import { curlExample, programExample, sharexFile } from './key-examples.ts'
 import { useSettings } from './settings-context.ts'
 
@@ -45,15 +46,4 @@ export function MadeKeyView({ made, close }: { made: NewApiKey; close: () => voi
       </div>
     </>
   )
-}
-
-/** Gives the person a file that was made here. */
-function saveText(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  // The browser has taken it by then.
-  setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

@@ -1,5 +1,7 @@
 import { Button } from '@mantine/core'
 import { Dialog } from '../shared/dialogs/dialog.tsx'
+import { Drawing } from '../shared/drawings/drawing.tsx'
+import { saveText } from '../shared/save-text.ts'
 import { CopyButton } from '../uploads/list/link-actions.tsx'
 import { useSettings } from './settings-context.ts'
 
@@ -10,7 +12,10 @@ interface RecoveryCodesProps {
 
 /** New recovery codes, the only time that they can be seen. */
 export function RecoveryCodes({ codes, close }: RecoveryCodesProps) {
-  const { texts } = useSettings()
+  const { texts, data } = useSettings()
+  const { publicUrl, username } = data
+  // Whoever finds the file years later learns what it is for.
+  const file = [texts.codes.recovery, publicUrl, username, '', ...codes, ''].join('\n')
   return (
     <Dialog close={close} closeText={texts.common.close} isHeld title={texts.codes.recovery}>
       <p>{texts.codes.recoveryWhy}</p>
@@ -28,6 +33,13 @@ export function RecoveryCodes({ codes, close }: RecoveryCodesProps) {
           text={codes.join('\n')}
           variant="light"
         />
+        <Button
+          leftSection={<Drawing of="download" />}
+          onClick={() => saveText('holdfast-recovery-codes.txt', file)}
+          variant="light"
+        >
+          {texts.codes.download}
+        </Button>
         <Button onClick={close}>{texts.codes.kept}</Button>
       </div>
     </Dialog>

@@ -157,6 +157,7 @@ interface CodesTexts {
   readonly recovery: string
   readonly recoveryWhy: string
   readonly copyAll: string
+  readonly download: string
   readonly kept: string
   readonly renew: string
   readonly renewWhy: string

@@ -13,11 +13,9 @@ export function momentOf(end: End, now: number): string | null {
       return null
     case 'days':
       return new Date(now + end.days * DAY).toISOString()
-    case 'on': {
-      const midnight = new Date(`${end.day}T00:00:00`)
-      midnight.setDate(midnight.getDate() + 1)
-      return midnight.toISOString()
-    }
+    case 'on':
+      // Not midnight, which is told as the day after.
+      return new Date(`${end.day}T23:59:59.999`).toISOString()
   }
 }
 

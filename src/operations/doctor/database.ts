@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { missingMigrations } from '../../database/migrate.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
 import { settings } from '../../settings.ts'
-import { advice, type Change, type Finding, fine, problem } from './findings.ts'
+import { advice, type Change, type Finding, fine, problem, say } from './findings.ts'
 import { findPostgresSettings, type PostgresSettings } from './postgres.rows.ts'
 
 /** Beyond this, nodes disagree about what has expired. */
@@ -16,11 +16,11 @@ export async function checkDatabase(db: Database, config: Config, clock: Clock):
   const missing = await missingMigrations(db)
   const version =
     missing === 0
-      ? fine('migrations', "the database is at this program's version")
+      ? fine('migrations', say`the database is at this program's version`)
       : problem(
           'migrations',
-          `${missing} migrations wait`,
-          'This program is newer than the server that has run on this database.',
+          say`${missing} migrations wait`,
+          say`This program is newer than the server that has run on this database.`,
           [{ where: 'shell', line: 'holdfast migrate' }],
         )
   if (config.databaseUrl === null) return [version]
@@ -38,12 +38,13 @@ export async function checkDatabase(db: Database, config: Config, clock: Clock):
 
 function durability({ fsync, full_page_writes: pages, version }: PostgresSettings): Finding {
   const off = Object.entries({ fsync, full_page_writes: pages }).filter(([, value]) => value !== 'on')
-  if (off.length === 0) return fine('postgresql', `PostgreSQL ${version} syncs what it commits`)
+  if (off.length === 0) return fine('postgresql', say`PostgreSQL ${version} syncs what it commits`)
+  const wrong = off.map(([name, value]) => `${name} = ${value}`).join(', ')
   const changes: Change[] = off.map(([name]) => ({ where: 'postgresql.conf', line: `${name} = on` }))
   return problem(
     'postgresql',
-    `PostgreSQL runs with ${off.map(([name, value]) => `${name} = ${value}`).join(' and ')}`,
-    'A power cut can lose files whose uploads were answered, or the whole database.',
+    say`PostgreSQL runs with ${wrong}`,
+    say`A power cut can lose files whose uploads were answered, or the whole database.`,
     changes,
   )
 }
@@ -53,9 +54,12 @@ function connections({ max_connections: text, nodes }: PostgresSettings, each: n
   const check = 'connections'
   const most = Number(text) - SPARE_CONNECTIONS
   const servers = Math.max(1, nodes)
-  const what = `${servers} ${servers === 1 ? 'node uses' : 'nodes use'} up to ${servers * each} of ${text} connections`
+  const what =
+    servers === 1
+      ? say`one node uses up to ${each} of ${text} connections`
+      : say`${servers} nodes use up to ${servers * each} of ${text} connections`
   if (servers * each <= most) return fine(check, what)
-  return problem(check, what, 'When all are busy, some nodes get none, and answer 503.', [
+  return problem(check, what, say`When all are busy, some nodes get none, and answer 503.`, [
     { where: 'postgresql.conf', line: `max_connections = ${servers * each + SPARE_CONNECTIONS}` },
     {
       where: 'Holdfast',
@@ -65,8 +69,8 @@ function connections({ max_connections: text, nodes }: PostgresSettings, each: n
 }
 
 function vacuum({ autovacuum }: PostgresSettings): Finding {
-  if (autovacuum === 'on') return fine('autovacuum', 'autovacuum is on')
-  return advice('autovacuum', 'autovacuum is off', 'Lists and counters get slower from week to week.', [
+  if (autovacuum === 'on') return fine('autovacuum', say`autovacuum is on`)
+  return advice('autovacuum', say`autovacuum is off`, say`Lists and counters get slower from week to week.`, [
     { where: 'postgresql.conf', line: 'autovacuum = on' },
   ])
 }
@@ -74,11 +78,11 @@ function vacuum({ autovacuum }: PostgresSettings): Finding {
 function agreement(difference: number): Finding {
   const seconds = Math.round(Math.abs(difference) / 1000)
   if (Math.abs(difference) < MAY_DIFFER)
-    return fine('database-clock', `its clock and this one differ by ${seconds} s`)
+    return fine('database-clock', say`its clock and this one differ by ${seconds} s`)
   return problem(
     'database-clock',
-    `the clocks of PostgreSQL and of this machine differ by ${seconds} s`,
-    'Nodes that disagree about the time take each other for dead, and links end too early or too late.',
+    say`the clocks of PostgreSQL and of this machine differ by ${seconds} s`,
+    say`Nodes that disagree about the time take each other for dead, and links end too early or too late.`,
     [{ where: 'shell', line: 'timedatectl set-ntp true' }],
   )
 }

@@ -14,7 +14,7 @@ import { createIntegrity, type Integrity } from '../integrity/integrity.ts'
 import { openSecrets, readSecret } from '../secrets.ts'
 import { checkBackups } from './backups.ts'
 import { checkDatabase } from './database.ts'
-import { advice, type Finding, fine, problem, reasonOf, unknown } from './findings.ts'
+import { advice, type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
 import { checkClock, checkDisk } from './machine.ts'
 import { checkMirror } from './mirror.ts'
 import { createProbes } from './probe-tokens.ts'
@@ -104,7 +104,11 @@ async function examineServer(look: Look, parts: OpenParts): Promise<Diagnosis> {
   const [machine, database, services, bytes, address] = await Promise.all([
     checkMachine(config, true),
     checkDatabase(parts.db, config, look.clock),
-    Promise.all([checkStore(config, parts.probeStore), checkDigests(look), checkJobs(parts.jobs)]),
+    Promise.all([
+      checkStore(config, parts.probeStore),
+      checkDigests(look),
+      checkJobs(parts.jobs),
+    ]),
     checkBytes(look, parts),
     checkAddress(look, parts.token()),
   ])
@@ -135,8 +139,8 @@ interface Inside {
 function noDatabase(dataDir: string): Inside {
   const finding = problem(
     'database',
-    `there is no Holdfast data in ${dataDir}`,
-    'No server has run with these settings.',
+    say`there is no Holdfast data in ${dataDir}`,
+    say`No server has run with these settings.`,
     [{ where: 'shell', line: 'run this where the server runs, as its user and with its settings' }],
   )
   return { database: [finding], services: [], token: null }
@@ -146,10 +150,12 @@ async function checkInside(look: Look): Promise<Inside> {
   const { config, clock, random } = look
   const opened = await connect({ ...look, report() {} }).catch((error: Error) => error)
   if (opened instanceof Error) {
-    const why = 'Nothing works without it.'
-    const reason = isFull(opened) ? 'the disk under it is full' : reasonOf(opened)
+    const why = say`Nothing works without it.`
+    const what = isFull(opened)
+      ? say`it cannot be used: the disk under it is full`
+      : say`it cannot be used: ${reasonOf(opened)}`
     return {
-      database: [problem('database', `it cannot be used: ${reason}`, why)],
+      database: [problem('database', what, why)],
       services: [],
       token: null,
     }
@@ -170,18 +176,22 @@ async function checkInside(look: Look): Promise<Inside> {
             integrity: createIntegrity({ db, clock, config, jobs: list }),
           })),
         ]
-      : [unknown('jobs', 'not looked at')]
+      : [unknown('jobs', say`not looked at`)]
     const probeStore = async () => {
       const blobs = await openBlobs({ ...look, report() {} }, false)
       await assertOwnStore(db, blobs)
       await blobs.probe()
     }
-    const services = [await checkStore(config, probeStore), await checkDigests(look), ...ofServer]
+    const services = [
+      await checkStore(config, probeStore),
+      await checkDigests(look),
+      ...ofServer,
+    ]
     const { links } = await openSecrets(db, await readSecret(config.secret), random)
     return { database, services, token: createProbes(createSigning(links), clock).token() }
   } catch (error) {
     return {
-      database: [problem('database', reasonOf(error), 'A server cannot start on it.')],
+      database: [problem('database', say`${reasonOf(error)}`, say`A server cannot start on it.`)],
       services: [],
       token: null,
     }
@@ -193,11 +203,14 @@ async function checkInside(look: Look): Promise<Inside> {
 async function checkJobs(jobs: Pick<ReturnType<typeof createBackgroundJobs>, 'list'>): Promise<Finding> {
   const standing = (await jobs.list()).filter(({ state }) => state === 'set aside')
   const [first] = standing
-  if (first === undefined) return fine('jobs', 'no background job stands still')
+  if (first === undefined) return fine('jobs', say`no background job stands still`)
+  const names = standing.map(({ name }) => `"${name}"`).join(', ')
   return problem(
     'jobs',
-    `${standing.map(({ name }) => `"${name}"`).join(', ')} failed too often and ${standing.length === 1 ? 'waits' : 'wait'}: ${first.failure ?? 'the log has the reason'}`,
-    'What it would remove or make stays as it is.',
+    first.failure === null
+      ? say`failed too often, and set aside: ${names}; the log has the reason`
+      : say`failed too often, and set aside: ${names}: ${first.failure}`,
+    say`What it would remove or make stays as it is.`,
     [{ where: 'shell', line: `holdfast admin jobs retry "${first.name}"` }],
   )
 }
@@ -218,20 +231,20 @@ async function checkBytes(
 
 async function checkMail({ config: { mail, signUp }, tryMail }: Look): Promise<Finding> {
   if (mail === null) {
-    if (signUp === 'closed') return fine('mail', 'no mail server is configured')
+    if (signUp === 'closed') return fine('mail', say`no mail server is configured`)
     return advice(
       'mail',
-      'no mail server is configured',
-      'Nobody who forgets a password gets a link for a new one.',
+      say`no mail server is configured`,
+      say`Nobody who forgets a password gets a link for a new one.`,
       [{ where: 'Holdfast', line: `${settings.smtpUrl.variable}=smtp://<user>:<password>@<server>:587` }],
     )
   }
   const server = `${mail.host}:${mail.port}`
   try {
     await tryMail(mail)
-    return fine('mail', `${server} lets this server in`)
+    return fine('mail', say`${server} lets this server in`)
   } catch (error) {
-    return problem('mail', `${server}: ${reasonOf(error)}`, 'Mails wait and are not delivered.', [
+    return problem('mail', say`${server}: ${reasonOf(error)}`, say`Mails wait and are not delivered.`, [
       {
         where: 'Holdfast',
         line: `${settings.smtpUrl.variable}=smtp://… for port 587, smtps://… for port 465`,
@@ -247,13 +260,13 @@ async function checkAddress(look: Look, token: string): Promise<readonly Finding
   return [
     advice(
       'public-address',
-      'no public address is set',
-      'Links begin with the address at which the server listens, which others cannot reach.',
+      say`no public address is set`,
+      say`Links begin with the address at which the server listens, which others cannot reach.`,
       [{ where: 'Holdfast', line: `${settings.publicUrl.variable}=https://<the name that people use>` }],
     ),
   ]
 }
 
 function notChecked(check: string): (error: unknown) => Finding[] {
-  return (error) => [unknown(check, reasonOf(error))]
+  return (error) => [unknown(check, say`${reasonOf(error)}`)]
 }

@@ -4,6 +4,16 @@ export interface Change {
   readonly line: string
 }
 
+/** A sentence with places `{0}`, `{1}` for its values, by which a translation is found. */
+interface Template {
+  readonly template: string
+  readonly values: readonly string[]
+}
+
+interface Sentence extends Template {
+  readonly text: string
+}
+
 /** Result of one check. */
 export interface Finding {
   /** Stable name of the check, for programs. */
@@ -13,23 +23,61 @@ export interface Finding {
   readonly what: string
   /** Why it matters; empty where all is well. */
   readonly why: string
+  readonly templates: { readonly what: Template; readonly why: Template }
   readonly changes: readonly Change[]
 }
 
-export function fine(check: string, what: string): Finding {
-  return { check, level: 'ok', what, why: '', changes: [] }
+const NOTHING = say``
+
+/** All that findings say is said by this, so that a test finds what is not translated. */
+export function say(parts: TemplateStringsArray, ...values: readonly (string | number)[]): Sentence {
+  const told = values.map(String)
+  return {
+    text: String.raw({ raw: parts }, ...told),
+    template: String.raw({ raw: parts }, ...told.map((_, at) => `{${at}}`)),
+    values: told,
+  }
 }
 
-export function unknown(check: string, what: string): Finding {
-  return { check, level: 'unknown', what, why: '', changes: [] }
+export function fine(check: string, what: Sentence): Finding {
+  return finding('ok', check, what)
 }
 
-export function problem(check: string, what: string, why: string, changes: readonly Change[] = []): Finding {
-  return { check, level: 'problem', what, why, changes }
+export function unknown(check: string, what: Sentence): Finding {
+  return finding('unknown', check, what)
 }
 
-export function advice(check: string, what: string, why: string, changes: readonly Change[] = []): Finding {
-  return { check, level: 'advice', what, why, changes }
+export function problem(
+  check: string,
+  what: Sentence,
+  why: Sentence,
+  changes: readonly Change[] = [],
+): Finding {
+  return finding('problem', check, what, why, changes)
+}
+
+export function advice(
+  check: string,
+  what: Sentence,
+  why: Sentence,
+  changes: readonly Change[] = [],
+): Finding {
+  return finding('advice', check, what, why, changes)
+}
+
+function finding(
+  level: Finding['level'],
+  check: string,
+  what: Sentence,
+  why: Sentence = NOTHING,
+  changes: readonly Change[] = [],
+): Finding {
+  const templates = { what: templateOf(what), why: templateOf(why) }
+  return { check, level, what: what.text, why: why.text, templates, changes }
+}
+
+function templateOf({ template, values }: Sentence): Template {
+  return { template, values }
 }
 
 /** Error as one line. */

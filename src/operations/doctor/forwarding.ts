@@ -1,7 +1,7 @@
 /** Whether requests pass the proxy with all that says who asks for what. */
 import { parseTrustedProxies } from '../../server/requests/client-address.ts'
 import { settings } from '../../settings.ts'
-import { type Finding, fine, problem, unknown } from './findings.ts'
+import { type Finding, fine, problem, say, unknown } from './findings.ts'
 import { linesFor, proxyLines } from './proxy-lines.ts'
 import { portOf } from './raw-request.ts'
 import { isNone, probe, told, type Way } from './way.ts'
@@ -20,15 +20,15 @@ function isProxied({ url, config, proxy, seen }: Way): boolean {
 
 export async function checkForwarding(way: Way): Promise<Finding> {
   const check = 'forwarded-address'
-  if (!isProxied(way)) return fine(check, 'no proxy: visitors are counted by their own addresses')
+  if (!isProxied(way)) return fine(check, say`no proxy: visitors are counted by their own addresses`)
   const forged = await probe(way, { headers: { 'X-Forwarded-For': FORGED } })
-  if (isNone(forged) || forged.seen === null) return unknown(check, `no answer: ${told(forged)}`)
+  if (isNone(forged) || forged.seen === null) return unknown(check, say`no answer: ${told(forged)}`)
   // What the proxy has added itself stands last.
   if (forged.seen.forwarded_for?.split(',').at(-1)?.trim() === FORGED) {
     return problem(
       check,
-      'visitors can choose the address by which they are counted: the proxy passes on what they send as X-Forwarded-For',
-      'Limits for guests hold nobody back, and logs and reports name addresses that are made up.',
+      say`visitors can choose the address by which they are counted: the proxy passes on what they send as X-Forwarded-For`,
+      say`Limits for guests hold nobody back, and logs and reports name addresses that are made up.`,
       linesFor(proxyLines.forgedAddress, way.proxy),
     )
   }
@@ -36,28 +36,28 @@ export async function checkForwarding(way: Way): Promise<Finding> {
   if (seen.forwarded_for === null) {
     return problem(
       check,
-      `the proxy does not say who asks: every visitor appears as ${seen.peer}`,
-      'All guests share one limit, and none of them can be told from another.',
+      say`the proxy does not say who asks: every visitor appears as ${seen.peer}`,
+      say`All guests share one limit, and none of them can be told from another.`,
       linesFor(proxyLines.noForwardedAddress, way.proxy),
     )
   }
   if (!parseTrustedProxies(way.config.trustedProxies).has(seen.peer)) {
     return problem(
       check,
-      `requests come from ${seen.peer}, which is not a trusted proxy`,
-      'All guests share one limit, because the forwarded address of each is not believed.',
+      say`requests come from ${seen.peer}, which is not a trusted proxy`,
+      say`All guests share one limit, because the forwarded address of each is not believed.`,
       [{ where: 'Holdfast', line: `${settings.trustedProxies.variable}=${seen.peer}` }],
     )
   }
-  return fine(check, `visitors are told apart (this machine is ${seen.address})`)
+  return fine(check, say`visitors are told apart (this machine is ${seen.address})`)
 }
 
 export async function checkHost({ url, proxy, seen }: Way): Promise<Finding> {
-  if (seen.host === url.host) return fine('host', `requests arrive for ${url.host}`)
+  if (seen.host === url.host) return fine('host', say`requests arrive for ${url.host}`)
   return problem(
     'host',
-    `the proxy changes the host name: ${url.host} arrives as ${seen.host ?? 'none'}`,
-    'A second host name for content cannot be told from the first, and forms of the site are refused as foreign.',
+    say`the proxy changes the host name: ${url.host} arrives as ${seen.host ?? '-'}`,
+    say`A second host name for content cannot be told from the first, and forms of the site are refused as foreign.`,
     linesFor(proxyLines.host, proxy),
   )
 }
@@ -76,11 +76,11 @@ export async function checkMethods(way: Way): Promise<Finding> {
     }),
   )
   const lost = answers.filter(({ arrived }) => !arrived).map(({ method }) => method)
-  if (lost.length === 0) return fine('methods', 'PUT, PATCH and HEAD arrive')
+  if (lost.length === 0) return fine('methods', say`PUT, PATCH and HEAD arrive`)
   return problem(
     'methods',
-    `${lost.join(' and ')} ${lost.length === 1 ? 'does' : 'do'} not arrive`,
-    'Resumable uploads need all of them, and so do programs that change files.',
+    say`requests with these methods do not arrive: ${lost.join(', ')}`,
+    say`Resumable uploads need all of them, and so do programs that change files.`,
     linesFor(proxyLines.methods, way.proxy),
   )
 }
@@ -88,12 +88,12 @@ export async function checkMethods(way: Way): Promise<Finding> {
 export async function checkRanges(way: Way): Promise<Finding> {
   const range = 'bytes=10-19'
   const answer = await probe(way, { headers: { Range: range } })
-  if (isNone(answer) || answer.seen === null) return unknown('ranges', `no answer: ${told(answer)}`)
-  if (answer.seen.range === range) return fine('ranges', 'requests for a part of a file arrive')
+  if (isNone(answer) || answer.seen === null) return unknown('ranges', say`no answer: ${told(answer)}`)
+  if (answer.seen.range === range) return fine('ranges', say`requests for a part of a file arrive`)
   return problem(
     'ranges',
-    'the proxy takes the Range header away',
-    'Downloads cannot be resumed, and videos cannot be skipped through.',
+    say`the proxy takes the Range header away`,
+    say`Downloads cannot be resumed, and videos cannot be skipped through.`,
     linesFor(proxyLines.ranges, way.proxy),
   )
 }

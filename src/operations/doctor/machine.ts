@@ -3,7 +3,7 @@ import { mkdtemp, readFile, realpath, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
-import { advice, type Finding, fine, problem, reasonOf, unknown } from './findings.ts'
+import { advice, type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
 
 /** File systems that are gone after a restart, and those of another machine. */
 const FLEETING = ['tmpfs', 'ramfs']
@@ -30,7 +30,7 @@ export async function checkDisk(folder: string, floor: number): Promise<Finding[
 async function room(folder: string, floor: number): Promise<Finding> {
   const { bavail, bsize, blocks } = await statfs(folder)
   const free = bavail * bsize
-  const what = `${formatSize(free)} of ${formatSize(blocks * bsize)} are free`
+  const what = say`${formatSize(free)} of ${formatSize(blocks * bsize)} are free`
   const making = {
     where: 'shell',
     line: 'holdfast admin files --largest, and delete what is not needed; or enlarge the disk',
@@ -38,17 +38,17 @@ async function room(folder: string, floor: number): Promise<Finding> {
   const lowering = { where: 'Holdfast', line: `${settings.minFreeSpace.variable}=<less than what is free>` }
   const changes = free < LEAST_FLOOR ? [making] : [making, lowering]
   if (free < FULL) {
-    const why = 'Uploads are refused, and before long nothing can be changed or deleted.'
+    const why = say`Uploads are refused, and before long nothing can be changed or deleted.`
     return problem('disk-space', what, why, changes)
   }
   if (free < floor) {
-    return problem('disk-space', what, `Uploads are refused below ${formatSize(floor)}.`, changes)
+    return problem('disk-space', what, say`Uploads are refused below ${formatSize(floor)}.`, changes)
   }
   if (free < 2 * floor) {
     return advice(
       'disk-space',
       what,
-      `Uploads of guests are refused below ${formatSize(2 * floor)}.`,
+      say`Uploads of guests are refused below ${formatSize(2 * floor)}.`,
       changes,
     )
   }
@@ -58,10 +58,10 @@ async function room(folder: string, floor: number): Promise<Finding> {
 async function inodes(folder: string): Promise<Finding> {
   const { files, ffree } = await statfs(folder)
   // Btrfs and others make inodes as they need them, and say 0.
-  if (files === 0) return fine('inodes', 'the file system has as many inodes as it needs')
-  const what = `${ffree.toLocaleString('en')} of ${files.toLocaleString('en')} inodes are free`
+  if (files === 0) return fine('inodes', say`the file system has as many inodes as it needs`)
+  const what = say`${ffree.toLocaleString('en')} of ${files.toLocaleString('en')} inodes are free`
   if (ffree / files > FEW_INODES) return fine('inodes', what)
-  return problem('inodes', what, 'Each stored content needs one; without them the disk counts as full.', [
+  return problem('inodes', what, say`Each stored content needs one; without them the disk counts as full.`, [
     {
       where: 'shell',
       line: 'move the data folder to a file system made with more (mkfs.ext4 -T small, or XFS)',
@@ -77,27 +77,30 @@ interface Mount {
 
 async function kind(folder: string): Promise<Finding> {
   const mount = await mountOf(folder).catch(() => null)
-  if (mount === null) return unknown('file-system', 'its kind cannot be found out here')
+  if (mount === null) return unknown('file-system', say`its kind cannot be found out here`)
   const { place, type, options } = mount
   if (FLEETING.includes(type)) {
-    return problem('file-system', `${folder} lies in memory (${type})`, 'A restart deletes all files.', [
-      { where: 'Holdfast', line: `${settings.dataDir.variable}=<a folder on a disk>` },
-    ])
+    return problem(
+      'file-system',
+      say`${folder} lies in memory (${type})`,
+      say`A restart deletes all files.`,
+      [{ where: 'Holdfast', line: `${settings.dataDir.variable}=<a folder on a disk>` }],
+    )
   }
   const unsafe = options.filter((option) => UNSAFE.includes(option))
   if (unsafe.length > 0) {
     return problem(
       'file-system',
-      `${place} is mounted with ${unsafe.join(', ')}`,
-      'A power cut can lose what was answered as stored.',
+      say`${place} is mounted with ${unsafe.join(', ')}`,
+      say`A power cut can lose what was answered as stored.`,
       [{ where: '/etc/fstab', line: `remove ${unsafe.join(', ')} from the options of ${place}` }],
     )
   }
   if (REMOTE.test(type)) {
     return advice(
       'file-system',
-      `${folder} lies on ${type}`,
-      'SQLite needs locks and syncs that network file systems often only pretend to have.',
+      say`${folder} lies on ${type}`,
+      say`SQLite needs locks and syncs that network file systems often only pretend to have.`,
       [
         {
           where: 'Holdfast',
@@ -106,7 +109,7 @@ async function kind(folder: string): Promise<Finding> {
       ],
     )
   }
-  return fine('file-system', `${place} is ${type}`)
+  return fine('file-system', say`${place} is ${type}`)
 }
 
 /** The innermost mount that holds the folder (proc(5), mountinfo). */
@@ -132,19 +135,19 @@ async function mountOf(folder: string): Promise<Mount | null> {
 async function syncing(folder: string): Promise<Finding> {
   const check = 'sync'
   const scratch = await mkdtemp(join(folder, 'doctor-')).catch((error: Error) => error)
-  if (scratch instanceof Error) return unknown(check, `${folder} cannot be written: ${reasonOf(scratch)}`)
+  if (scratch instanceof Error) return unknown(check, say`${folder} cannot be written: ${reasonOf(scratch)}`)
   try {
     const median = medianSync(join(scratch, 'sync'))
-    const what = `a sync of 4 KiB takes ${median.toFixed(2)} ms`
-    if (median >= FASTEST_SYNC) return fine(check, what)
+    const time = median.toFixed(2)
+    if (median >= FASTEST_SYNC) return fine(check, say`a sync of 4 KiB takes ${time} ms`)
     return problem(
       check,
-      `${what}, which no disk can do`,
-      'Something below answers before bytes are safe (a cache that lies, or a virtual disk with "unsafe" caching): a power cut can lose what was answered as stored.',
+      say`a sync of 4 KiB takes ${time} ms, which no disk can do`,
+      say`Something below answers before bytes are safe (a cache that lies, or a virtual disk with "unsafe" caching): a power cut can lose what was answered as stored.`,
       [{ where: 'QEMU', line: 'cache=none' }],
     )
   } catch (error) {
-    return unknown(check, `${folder} cannot be written: ${reasonOf(error)}`)
+    return unknown(check, say`${folder} cannot be written: ${reasonOf(error)}`)
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
@@ -173,7 +176,7 @@ function medianSync(path: string): number {
 /** Whether the clock is synchronized, where systemd knows. */
 export async function checkClock(): Promise<Finding> {
   const check = 'clock'
-  const unknowable = unknown(check, 'whether the clock is synchronized cannot be found out here')
+  const unknowable = unknown(check, say`whether the clock is synchronized cannot be found out here`)
   if (Bun.which('timedatectl') === null) return unknowable
   const asked = Bun.spawn(['timedatectl', 'show', '--property=NTPSynchronized', '--value'], {
     stdin: 'ignore',
@@ -181,12 +184,12 @@ export async function checkClock(): Promise<Finding> {
     timeout: 5000,
   })
   const answer = (await asked.stdout.text()).trim()
-  if (answer === 'yes') return fine(check, 'the clock is synchronized')
+  if (answer === 'yes') return fine(check, say`the clock is synchronized`)
   if (answer !== 'no') return unknowable
   return problem(
     check,
-    'the clock is not synchronized',
-    'Links, sessions and codes of authenticator apps end too early or too late.',
+    say`the clock is not synchronized`,
+    say`Links, sessions and codes of authenticator apps end too early or too late.`,
     [{ where: 'shell', line: 'timedatectl set-ntp true' }],
   )
 }

@@ -4,7 +4,7 @@ import { type Clock, HOUR } from '../../domain/clock.ts'
 import type { BackgroundJobs } from '../background-jobs.ts'
 import { MIRROR_JOB } from '../mirror/mirror.part.ts'
 import { mirrorBehind } from '../mirror/mirror-behind.ts'
-import { type Finding, fine, problem } from './findings.ts'
+import { type Finding, fine, problem, say } from './findings.ts'
 
 const CHECK = 'mirror'
 
@@ -13,12 +13,15 @@ export async function checkMirror(
   { db, config, clock }: { readonly db: Database; readonly config: Config; readonly clock: Clock },
   jobs: Pick<BackgroundJobs, 'list'>,
 ): Promise<Finding> {
-  if (config.mirror === null) return fine(CHECK, 'no mirror is configured')
+  if (config.mirror === null) return fine(CHECK, say`no mirror is configured`)
   const waited = await mirrorBehind(db, clock.now())
   const job = (await jobs.list()).find(({ name }) => name === MIRROR_JOB)
   const failure = job?.failure ?? null
-  if (waited <= HOUR && failure === null) return fine(CHECK, 'the mirror keeps up')
-  const what = failure ?? `a content has waited ${Math.round(waited / HOUR)} h for its copy in the mirror`
-  const why = 'Contents that have no copy there cannot be brought back when their bytes are damaged.'
+  if (waited <= HOUR && failure === null) return fine(CHECK, say`the mirror keeps up`)
+  const what =
+    failure === null
+      ? say`a content has waited ${Math.round(waited / HOUR)} h for its copy in the mirror`
+      : say`${failure}`
+  const why = say`Contents that have no copy there cannot be brought back when their bytes are damaged.`
   return problem(CHECK, what, why, [{ where: 'shell', line: 'holdfast mirror --now' }])
 }

@@ -3,7 +3,7 @@ import { SLOW_ANSWER } from '../../contract/health.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
-import { advice, type Finding, fine, problem, unknown } from './findings.ts'
+import { advice, type Finding, fine, problem, say, unknown } from './findings.ts'
 import { linesFor, proxyLines } from './proxy-lines.ts'
 import type { NoAnswer } from './raw-request.ts'
 import { isNone, MAY_TAKE, PROBE, type Probed, probe, told, type Way } from './way.ts'
@@ -26,15 +26,15 @@ export async function checkBodyLimit(way: Way): Promise<Finding> {
   })
   // The server waits for the body, as it should.
   if (isNone(answer) && answer.failure === 'silent') {
-    return fine(check, `an upload may announce ${formatSize(size)}`)
+    return fine(check, say`an upload may announce ${formatSize(size)}`)
   }
   if (!isNone(answer) && GAVE_UP.includes(answer.status)) {
-    return unknown(check, `the proxy gave up waiting (${told(answer)}) before it could be seen`)
+    return unknown(check, say`the proxy gave up waiting (${told(answer)}) before it could be seen`)
   }
   return problem(
     check,
-    `a body of ${formatSize(size)} is refused before it comes (${told(answer)})`,
-    `Uploads that ${settings.maxFileSize.variable} allows end with an error that Holdfast never sees.`,
+    say`a body of ${formatSize(size)} is refused before it comes (${told(answer)})`,
+    say`Uploads that ${settings.maxFileSize.variable} allows end with an error that Holdfast never sees.`,
     linesFor(proxyLines.bodyLimit, way.proxy),
   )
 }
@@ -48,17 +48,17 @@ export async function checkRequestBuffering(way: Way): Promise<Finding> {
     if (body === null || body.first_after === null || body.last_after === null) {
       return problem(
         check,
-        `an upload did not arrive: ${told(answer)}`,
-        'Files cannot be uploaded through this address.',
+        say`an upload did not arrive: ${told(answer)}`,
+        say`Files cannot be uploaded through this address.`,
       )
     }
     if (body.last_after - body.first_after > between / 2)
-      return fine(check, 'uploads arrive as they are sent')
+      return fine(check, say`uploads arrive as they are sent`)
   }
   return problem(
     check,
-    'the proxy keeps uploads until they are whole',
-    'Each upload is written to its disk first and takes twice as long, progress is wrong, large ones end in time-outs, and what was sent before a line broke is lost.',
+    say`the proxy keeps uploads until they are whole`,
+    say`Each upload is written to its disk first and takes twice as long, progress is wrong, large ones end in time-outs, and what was sent before a line broke is lost.`,
     linesFor(proxyLines.requestBuffering, way.proxy),
   )
 }
@@ -78,14 +78,14 @@ export async function checkResponseBuffering(way: Way): Promise<Finding> {
   const check = 'response-buffering'
   const answer = await probe(way, { path: `${PROBE}?slow=true` })
   if (isNone(answer) || !answer.body.endsWith(SLOW_ANSWER.end)) {
-    return unknown(check, `a slow answer did not arrive: ${told(answer)}`)
+    return unknown(check, say`a slow answer did not arrive: ${told(answer)}`)
   }
   if (answer.endedAfter - answer.firstAfter > SLOW_ANSWER.pause / 2)
-    return fine(check, 'answers arrive as they are sent')
+    return fine(check, say`answers arrive as they are sent`)
   return advice(
     check,
-    'the proxy holds answers back',
-    'Downloads wait in its memory or on its disk, and what the site shows as it happens comes late.',
+    say`the proxy holds answers back`,
+    say`Downloads wait in its memory or on its disk, and what the site shows as it happens comes late.`,
     linesFor(proxyLines.responseBuffering, way.proxy),
   )
 }
@@ -93,17 +93,17 @@ export async function checkResponseBuffering(way: Way): Promise<Finding> {
 export async function checkSilence(way: Way): Promise<Finding> {
   const check = 'time-out'
   const { silence } = way
-  if (silence === 0) return unknown(check, 'left out')
+  if (silence === 0) return unknown(check, say`left out`)
   const answer = await probe(way, {
     path: `${PROBE}?silence=${silence}`,
     within: silence * SECOND + MAY_TAKE,
   })
-  if (!isNone(answer) && answer.status === 200) return fine(check, `an answer may take ${silence} s`)
+  if (!isNone(answer) && answer.status === 200) return fine(check, say`an answer may take ${silence} s`)
   const after = isNone(answer) ? answer.after : answer.endedAfter
   return problem(
     check,
-    `after ${Math.round(after / SECOND)} s without an answer the proxy gives up (${told(answer)})`,
-    'The answer to a large upload comes after all of it is safe on disk, which may take minutes: the file is stored, and its sender sees an error.',
+    say`after ${Math.round(after / SECOND)} s without an answer the proxy gives up (${told(answer)})`,
+    say`The answer to a large upload comes after all of it is safe on disk, which may take minutes: the file is stored, and its sender sees an error.`,
     linesFor(proxyLines.silence, way.proxy),
   )
 }

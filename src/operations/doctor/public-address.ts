@@ -1,7 +1,7 @@
 /** What a proxy does to requests on their way from the public address to the server. */
 import type { Config } from '../../config.ts'
 import { settings } from '../../settings.ts'
-import { advice, type Finding, fine, problem } from './findings.ts'
+import { advice, type Finding, fine, problem, say } from './findings.ts'
 import { checkForwarding, checkHost, checkMethods, checkRanges } from './forwarding.ts'
 import { checkBodyLimit, checkRequestBuffering, checkResponseBuffering, checkSilence } from './passage.ts'
 import { linesFor, proxyLines, proxyOf } from './proxy-lines.ts'
@@ -32,16 +32,19 @@ export async function checkPublicAddress(address: PublicAddress): Promise<Findin
     checkMetrics(way),
     checkContentAddress(config),
   ])
-  return [fine('public-address', `${url.origin} reaches this installation${viaOf(way)}`), ...findings, ...tls]
+  return [fine('public-address', reached(way)), ...findings, ...tls]
 }
 
-const viaOf = ({ proxy }: Way) => (proxy === null ? '' : ` through ${proxy}`)
+function reached({ url, proxy }: Way) {
+  if (proxy === null) return say`${url.origin} reaches this installation`
+  return say`${url.origin} reaches this installation through ${proxy}`
+}
 
 function unreachable(url: URL, answer: NoAnswer): Finding {
   return problem(
     'public-address',
-    `${url.origin} does not answer: ${answer.reason}`,
-    'Nobody can open a link that begins with this address, unless only this machine cannot reach it.',
+    say`${url.origin} does not answer: ${answer.reason}`,
+    say`Nobody can open a link that begins with this address, unless only this machine cannot reach it.`,
     [{ where: 'Holdfast', line: `${settings.publicUrl.variable}=<the address that people use>` }],
   )
 }
@@ -49,8 +52,8 @@ function unreachable(url: URL, answer: NoAnswer): Finding {
 function notHoldfast(url: URL, answer: RawAnswer): Finding {
   return problem(
     'public-address',
-    `${url.origin}/health is answered by something else (status ${answer.status})`,
-    'Links that begin with this address do not lead to this server.',
+    say`${url.origin}/health is answered by something else (status ${answer.status})`,
+    say`Links that begin with this address do not lead to this server.`,
     [{ where: 'Holdfast', line: `${settings.publicUrl.variable}=<the address that people use>` }],
   )
 }
@@ -58,20 +61,20 @@ function notHoldfast(url: URL, answer: RawAnswer): Finding {
 function notThisOne(url: URL, answer: Probed | NoAnswer): Finding {
   return problem(
     'public-address',
-    `${url.origin} is a Holdfast that does not know this installation (${told(answer)})`,
-    'The address leads to another installation or to an older version, or the proxy drops headers that it does not know.',
+    say`${url.origin} is a Holdfast that does not know this installation (${told(answer)})`,
+    say`The address leads to another installation or to an older version, or the proxy drops headers that it does not know.`,
   )
 }
 
 async function checkMetrics({ url, config, proxy }: Way): Promise<Finding> {
   if (config.metrics === null || config.metrics.token !== null)
-    return fine('metrics', 'metrics are not public')
+    return fine('metrics', say`metrics are not public`)
   const answer = await rawRequest(url, { method: 'GET', path: '/metrics', headers: {}, within: MAY_TAKE })
-  if (isNone(answer) || answer.status !== 200) return fine('metrics', 'metrics are not public')
+  if (isNone(answer) || answer.status !== 200) return fine('metrics', say`metrics are not public`)
   return problem(
     'metrics',
-    `everybody can read ${url.origin}/metrics`,
-    'It tells how much is stored, how many accounts there are and what fails.',
+    say`everybody can read ${url.origin}/metrics`,
+    say`It tells how much is stored, how many accounts there are and what fails.`,
     [
       ...linesFor(proxyLines.metrics, proxy),
       { where: 'Holdfast', line: `${settings.metricsToken.variable}=<a long random word>` },
@@ -84,8 +87,8 @@ async function checkContentAddress({ contentUrl }: Config): Promise<Finding> {
   if (contentUrl === null) {
     return advice(
       check,
-      'uploaded files have no host name of their own',
-      'A browser trusts all that comes from one name alike. A second name keeps what strangers upload apart from the site, should a browser ever run it.',
+      say`uploaded files have no host name of their own`,
+      say`A browser trusts all that comes from one name alike. A second name keeps what strangers upload apart from the site, should a browser ever run it.`,
       [{ where: 'Holdfast', line: `${settings.contentUrl.variable}=https://<another name of this server>` }],
     )
   }
@@ -96,11 +99,11 @@ async function checkContentAddress({ contentUrl }: Config): Promise<Finding> {
     within: MAY_TAKE,
   })
   if (!isNone(answer) && answer.body.includes('"holdfast"'))
-    return fine(check, `${contentUrl} reaches a Holdfast`)
+    return fine(check, say`${contentUrl} reaches a Holdfast`)
   return problem(
     check,
-    `${contentUrl} does not reach this server (${told(answer)})`,
-    'No file can be opened or downloaded.',
+    say`${contentUrl} does not reach this server (${told(answer)})`,
+    say`No file can be opened or downloaded.`,
     [{ where: 'Holdfast', line: `${settings.contentUrl.variable}=<the second name, or nothing>` }],
   )
 }

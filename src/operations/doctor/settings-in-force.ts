@@ -3,13 +3,13 @@ import type { Config } from '../../config.ts'
 import { isLoopback } from '../../core/loopback.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
-import { advice, type Finding, fine, problem } from './findings.ts'
+import { advice, type Finding, fine, problem, say } from './findings.ts'
 
 export function checkSettings(config: Config): readonly Finding[] {
   const found = [redirect(config), provider(config), largestFile(config)].filter(
     (finding) => finding !== null,
   )
-  return found.length > 0 ? found : [fine('settings', 'no setting stands in the way of another')]
+  return found.length > 0 ? found : [fine('settings', say`no setting stands in the way of another`)]
 }
 
 /** The store's address is opened by visitors where content addresses lead to it. */
@@ -21,13 +21,13 @@ function redirect({ s3, s3Redirect, publicUrl }: Config): Finding | null {
     line: `${settings.s3Endpoint.variable}=https://<a name that visitors reach>, or ${settings.s3Redirect.variable}=false`,
   }
   if (isLoopback(store)) {
-    return problem('settings', `downloads lead to ${store.origin}`, 'Only this machine can open it.', [
+    return problem('settings', say`downloads lead to ${store.origin}`, say`Only this machine can open it.`, [
       change,
     ])
   }
   if (publicUrl?.startsWith('https:') && store.protocol === 'http:') {
-    const why = 'Browsers refuse http content on an https page: pictures, films and downloads stay empty.'
-    return problem('settings', `downloads lead from https to ${store.origin}`, why, [change])
+    const why = say`Browsers refuse http content on an https page: pictures, films and downloads stay empty.`
+    return problem('settings', say`downloads lead from https to ${store.origin}`, why, [change])
   }
   return null
 }
@@ -38,8 +38,8 @@ function provider({ oidc }: Config): Finding | null {
   if (issuer.protocol === 'https:' || isLoopback(issuer)) return null
   return problem(
     'settings',
-    `signing in with ${oidc.name} is off`,
-    'Its answers could be forged on their way.',
+    say`signing in with ${oidc.name} is off`,
+    say`Its answers could be forged on their way.`,
     [{ where: 'Holdfast', line: `${settings.oidcIssuer.variable}=https://${issuer.host}` }],
   )
 }
@@ -50,8 +50,8 @@ function largestFile({ guestUploads, guestStorage, guestHourlySize, maxFileSize 
   if (!guestUploads || maxFileSize <= most) return null
   return advice(
     'settings',
-    `a guest may send ${formatSize(most)}, a file may have ${formatSize(maxFileSize)}`,
-    'Guests who choose a file in between are refused by a limit that is not about files.',
+    say`a guest may send ${formatSize(most)}, a file may have ${formatSize(maxFileSize)}`,
+    say`Guests who choose a file in between are refused by a limit that is not about files.`,
     [
       {
         where: 'Holdfast',

@@ -3,7 +3,7 @@ import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
 import type { IntegrityState, ScrubState } from '../integrity/integrity.ts'
 import { SCRUB_JOB } from '../integrity/scrub.ts'
-import { advice, type Finding, fine, problem } from './findings.ts'
+import { advice, type Finding, fine, problem, say } from './findings.ts'
 
 /** How many times its days something may wait to be read before the scrub counts as behind, as in the alert. */
 const PATIENCE = 1.5
@@ -18,11 +18,11 @@ export function checkStoredBytes(
 
 function damage(contents: number): Finding {
   const check = 'damage'
-  if (contents === 0) return fine(check, 'no content is marked as damaged')
+  if (contents === 0) return fine(check, say`no content is marked as damaged`)
   return problem(
     check,
-    contents === 1 ? 'one content is damaged' : `${contents.toLocaleString('en')} contents are damaged`,
-    'Their files are not sent. The disk, its cable or the memory may be failing, and damage more.',
+    contents === 1 ? say`one content is damaged` : say`${contents.toLocaleString('en')} contents are damaged`,
+    say`Their files are not sent. The disk, its cable or the memory may be failing, and damage more.`,
     [
       { where: 'shell', line: 'holdfast check                  # names the files' },
       { where: 'shell', line: 'holdfast check --from <backup>  # brings them back' },
@@ -34,10 +34,13 @@ const READS = 'scrub'
 
 function notRead(usesFolder: boolean): Finding {
   if (!usesFolder) {
-    return fine(READS, 'stored bytes are not read again, as is usual with S3, where reading may cost money')
+    return fine(
+      READS,
+      say`stored bytes are not read again, as is usual with S3, where reading may cost money`,
+    )
   }
-  const what = `stored bytes are not read again: ${settings.scrubDays.variable} is 0`
-  return advice(READS, what, 'A disk that loses bytes is noticed only when somebody needs the file.', [
+  const what = say`stored bytes are not read again: ${settings.scrubDays.variable} is 0`
+  return advice(READS, what, say`A disk that loses bytes is noticed only when somebody needs the file.`, [
     { where: 'Holdfast', line: `${settings.scrubDays.variable}=30` },
   ])
 }
@@ -46,8 +49,10 @@ function reading({ days, rate, oldest, due, job }: ScrubState, now: number): Fin
   if (job !== null && job.failures > 0) {
     return problem(
       READS,
-      `stored bytes are not read again: ${job.failure ?? 'the log has the reason'}`,
-      'A disk that loses bytes is noticed only when somebody needs the file.',
+      job.failure === null
+        ? say`stored bytes are not read again; the log has the reason`
+        : say`stored bytes are not read again: ${job.failure}`,
+      say`A disk that loses bytes is noticed only when somebody needs the file.`,
       job.state === 'set aside' ? [{ where: 'shell', line: `holdfast admin jobs retry "${SCRUB_JOB}"` }] : [],
     )
   }
@@ -55,11 +60,17 @@ function reading({ days, rate, oldest, due, job }: ScrubState, now: number): Fin
   if (waits > days * PATIENCE) {
     return problem(
       READS,
-      `some stored bytes were not read for ${waits} days; ${due.isAll ? '' : 'more than '}${formatSize(due.bytes)} are due`,
-      `All are meant to be read within ${days} days. The server reads ${formatSize(rate)} a second at most.`,
+      due.isAll
+        ? say`some stored bytes were not read for ${waits} days; ${formatSize(due.bytes)} are due`
+        : say`some stored bytes were not read for ${waits} days; more than ${formatSize(due.bytes)} are due`,
+      say`All are meant to be read within ${days} days. The server reads ${formatSize(rate)} a second at most.`,
       [{ where: 'Holdfast', line: `${settings.scrubRate.variable}=<more than ${formatSize(rate)}>` }],
     )
   }
-  const within = waits <= 1 ? 'the last day' : `the last ${waits} days`
-  return fine(READS, `all stored bytes were read or stored in ${within}`)
+  return fine(
+    READS,
+    waits <= 1
+      ? say`all stored bytes were read or stored in the last day`
+      : say`all stored bytes were read or stored in the last ${waits} days`,
+  )
 }

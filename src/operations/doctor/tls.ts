@@ -1,6 +1,6 @@
 import { connect, type TLSSocket } from 'node:tls'
 import { DAY, SECOND } from '../../domain/clock.ts'
-import { advice, type Finding, fine, problem, unknown } from './findings.ts'
+import { advice, type Finding, fine, problem, say, unknown } from './findings.ts'
 import { type NoAnswer, portOf, type RawAnswer, rawRequest, serverName } from './raw-request.ts'
 
 const MAY_TAKE = 10 * SECOND
@@ -18,13 +18,14 @@ interface Handshake {
 export async function checkTls(url: URL, health: RawAnswer | NoAnswer): Promise<Finding[]> {
   if (url.protocol !== 'https:') return [withoutTls(url)]
   const handshake = await handshakeWith(url).catch((error: Error) => error)
-  if (handshake instanceof Error) return [unknown('certificate', `no TLS connection: ${handshake.message}`)]
+  if (handshake instanceof Error)
+    return [unknown('certificate', say`no TLS connection: ${handshake.message}`)]
   const http2 = handshake.speaksHttp2
-    ? fine('http2', 'HTTP/2 is offered')
+    ? fine('http2', say`HTTP/2 is offered`)
     : advice(
         'http2',
-        'HTTP/2 is not offered',
-        'Pages with many thumbnails load one after another in batches of six.',
+        say`HTTP/2 is not offered`,
+        say`Pages with many thumbnails load one after another in batches of six.`,
         [
           { where: 'nginx', line: 'listen 443 ssl http2;' },
           { where: 'Apache', line: 'Protocols h2 http/1.1' },
@@ -36,11 +37,11 @@ export async function checkTls(url: URL, health: RawAnswer | NoAnswer): Promise<
 
 function withoutTls(url: URL): Finding {
   const isLocal = /^(localhost|127\.|\[::1\])/.test(url.hostname)
-  if (isLocal) return fine('certificate', `${url.origin} is this machine`)
+  if (isLocal) return fine('certificate', say`${url.origin} is this machine`)
   return problem(
     'certificate',
-    `${url.origin} is not encrypted`,
-    'Passwords, keys and files can be read by everybody on the way.',
+    say`${url.origin} is not encrypted`,
+    say`Passwords, keys and files can be read by everybody on the way.`,
     [{ where: 'Caddy', line: `${url.hostname} { reverse_proxy 127.0.0.1:3000 }` }],
   )
 }
@@ -77,29 +78,30 @@ function certificate({ fault, endsAt }: Handshake): Finding {
   if (fault !== null) {
     return problem(
       'certificate',
-      `the certificate is not valid: ${fault}`,
-      'Browsers warn of the site, and programs refuse it.',
+      say`the certificate is not valid: ${fault}`,
+      say`Browsers warn of the site, and programs refuse it.`,
     )
   }
-  if (endsAt === null) return unknown('certificate', 'the certificate does not say when it ends')
+  if (endsAt === null) return unknown('certificate', say`the certificate does not say when it ends`)
   const days = Math.floor((endsAt - Date.now()) / DAY)
   if (endsAt - Date.now() > RENEWED_BEFORE)
-    return fine('certificate', `the certificate is valid for ${days} more days`)
+    return fine('certificate', say`the certificate is valid for ${days} more days`)
   return problem(
     'certificate',
-    `the certificate ends in ${days} days`,
-    'It should have been renewed by now; without it nobody gets in.',
+    say`the certificate ends in ${days} days`,
+    say`It should have been renewed by now; without it nobody gets in.`,
     [{ where: 'certbot', line: 'certbot renew --dry-run' }],
   )
 }
 
 function hsts(health: RawAnswer | NoAnswer): Finding {
-  if ('failure' in health) return unknown('hsts', `no answer: ${health.reason}`)
-  if (health.headers.has('strict-transport-security')) return fine('hsts', 'browsers are told to use https')
+  if ('failure' in health) return unknown('hsts', say`no answer: ${health.reason}`)
+  if (health.headers.has('strict-transport-security'))
+    return fine('hsts', say`browsers are told to use https`)
   return advice(
     'hsts',
-    'the proxy takes Strict-Transport-Security away',
-    'Somebody on the way can send a visitor to http.',
+    say`the proxy takes Strict-Transport-Security away`,
+    say`Somebody on the way can send a visitor to http.`,
     [{ where: 'nginx', line: 'remove "proxy_hide_header Strict-Transport-Security"' }],
   )
 }
@@ -108,11 +110,11 @@ async function fromHttp(url: URL): Promise<Finding> {
   const plain = new URL(`http://${url.hostname}/`)
   const answer = await rawRequest(plain, { method: 'GET', path: '/', headers: {}, within: MAY_TAKE })
   const leads = 'failure' in answer ? null : answer.headers.get('location')
-  if (leads?.startsWith('https:')) return fine('from-http', 'http leads to https')
+  if (leads?.startsWith('https:')) return fine('from-http', say`http leads to https`)
   return advice(
     'from-http',
-    `${plain.origin} does not lead to https`,
-    'Who types the name without https sees an error.',
+    say`${plain.origin} does not lead to https`,
+    say`Who types the name without https sees an error.`,
     [{ where: 'nginx', line: 'server { listen 80; return 301 https://$host$request_uri; }' }],
   )
 }

@@ -1,4 +1,6 @@
-import { doctorTitlesDe } from './doctor-de.ts'
+import { doctorSentencesDe, doctorTitlesDe } from './doctor-de.ts'
+import { jobNamesDe } from './job-names-de.ts'
+import { settingDescriptionsDe } from './setting-descriptions-de.ts'
 import { settingsDe } from './settings-de.ts'
 import type { AdminPageTexts } from './texts.ts'
 
@@ -294,6 +296,7 @@ export const adminDe: AdminPageTexts = {
     },
     jobs: {
       title: 'Hintergrundaufgaben',
+      names: jobNamesDe,
       why: 'Was der Server von selbst tut. Eine Aufgabe, die immer wieder scheitert, wird für einen Tag ausgesetzt, oder bis jemand sie wieder startet.',
       empty: 'Es wurde noch keine Aufgabe ausgeführt.',
       states: { running: 'Läuft', 'set aside': 'Ausgesetzt' },
@@ -335,6 +338,7 @@ export const adminDe: AdminPageTexts = {
     },
     settings: {
       title: 'Geltende Einstellungen',
+      descriptions: settingDescriptionsDe,
       why: 'Sie werden aus der Umgebung gelesen, wenn der Server startet.',
       set: 'Gesetzt',
       empty: 'nicht gesetzt',
@@ -348,6 +352,7 @@ export const adminDe: AdminPageTexts = {
       sound: 'Es wurde kein Problem gefunden.',
       problems: { one: '{count} Problem wurde gefunden.', other: '{count} Probleme wurden gefunden.' },
       titles: doctorTitlesDe,
+      sentences: doctorSentencesDe,
       levels: { ok: 'In Ordnung', advice: 'Rat', problem: 'Problem', unknown: 'Unbekannt' },
       parts: {
         address: 'Öffentliche Adresse',

@@ -287,6 +287,7 @@ export const adminEn: AdminPageTexts = {
     },
     jobs: {
       title: 'Background jobs',
+      names: {},
       why: 'What the server does by itself. A job that keeps failing is put on hold for a day, or until somebody starts it again.',
       empty: 'No job has run yet.',
       states: { running: 'Running', 'set aside': 'On hold' },
@@ -328,6 +329,7 @@ export const adminEn: AdminPageTexts = {
     },
     settings: {
       title: 'Settings in force',
+      descriptions: {},
       why: 'They are read from the environment when the server starts.',
       set: 'Set',
       empty: 'not set',
@@ -341,6 +343,7 @@ export const adminEn: AdminPageTexts = {
       sound: 'No problem was found.',
       problems: { one: '{count} problem was found.', other: '{count} problems were found.' },
       titles: doctorTitlesEn,
+      sentences: {},
       levels: { ok: 'Fine', advice: 'Advice', problem: 'Problem', unknown: 'Not known' },
       parts: {
         address: 'Public address',

@@ -1,4 +1,4 @@
-import type { DoctorTitles } from '../../../web/admin/texts.ts'
+import type { DoctorTitles } from '../../../web/admin/doctor-texts.ts'
 
 export const doctorTitlesEn: DoctorTitles = {
   'disk-space': 'Disk space',

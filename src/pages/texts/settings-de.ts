@@ -189,6 +189,7 @@ export const settingsDe: SettingsPageTexts = {
       recoveryWhy:
         'Mit jedem kannst du dich einmal anmelden, wenn deine App nicht zur Hand ist. Bewahre sie sicher auf: Sie werden nur einmal angezeigt.',
       copyAll: 'Alle kopieren',
+      download: 'Als Text herunterladen',
       kept: 'Ich habe sie gespeichert',
       renew: 'Neue Wiederherstellungscodes',
       renewWhy: 'Die bisherigen gelten danach nicht mehr.',

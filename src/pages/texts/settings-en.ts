@@ -183,6 +183,7 @@ export const settingsEn: SettingsPageTexts = {
       recoveryWhy:
         'Each code signs you in once when you cannot use your app. Keep them in a safe place: they are shown only once.',
       copyAll: 'Copy all',
+      download: 'Download as text',
       kept: 'I have saved them',
       renew: 'New recovery codes',
       renewWhy: 'Your current codes stop working.',

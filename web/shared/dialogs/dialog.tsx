@@ -1,4 +1,4 @@
-import { type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Drawing } from '../drawings/drawing.tsx'
 
 interface DialogProps {
@@ -8,7 +8,7 @@ interface DialogProps {
   readonly closeText: string
   readonly children: ReactNode
   readonly isWide?: boolean
-  /** Disables closing by a click outside, for content that is shown only once. */
+  /** Leaves its own button as the only way out, for content that is shown only once. */
   readonly isHeld?: boolean
 }
 
@@ -32,6 +32,12 @@ export function Dialog({ title, close, closeText, children, isWide = false, isHe
     if (target === currentTarget && !isHeld) close()
   }
 
+  function press(event: KeyboardEvent): void {
+    event.stopPropagation()
+    // A second Escape would close it without asking.
+    if (isHeld && event.key === 'Escape') event.preventDefault()
+  }
+
   return (
     <dialog
       aria-labelledby={heading}
@@ -39,18 +45,20 @@ export function Dialog({ title, close, closeText, children, isWide = false, isHe
       data-wide={isWide || undefined}
       onCancel={(event) => {
         event.preventDefault()
-        close()
+        if (!isHeld) close()
       }}
       onClick={leave}
-      onKeyDown={(event) => event.stopPropagation()}
+      onKeyDown={press}
       ref={dialog}
     >
       <div className="dialog-content">
         <div className="dialog-head">
           <h2 id={heading}>{title}</h2>
-          <button aria-label={closeText} className="icon-button" onClick={close} type="button">
-            <Drawing of="cross" />
-          </button>
+          {isHeld ? null : (
+            <button aria-label={closeText} className="icon-button" onClick={close} type="button">
+              <Drawing of="cross" />
+            </button>
+          )}
         </div>
         {children}
       </div>
