@@ -30,7 +30,7 @@ describeInBrowser('administration', (browser) => {
   const openAs = (options = {}) =>
     openPageAs(browser(), host.url, root, { reducedMotion: 'reduce', ...options })
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-  const said = (page: Page, text: string) => page.locator('.said').filter({ hasText: text }).waitFor()
+  const said = (page: Page, text: string) => page.locator('.notice').filter({ hasText: text }).waitFor()
 
   async function expectNoFault(page: Page, what: string): Promise<void> {
     const faults = await faultsInBothColours(page)

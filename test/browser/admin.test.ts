@@ -36,7 +36,7 @@ describeInBrowser('administration', (browser) => {
   const openAs = (person: Visitor, options: BrowserContextOptions = {}) =>
     openPageAs(browser(), host.url, person, options)
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-  const said = (page: Page, text: string) => page.locator('.said').filter({ hasText: text }).waitFor()
+  const said = (page: Page, text: string) => page.locator('.notice').filter({ hasText: text }).waitFor()
   /** Returns when all that the page has asked for is there. */
   async function settled(page: Page): Promise<void> {
     await page.locator('.part').first().waitFor()

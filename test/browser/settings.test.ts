@@ -48,7 +48,7 @@ describeInBrowser('the settings', (browser) => {
   }
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-  const said = (page: Page, text: string) => page.locator('.said').filter({ hasText: text }).waitFor()
+  const said = (page: Page, text: string) => page.locator('.notice').filter({ hasText: text }).waitFor()
   const part = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
   /** The password in the dialog, or the form, that asks for it. */
   const own = (page: Page) => page.getByLabel('Your current password').last()

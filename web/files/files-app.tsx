@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import type { Saying } from '../shared/said.tsx'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
 import type { UploadEngine } from '../uploads/engine.ts'
@@ -14,7 +15,7 @@ import { Toolbar } from './list/toolbar.tsx'
 import { useDrops } from './list/use-drops.ts'
 import { isTouchDevice } from './list/use-entry-events.ts'
 import type { Manager } from './manager.ts'
-import { NoticeList, type Saying } from './notices.tsx'
+import { NoticeList } from './notices.tsx'
 import type { Preferences } from './preferences.ts'
 import { selectedCount } from './selection/selection.ts'
 import { StorageLine } from './storage-line.tsx'
@@ -96,12 +97,14 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
             <PathBar />
             <Toolbar engine={engine} look={look} setLook={setLook} />
             <EntryList look={look} />
-            <StorageLine />
-            <UploadsButton engine={engine} />
+            <div className="files-foot">
+              <NoticeList said={said} />
+              <StorageLine />
+              <UploadsButton engine={engine} />
+            </div>
           </section>
           {hasDetails ? <DetailsPanel close={closeDetails} /> : null}
         </div>
-        <NoticeList said={said} />
         {dialog === null ? null : <DialogOf close={() => setDialog(null)} dialog={dialog} engine={engine} />}
       </FilesContext>
     </ThemeProvider>

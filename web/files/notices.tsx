@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
+import { SAID_FOR, Said, type Saying } from '../shared/said.tsx'
 import { SignInLink, useSessionOver } from '../shared/sign-in-link.tsx'
 import { fill } from '../shared/words.ts'
 import { ClaimPanel } from '../uploads/claims/claim-panel.tsx'
@@ -13,17 +14,11 @@ import { reasonOf } from './network-text.ts'
 import type { FileOperation } from './operations.ts'
 import { SignedOutNotice } from './signed-out.tsx'
 
-/** Milliseconds for which it is said that all went well. */
-const SAID_FOR = 10_000
+/** Of operations. */
 const SHOWN = 3
 
 /** What was uploaded from here without an account. */
 const receipts = openReceiptStore(storage())
-
-/** Something that was said. The same words are said again when the object is another. */
-export interface Saying {
-  readonly text: string
-}
 
 /** What is being done and what was done, with what takes it back; and anything else there is to say. */
 export function NoticeList({ said }: { said: Saying }) {
@@ -96,21 +91,6 @@ function Notice({ operation }: { operation: FileOperation<OperationDone> }) {
           </button>
         ) : null}
       </div>
-    </div>
-  )
-}
-
-/** What is said once, and goes away by itself. */
-function Said({ saying }: { saying: Saying }) {
-  const [shown, setShown] = useState({ text: '', count: 0 })
-  useEffect(() => {
-    setShown(({ count }) => ({ text: saying.text, count: count + 1 }))
-    const timer = setTimeout(() => setShown(({ count }) => ({ text: '', count })), SAID_FOR)
-    return () => clearTimeout(timer)
-  }, [saying])
-  return (
-    <div className={shown.text === '' ? 'off-screen' : 'notice'} role="status">
-      <p key={shown.count}>{shown.text}</p>
     </div>
   )
 }

@@ -1,6 +1,8 @@
 import { Button } from '@mantine/core'
+import { useEffect } from 'react'
 import type { Notice } from '../../../src/contract/notice.ts'
 import { Loaded } from '../../shared/app/loaded.tsx'
+import { showNotice } from '../../shared/app/notice.ts'
 import { PageSection } from '../../shared/app/part.tsx'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { useAnswer } from '../../shared/app/use-answer.ts'
@@ -32,8 +34,10 @@ export function NoticeSection() {
 function PresentNotice({ notice, changed }: { notice: Notice | null; changed: () => Promise<void> }) {
   const { texts, say } = useAdmin()
   const { notice: names } = texts
-  const stands = useStanding()
+  const moment = useMoments()
   const { problem, isBusy, attempt } = useAttempt()
+  // The band above asks the server once a minute.
+  useEffect(() => showNotice(notice !== null && standingOf(notice) === 'shown' ? notice : null), [notice])
   if (notice === null) return <p className="quiet">{names.none}</p>
 
   function clear(): void {
@@ -45,7 +49,7 @@ function PresentNotice({ notice, changed }: { notice: Notice | null; changed: ()
 
   return (
     <>
-      <p>{stands(notice)}</p>
+      <p>{fill(names[standingOf(notice)], { time: notice.from === null ? '' : moment(notice.from) })}</p>
       <ProblemMessage text={problem} />
       <Button className="add" disabled={isBusy} onClick={clear} variant="default">
         {names.clear}
@@ -55,13 +59,8 @@ function PresentNotice({ notice, changed }: { notice: Notice | null; changed: ()
 }
 
 /** Whether people see it at this moment. */
-function useStanding(): (notice: Notice) => string {
-  const { notice: names } = useAdmin().texts
-  const moment = useMoments()
-  return ({ from, until }) => {
-    const now = Date.now()
-    if (until !== null && Date.parse(until) <= now) return names.over
-    if (from !== null && Date.parse(from) > now) return fill(names.later, { time: moment(from) })
-    return names.shown
-  }
+function standingOf({ from, until }: Notice): 'over' | 'later' | 'shown' {
+  const now = Date.now()
+  if (until !== null && Date.parse(until) <= now) return 'over'
+  return from !== null && Date.parse(from) > now ? 'later' : 'shown'
 }

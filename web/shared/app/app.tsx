@@ -1,11 +1,9 @@
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { ProofDialog } from '../dialogs/proof-dialog.tsx'
+import { Said, type Saying } from '../said.tsx'
 import { ThemeProvider } from '../theme-provider.tsx'
 import { createWords } from '../words.ts'
 import { AppContext, type AppTexts } from './app-context.ts'
-
-/** Milliseconds for which a confirmation is shown. */
-const MOMENT = 6000
 
 interface AppProps {
   readonly locale: string
@@ -15,17 +13,13 @@ interface AppProps {
 
 /** Wraps the sections of a signed-in user's page. */
 export function App({ locale, texts, children }: AppProps) {
-  const [said, say] = useState('')
+  const [said, setSaid] = useState<Saying>({ text: '' })
   const [asking, setAsking] = useState<((isProved: boolean) => void) | null>(null)
   const tools = useMemo(() => {
     const prove = () => new Promise<boolean>((resolve) => setAsking(() => resolve))
+    const say = (text: string) => setSaid({ text })
     return { locale, texts, words: createWords(locale), say, prove }
   }, [locale, texts])
-  useEffect(() => {
-    if (said === '') return
-    const timer = setTimeout(say, MOMENT, '')
-    return () => clearTimeout(timer)
-  }, [said])
   return (
     <ThemeProvider>
       <AppContext value={tools}>
@@ -38,9 +32,9 @@ export function App({ locale, texts, children }: AppProps) {
             }}
           />
         )}
-        <p className="said" role="status">
-          {said}
-        </p>
+        <div className="notices">
+          <Said saying={said} />
+        </div>
       </AppContext>
     </ThemeProvider>
   )

@@ -15,11 +15,20 @@ export function watchNotice(): void {
   }, EVERY)
 }
 
+/** Shows it at once, to whoever has just set it; null: none. */
+export function showNotice(notice: ShownNotice | null): void {
+  const place = document.querySelector<HTMLElement>('.site-notice')
+  if (place !== null) show(place, notice)
+}
+
 async function look(place: HTMLElement): Promise<void> {
   const response = await fetch('/api/v1/notice')
   if (!response.ok) return
   const notice = noticeOf(await response.json())
-  if (notice === undefined) return
+  if (notice !== undefined) show(place, notice)
+}
+
+function show(place: HTMLElement, notice: ShownNotice | null): void {
   place.hidden = notice === null
   place.textContent = notice?.text ?? ''
   place.className = `site-notice ${notice?.level ?? 'info'}`
