@@ -17,7 +17,7 @@ export interface FolderQuery extends FolderOrder {
   readonly look: FolderViewMode | null
 }
 
-export const DEFAULT_QUERY: FolderQuery = { page: 1, sort: 'created_at', order: 'desc', look: null }
+export const DEFAULT_QUERY: FolderQuery = { page: 1, sort: 'name', order: 'asc', look: null }
 
 /** Default direction: names ascending, everything else descending. */
 const ORDERS = { name: 'asc', size: 'desc', created_at: 'desc', downloads: 'desc' } as const satisfies Record<

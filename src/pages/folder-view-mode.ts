@@ -3,6 +3,8 @@ import type { Call } from '../server/call.ts'
 import { cookieValue, setCookie } from '../server/requests/cookies.ts'
 import {
   addressWithoutOrder,
+  askedOrder,
+  DEFAULT_QUERY,
   type FolderOrder,
   type FolderQuery,
   type FolderViewMode,
@@ -44,6 +46,7 @@ export async function rememberViewMode(
   view: FolderPageView,
 ): Promise<Response> {
   const response = page(call.site, pages.render.folderPage(view, await pages.reader(call)))
+  keepOrder(call, view, response)
   const asked = view.query.look
   if (asked === null || view.files.length === 0) return response
   const kept = asked === defaultViewMode(view.files) && view.pages === 1 ? null : asked
@@ -66,11 +69,20 @@ export function rememberedOrder(request: Request): FolderOrder | null {
  */
 export function rememberOrder(call: Call, url: string, query: FolderQuery): Response {
   const response = seeOther(new URL(url).pathname + addressWithoutOrder(query))
-  response.headers.append(
-    'Set-Cookie',
-    folderCookie(call, url, ORDER_COOKIE, orderName(query), ORDER_KEPT_FOR),
-  )
+  setOrder(call, url, query, response)
   return response
+}
+
+/** The order in the address of a folder of one page holds for the next visit too. */
+function keepOrder(call: Call, { url, query }: FolderPageView, response: Response): void {
+  const asked = askedOrder(call.url.searchParams)
+  const known = rememberedOrder(call.request) ?? DEFAULT_QUERY
+  if (asked !== null && orderName(asked) !== orderName(known)) setOrder(call, url, query, response)
+}
+
+function setOrder(call: Call, url: string, query: FolderOrder, response: Response): void {
+  const cookie = folderCookie(call, url, ORDER_COOKIE, orderName(query), ORDER_KEPT_FOR)
+  response.headers.append('Set-Cookie', cookie)
 }
 
 function folderCookie(call: Call, url: string, name: string, value: string, seconds: number): string {

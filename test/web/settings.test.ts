@@ -52,7 +52,9 @@ test('a key ends never, after so many days, or when a day is over', () => {
   const now = Date.UTC(2026, 0, 31, 12)
   expect(momentOf({ kind: 'never' }, now)).toBeNull()
   expect(momentOf({ kind: 'days', days: 30 }, now)).toBe('2026-03-02T12:00:00.000Z')
-  expect(momentOf({ kind: 'on', day: '2026-02-28' }, now)).toBe(new Date(2026, 2, 1, 0, 0, 0, -1).toISOString())
+  expect(momentOf({ kind: 'on', day: '2026-02-28' }, now)).toBe(
+    new Date(2026, 2, 1, 0, 0, 0, -1).toISOString(),
+  )
 })
 
 describe('the examples of a key', () => {

@@ -3,7 +3,8 @@ import { fill } from '../shared/words.ts'
 import type { FilePageParts } from './data.ts'
 import { element } from './elements.ts'
 import { pdfDataReaders } from './pdf-data.ts'
-import { showPage } from './pdf-page.ts'
+import { type PaintedPage, showPage } from './pdf-page.ts'
+import { enablePdfZoom } from './pdf-zoom.ts'
 import type { PreviewSource } from './source.ts'
 import { type PreviewContext, present, presentMessage } from './stage.ts'
 
@@ -51,7 +52,7 @@ export async function show({ stage, source, page, words }: PreviewContext): Prom
       ? fill(page.texts.firstPages, { shown: words.number(shown), total: pages })
       : null,
   )
-  paintInSight(document, frame, places)
+  enablePdfZoom(frame, paintInSight(document, frame, places))
 }
 
 async function open(source: PreviewSource, parts: FilePageParts): Promise<PDFDocumentProxy> {
@@ -90,19 +91,30 @@ async function readPatiently(source: PreviewSource, begin: number, end: number):
   return source.read(begin, end)
 }
 
-/** Paints pages that are in sight or next to it. */
-function paintInSight(document: PDFDocumentProxy, frame: HTMLElement, pages: readonly HTMLElement[]): void {
-  const painted = new Map<Element, () => void>()
+/** Paints pages that are in sight or next to it. Returns what paints these again, at another size. */
+function paintInSight(
+  document: PDFDocumentProxy,
+  frame: HTMLElement,
+  pages: readonly HTMLElement[],
+): () => void {
+  const painted = new Map<HTMLElement, PaintedPage>()
+  const paint = (target: HTMLElement) =>
+    painted.set(target, showPage(document, Number(target.dataset.page), target, painted.get(target)))
   const observer = new IntersectionObserver(
     (changes) => {
       for (const { target, isIntersecting } of changes) {
         if (!(target instanceof HTMLElement)) continue
-        painted.get(target)?.()
-        painted.delete(target)
-        if (isIntersecting) painted.set(target, showPage(document, Number(target.dataset.page), target))
+        if (isIntersecting) paint(target)
+        else {
+          painted.get(target)?.end()
+          painted.delete(target)
+        }
       }
     },
     { root: frame, rootMargin: '100% 0px' },
   )
   for (const page of pages) observer.observe(page)
+  return () => {
+    for (const page of [...painted.keys()]) paint(page)
+  }
 }
