@@ -221,12 +221,20 @@ describeInBrowser('the file manager', (browser) => {
     await using files = await openFilesPage(browser(), own)
     const { page } = files
     const name = page.getByRole('textbox', { name: 'Name' })
+    const renamed = ['Beta', 'Zeta v1.2', 'one.txt', 'three.png', 'two.txt']
+    // The list has the new name before the dialog is answered, and closes.
+    await page.route('**/api/v1/folder/*', async (route) => {
+      const response = await route.fetch()
+      if (response.ok()) await files.lists(...renamed)
+      await route.fulfill({ response })
+    })
     await files.row('Alpha').click()
     await files.press('F2')
     await name.waitFor()
     await page.keyboard.type('Zeta v1.2')
     await files.press('Enter')
-    await files.lists('Beta', 'Zeta v1.2', 'one.txt', 'three.png', 'two.txt')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.unrouteAll({ behavior: 'wait' })
     await page.getByRole('treeitem', { name: 'Zeta v1.2' }).waitFor()
     await page.locator('[data-row="1"]:focus').waitFor()
 

@@ -22,7 +22,8 @@ export function useRowFocus(grid: RefObject<HTMLElement | null>, focus: number, 
       active instanceof HTMLElement &&
       grid.current?.contains(active) === true &&
       active.dataset.row === String(focusBefore.current)
-    focusBefore.current = focus
+    // A dialog gives the focus back to the row that had it, whatever is in that row then.
+    if (active?.closest('dialog') == null) focusBefore.current = focus
     if (isDue.current || isLost || hasMoved) {
       const row = grid.current?.querySelector<HTMLElement>(`[data-row="${focus}"]`)
       if (row != null) {
