@@ -175,7 +175,7 @@ describeInBrowser('the page of a folder', (browser) => {
   })
 
   test('shows names in full where there is room, and their beginning and ending where there is not', async () => {
-    const long = `The ${'very '.repeat(20)}long report.pdf`
+    const long = `A ${'very '.repeat(20)}long report.pdf`
     const folder = await folderOf(['short.txt', long])
     for (const options of [PHONE, {}]) {
       await using visit = await open(options)
