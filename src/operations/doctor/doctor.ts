@@ -104,11 +104,7 @@ async function examineServer(look: Look, parts: OpenParts): Promise<Diagnosis> {
   const [machine, database, services, bytes, address] = await Promise.all([
     checkMachine(config, true),
     checkDatabase(parts.db, config, look.clock),
-    Promise.all([
-      checkStore(config, parts.probeStore),
-      checkDigests(look),
-      checkJobs(parts.jobs),
-    ]),
+    Promise.all([checkStore(config, parts.probeStore), checkDigests(look), checkJobs(parts.jobs)]),
     checkBytes(look, parts),
     checkAddress(look, parts.token()),
   ])
@@ -182,11 +178,7 @@ async function checkInside(look: Look): Promise<Inside> {
       await assertOwnStore(db, blobs)
       await blobs.probe()
     }
-    const services = [
-      await checkStore(config, probeStore),
-      await checkDigests(look),
-      ...ofServer,
-    ]
+    const services = [await checkStore(config, probeStore), await checkDigests(look), ...ofServer]
     const { links } = await openSecrets(db, await readSecret(config.secret), random)
     return { database, services, token: createProbes(createSigning(links), clock).token() }
   } catch (error) {
