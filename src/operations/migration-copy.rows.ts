@@ -37,7 +37,7 @@ interface ForeignKey {
  * Copies all rows, as they are at one moment, into the empty tables of the other schema, which are of the same version.
  * Their foreign keys are away meanwhile, since tables refer to each other in circles.
  */
-export async function copyRows(db: Database, from: string, to: string): Promise<void> {
+export async function copyTableRows(db: Database, from: string, to: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     await sql`set transaction isolation level repeatable read`.execute(trx)
     const { rows: keys } = await sql<ForeignKey>`

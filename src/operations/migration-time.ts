@@ -7,7 +7,7 @@ import { databaseVersion, migrate } from '../database/migrate.ts'
 import { connect, type OpenDatabase, openCopy, openRows, type StorageOptions } from '../storage.ts'
 import { writeRows } from './backup/backup.rows.ts'
 import { makeScratch } from './backup/scratch.ts'
-import { copyRows, currentSchema, dropSchema, makeSchema, tableBytes } from './migration-copy.rows.ts'
+import { copyTableRows, currentSchema, dropSchema, makeSchema, tableBytes } from './migration-copy.rows.ts'
 
 /** Schema of a copy in PostgreSQL. One that a killed run has left is replaced by the next. */
 const SCHEMA = 'holdfast_migration_copy'
@@ -92,7 +92,7 @@ async function measureSchema(db: Database, url: string, { begins, timed }: Told)
     const copying = await timed(async () => {
       await makeSchema(copy, SCHEMA)
       await migrate(copy, version)
-      await copyRows(copy, from, SCHEMA)
+      await copyTableRows(copy, from, SCHEMA)
     })
     return { kind: 'measured', copying, migrating: await timed(() => migrate(copy)) }
   } finally {

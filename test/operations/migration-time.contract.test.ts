@@ -10,7 +10,12 @@ import { openPostgres } from '../../src/database/postgres.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { systemRandom } from '../../src/domain/random.ts'
-import { copyRows, currentSchema, dropSchema, makeSchema } from '../../src/operations/migration-copy.rows.ts'
+import {
+  copyTableRows,
+  currentSchema,
+  dropSchema,
+  makeSchema,
+} from '../../src/operations/migration-copy.rows.ts'
 import { measureMigrations } from '../../src/operations/migration-time.ts'
 import { openCopy } from '../../src/storage.ts'
 import { createDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
@@ -104,7 +109,7 @@ describe.skipIf(reason !== null)('of PostgreSQL', () => {
       try {
         await makeSchema(copy, 'holdfast_other')
         await migrate(copy, OLD)
-        await copyRows(copy, source, 'holdfast_other')
+        await copyTableRows(copy, source, 'holdfast_other')
         await migrate(copy)
         const { rows: files } = await sql`select id, name, folder_id from files`.execute(copy)
         expect(files).toEqual([{ id: 8, name: 'file 10', folder_id: 3 }])

@@ -185,18 +185,19 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/operations/backup/backup-nodes.contract.test.ts':
     'PostgreSQL and a store; backup.test.ts has the rest in the whole run',
   'test/operations/backup/backup-targets.test.ts':
-    'many starts of the program; keeping.unit.test.ts has a rule',
-  'test/operations/backup/backup.test.ts': 'many starts of the program; keeping.unit.test.ts has a rule',
+    'many starts of the program; retention.unit.test.ts has a rule',
+  'test/operations/backup/backup.test.ts': 'many starts of the program; retention.unit.test.ts has a rule',
   'test/operations/backup/own-backups-nodes.contract.test.ts':
     'PostgreSQL and a store; own-backups.test.ts has the rest in the whole run',
-  'test/operations/backup/own-backups.test.ts': 'many starts of the program; keeping.unit.test.ts has a rule',
+  'test/operations/backup/own-backups.test.ts':
+    'many starts of the program; retention.unit.test.ts has a rule',
   'test/operations/doctor/doctor-nodes.contract.test.ts': 'nodes and proxies; the unit tests have its rules',
   'test/operations/doctor/doctor.test.ts': 'real proxies, and lines that are silent',
   'test/operations/integrity/marks.test.ts': 'check.test.ts and damages.test.ts mark and repair',
   'test/operations/migration-time.contract.test.ts':
     'copies in PostgreSQL; test/cli/migrate.test.ts has one of SQLite',
   'test/operations/mirror/mirror-folder.test.ts': 'many starts of the program; mirror.test.ts has some',
-  'test/operations/relocation/copying.contract.test.ts':
+  'test/operations/relocation/row-copy.contract.test.ts':
     'copies every table; migrations and relocation-bytes are quick',
   'test/server/authorization-matrix.test.ts': 'generated: every route; bound-keys.test.ts has some',
   'test/sharing/links/link-log.test.ts': 'link-claims.test.ts counts the same downloads',

@@ -4,7 +4,7 @@ import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import type { BackedUp, BackupStep, Keeping, Outcome } from '../../operations/backup/backup.ts'
+import type { BackedUp, BackupStep, Outcome, RetentionPolicy } from '../../operations/backup/backup.ts'
 
 import { printJson, printLines } from '../output.ts'
 import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
@@ -66,7 +66,7 @@ function readCount(text: string): number {
 function keepingOf(
   { keepDaily, keepWeekly, forServer }: Options,
   { backup: { own } }: Config,
-): Keeping | null {
+): RetentionPolicy | null {
   if (keepDaily !== undefined || keepWeekly !== undefined) {
     return { daily: keepDaily ?? 0, weekly: keepWeekly ?? 0 }
   }
@@ -91,7 +91,7 @@ async function run(
     random: systemRandom,
     place: targetOf(command, named, options, config),
     passphrase: await passphraseOf(config),
-    keeping: keepingOf(options, config),
+    retention: keepingOf(options, config),
     onlyOwn: forServer,
     rate: options.rate ?? (forServer ? (config.backup.own?.rate ?? null) : null),
     signal: stop.signal,

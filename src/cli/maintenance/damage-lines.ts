@@ -1,8 +1,8 @@
-import type { Damage } from '../../operations/relocation/relocate.ts'
+import type { UncopyableBlob } from '../../operations/relocation/relocate.ts'
 import { printProblem } from '../output.ts'
 
 /** Names contents that could not be copied, with their files. */
-export function printDamage(damaged: readonly Damage[], what: string): void {
+export function printDamage(damaged: readonly UncopyableBlob[], what: string): void {
   for (const { key, reason, files } of damaged) {
     printProblem(`damaged: content ${key} ${reason}, and ${what}`)
     for (const { slug, name, username, isRemoved } of files) {
@@ -12,7 +12,7 @@ export function printDamage(damaged: readonly Damage[], what: string): void {
 }
 
 /** Damaged contents as JSON, one entry per file. */
-export function damageJson(damaged: readonly Damage[]) {
+export function damageJson(damaged: readonly UncopyableBlob[]) {
   return damaged.flatMap(({ key, reason, files }) =>
     files.map(({ slug, name, username }) => ({ slug, name, owner: username, reason, key })),
   )

@@ -4,7 +4,7 @@ import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import type { Point, Restored } from '../../operations/backup/restore.ts'
+import type { RecoveryPoint, Restored } from '../../operations/backup/restore.ts'
 import type { RelocationStep } from '../../operations/relocation/relocate.ts'
 import { timeOf } from '../options.ts'
 import { printJson, printLines, printTable } from '../output.ts'
@@ -99,11 +99,11 @@ async function run(
   if (restored.damaged.length > 0) throw new ProblemsFound()
 }
 
-function pointJson({ takenAt, files, contents, bytes }: Point) {
+function pointJson({ takenAt, files, contents, bytes }: RecoveryPoint) {
   return { taken_at: new Date(takenAt).toISOString(), files, contents, bytes }
 }
 
-function tellPoints(points: readonly Point[], json: boolean): void {
+function tellPoints(points: readonly RecoveryPoint[], json: boolean): void {
   if (json) printJson(points.map(pointJson))
   else
     printTable(

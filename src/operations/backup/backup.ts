@@ -14,8 +14,8 @@ import { preconditionFailed } from '../../domain/errors.ts'
 import { makeBlobKey } from '../../domain/random.ts'
 import { openRows, type StorageOptions } from '../../storage.ts'
 import { withInstallation } from '../installation.ts'
-import type { Carrier } from '../relocation/blob-carrying.ts'
-import { copySnapshot } from '../relocation/copying.rows.ts'
+import type { BlobCopier } from '../relocation/blob-copier.ts'
+import { copyBlobs, type UncopyableBlob } from '../relocation/copy-blobs.ts'
 import {
   blobsAmong,
   forgetRelocated,
@@ -23,23 +23,23 @@ import {
   rememberAllBlobs,
   sumOfBlobs,
 } from '../relocation/relocated-blobs.rows.ts'
-import { carryBytes, type Damage } from '../relocation/relocation-bytes.ts'
+import { copySnapshot } from '../relocation/row-copy.rows.ts'
 import { watchedRows } from '../relocation/watched-rows.ts'
 import { liesWithServer, placeName } from '../store-places.ts'
 import { addCopied, listedAmong, liveFiles, makeListed, writeRows } from './backup.rows.ts'
-import { startCarryingThreads } from './carrying-threads.ts'
-import { doubtedWith, type Point } from './catalog.ts'
+import { addDoubted, type RecoveryPoint } from './catalog.ts'
+import { startCopyThreads } from './copy-threads.ts'
 import { type Durability, durabilityOf } from './durability.ts'
-import { type Keeping, keptPoints } from './keeping.ts'
 import { runsOf } from './own-runs.ts'
 import { packRows, unpackRows } from './packing.ts'
 import { removeUnwanted } from './pruning.ts'
+import { type RetentionPolicy, retainedPoints } from './retention.ts'
 import { makeScratch } from './scratch.ts'
 import { openToWrite, presentCatalog, type Target, type TargetOptions } from './target.ts'
 
 export type { StorePlace } from '../../config/setting-groups.ts'
-export type { Keeping } from './keeping.ts'
 export type { Outcome } from './own-runs.ts'
+export type { RetentionPolicy } from './retention.ts'
 
 export type BackupStep = 'bytes' | 'rows' | 'compare' | 'new bytes' | 'pack' | 'prune'
 
@@ -52,7 +52,7 @@ export interface BackupWatch {
 export type Backup = StorageOptions &
   TargetOptions & {
     /** Null: every point is kept. */
-    readonly keeping: Keeping | null
+    readonly retention: RetentionPolicy | null
     /**
      * Adds only to a backup of this installation, and begins one only where there never was one: nobody looks on, and a
      * disk may not be mounted.
@@ -64,12 +64,12 @@ export type Backup = StorageOptions &
   }
 
 export interface BackedUp {
-  readonly point: Point
+  readonly point: RecoveryPoint
   /** What was not in the backup before. */
   readonly copied: { readonly contents: number; readonly bytes: number }
   /** Points that were dropped. */
   readonly dropped: number
-  readonly damaged: readonly Damage[]
+  readonly damaged: readonly UncopyableBlob[]
 }
 
 /** How often the rows are read again because a content that they name was removed meanwhile. */
@@ -95,7 +95,7 @@ export async function backUp(backup: Backup): Promise<BackedUp> {
       const durability = await durabilityOf(place)
       const { s3, dataDir, groupRead } = config
       const { isSyncedLater } = durability
-      const copier = startCarryingThreads(
+      const copier = startCopyThreads(
         { config: { s3, dataDir, groupRead }, place, key: target.key, isSyncedLater, rate },
         (bytes) => {
           durability.wrote(bytes)
@@ -132,7 +132,7 @@ type Run = Backup & {
   readonly db: Database
   readonly target: Target
   readonly durability: Durability
-  readonly copier: Carrier
+  readonly copier: BlobCopier
   /** A folder for what this run alone needs. */
   readonly scratch: string
   /** Of the pair of database and store. */
@@ -140,12 +140,12 @@ type Run = Backup & {
 }
 
 async function addPoint(run: Run): Promise<BackedUp> {
-  const { target, durability, keeping, watch, random, scratch, mark } = run
+  const { target, durability, retention, watch, random, scratch, mark } = run
   const copied = { contents: 0, bytes: 0 }
   const memory = await rememberLast(run)
   try {
     watch.begin('bytes', await sumOfBlobs(run.db))
-    await carry(run, run.db, memory, copied)
+    await copyContents(run, run.db, memory, copied)
     await addCopied(memory)
     const { file, damaged, ...taken } = await takeSnapshot(run, memory, copied)
     watch.begin('pack', { count: 0, bytes: 0 })
@@ -154,14 +154,14 @@ async function addPoint(run: Run): Promise<BackedUp> {
     await durability.settle()
     const points = [...target.catalog.present.points, point]
     // What is damaged still is looked at again by the next run.
-    const doubted = doubtedWith(
+    const doubted = addDoubted(
       [],
       damaged.map((each) => each.key),
     )
     await target.catalog.change({ points, installation: mark, doubted })
-    const kept = keptPoints(points, keeping)
+    const kept = retainedPoints(points, retention)
     const dropped = points.length - kept.length
-    if (dropped > 0 || (keeping !== null && target.catalog.present.unswept)) {
+    if (dropped > 0 || (retention !== null && target.catalog.present.unswept)) {
       watch.begin('prune', { count: 0, bytes: 0 })
       await removeUnwanted(target, kept, scratch)
     }
@@ -200,16 +200,16 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
 }
 
 /** Copies the contents that the rows name and the memory does not. */
-function carry(
+function copyContents(
   { copier, durability, signal, watch }: Run,
   rows: Database,
   memory: Database,
   copied: { contents: number; bytes: number },
-): Promise<Damage[]> {
-  return carryBytes({
+): Promise<UncopyableBlob[]> {
+  return copyBlobs({
     rows,
     memory,
-    carrier: copier,
+    copier: copier,
     listed: (keys) => listedAmong(memory, keys),
     signal,
     onBlob({ key, size }, wasThere) {
@@ -222,10 +222,10 @@ function carry(
   })
 }
 
-interface Taken extends Pick<Point, 'takenAt' | 'files' | 'contents' | 'bytes'> {
+interface Taken extends Pick<RecoveryPoint, 'takenAt' | 'files' | 'contents' | 'bytes'> {
   /** Holds the rows. */
   readonly file: string
-  readonly damaged: readonly Damage[]
+  readonly damaged: readonly UncopyableBlob[]
 }
 
 async function takeSnapshot(
@@ -241,7 +241,7 @@ async function takeSnapshot(
       await copyRowsInto(run, rows)
       const sum = await sumOfBlobs(rows)
       watch.begin('new bytes', sum)
-      const damaged = await carry(run, rows, memory, copied)
+      const damaged = await copyContents(run, rows, memory, copied)
       const there = await blobsAmong(
         db,
         damaged.map(({ key }) => key),

@@ -30,7 +30,7 @@ const point = z.object({
   /** Contents that were missing or damaged already. */
   damaged: z.int(),
 })
-export type Point = z.infer<typeof point>
+export type RecoveryPoint = z.infer<typeof point>
 
 const catalog = z.object({
   holdfastBackup: z.literal(FORMAT),
@@ -65,8 +65,8 @@ const SETTLES_WITHIN = SECOND / 2
 /** The catalog is read and written as a whole. */
 const MOST_DOUBTED = 10_000
 
-/** What `doubted` is when these are added. */
-export function doubtedWith(present: Catalog['doubted'] = [], keys: readonly BlobKey[]): Catalog['doubted'] {
+/** `doubted` with these keys added. */
+export function addDoubted(present: Catalog['doubted'] = [], keys: readonly BlobKey[]): Catalog['doubted'] {
   if (present === 'all') return present
   const both = [...new Set([...present, ...keys])]
   return both.length > MOST_DOUBTED ? 'all' : both

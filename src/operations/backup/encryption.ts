@@ -5,7 +5,7 @@
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { type BlobBody, streamOf } from '../../blobs/blob-store.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { piecesOf } from '../relocation/blob-carrying.ts'
+import { piecesOf } from '../relocation/blob-copier.ts'
 import type { BackupStore } from './backup-store.ts'
 import { CHUNK, isSealed, opened, SealingWriter, TAG } from './sealed-contents.ts'
 

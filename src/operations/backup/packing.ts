@@ -7,7 +7,7 @@ import { chunksOf } from '../../blobs/blob-store.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { BackupStore } from './backup-store.ts'
-import type { Point } from './catalog.ts'
+import type { RecoveryPoint } from './catalog.ts'
 
 /** What was written: its size, and the SHA-256 of it. */
 export async function packRows(
@@ -35,7 +35,7 @@ export async function packRows(
 }
 
 /** Throws Refusal PRECONDITION_FAILED when the rows of that point are damaged. */
-export async function unpackRows(store: BackupStore, point: Point, path: string): Promise<void> {
+export async function unpackRows(store: BackupStore, point: RecoveryPoint, path: string): Promise<void> {
   const hash = new Bun.CryptoHasher('sha256')
   async function* packed(): AsyncGenerator<Uint8Array> {
     const body = await store.read(point.key, 0, point.size, point.size)

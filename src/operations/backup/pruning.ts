@@ -8,7 +8,7 @@ import { openRows } from '../../storage.ts'
 import { makeRelocatedBlobs, relocatedAmong, rememberRelocated } from '../relocation/relocated-blobs.rows.ts'
 import { contentKeys } from './backup.rows.ts'
 import type { BackupStore } from './backup-store.ts'
-import type { Point } from './catalog.ts'
+import type { RecoveryPoint } from './catalog.ts'
 import { unpackRows } from './packing.ts'
 import type { Target } from './target.ts'
 
@@ -20,7 +20,7 @@ const BATCH = 500
  */
 export async function removeUnwanted(
   { store, catalog }: Target,
-  kept: readonly Point[],
+  kept: readonly RecoveryPoint[],
   scratch: string,
 ): Promise<void> {
   const wanted = openRows(join(scratch, 'wanted.sqlite'))
@@ -48,7 +48,7 @@ export async function removeUnwanted(
 async function rememberContents(
   wanted: Database,
   store: BackupStore,
-  point: Point,
+  point: RecoveryPoint,
   scratch: string,
 ): Promise<void> {
   const path = join(scratch, 'kept.sqlite')

@@ -9,17 +9,17 @@ import type { Database } from '../../database/database.ts'
 import { isBlank } from '../../database/migrate.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { connect, holdDataFolder, openBlobs, openRows, type StorageOptions } from '../../storage.ts'
-import { holdsNothing } from '../relocation/copying.rows.ts'
+import type { UncopyableBlob } from '../relocation/copy-blobs.ts'
 import { relocateBlobs as copyInstallation, type RelocationWatch } from '../relocation/relocation.ts'
-import type { Damage } from '../relocation/relocation-bytes.ts'
+import { holdsNothing } from '../relocation/row-copy.rows.ts'
 import { contentKeys } from './backup.rows.ts'
 import type { BackupStore } from './backup-store.ts'
-import { doubtedWith, type Point } from './catalog.ts'
+import { addDoubted, type RecoveryPoint } from './catalog.ts'
 import { unpackRows } from './packing.ts'
 import { makeScratch } from './scratch.ts'
 import { openToRead, type TargetOptions } from './target.ts'
 
-export type { Point } from './catalog.ts'
+export type { RecoveryPoint } from './catalog.ts'
 
 export type Restoring = StorageOptions &
   TargetOptions & {
@@ -29,13 +29,13 @@ export type Restoring = StorageOptions &
   }
 
 export interface Restored {
-  readonly point: Point
+  readonly point: RecoveryPoint
   /** Contents that the backup has not, or not as they were uploaded: their files are restored without bytes. */
-  readonly damaged: readonly Damage[]
+  readonly damaged: readonly UncopyableBlob[]
 }
 
 /** The points of a backup, the oldest first. Throws Refusal PRECONDITION_FAILED where there is none. */
-export async function pointsOf(options: TargetOptions): Promise<readonly Point[]> {
+export async function pointsOf(options: TargetOptions): Promise<readonly RecoveryPoint[]> {
   const { catalog } = await openToRead(options)
   await catalog.release()
   return catalog.present.points
@@ -79,7 +79,7 @@ export async function restore(restoring: Restoring): Promise<Restored> {
     })
     if (damaged.length > 0) {
       const keys = damaged.map(({ key }) => key)
-      await catalog.change({ doubted: doubtedWith(catalog.present.doubted, keys) })
+      await catalog.change({ doubted: addDoubted(catalog.present.doubted, keys) })
     }
     return { point, damaged }
   } finally {

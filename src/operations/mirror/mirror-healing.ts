@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
 import type { Heal } from '../integrity/check.ts'
 import { bringBack } from './bringing-back.ts'
-import { isOutage } from './copying.ts'
+import { isOutage } from './mirror-copier.ts'
 import { type Mirror, openMirror } from './mirror-store.ts'
 
 /**

@@ -4,8 +4,8 @@ import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
 import { type BroughtBack, bringBack } from './bringing-back.ts'
 import { type Clearing, clearMirror } from './clearing.ts'
-import { Copier, type Copying, isOutage } from './copying.ts'
 import { dueKeys, type MirroredContent, mirroredAfter, oldestLacking, setTimes } from './mirror.rows.ts'
+import { isOutage, MirrorCopier, type MirrorCopyParts } from './mirror-copier.ts'
 
 const BATCH = 50
 /** Contents that cannot be brought back, each for a reason of its own, after which the others wait. */
@@ -13,7 +13,7 @@ const MOST_FAILURES = 10
 /** How often damaged contents are looked for while others are copied. */
 const LOOKS_EVERY = MINUTE
 
-export interface Upkeep extends Omit<Copying, 'minFree'>, Clearing {
+export interface Upkeep extends Omit<MirrorCopyParts, 'minFree'>, Clearing {
   /** Bytes that stay free on the disks of both stores. */
   readonly minFree: number
   readonly onBroughtBack: (key: BlobKey, result: BroughtBack) => void
@@ -31,7 +31,7 @@ export async function isMirrorToDo(db: Database, clock: Pick<Clock, 'now'>): Pro
 /** Does all of it once. Throws the reason of the signal, MirrorUnusable, and what the stores throw. */
 export async function keepMirror(upkeep: Upkeep): Promise<void> {
   const { clock, onCopied } = upkeep
-  const copier = new Copier(upkeep)
+  const copier = new MirrorCopier(upkeep)
   let looked = Number.NEGATIVE_INFINITY
   for (;;) {
     if (clock.timers.monotonic() - looked >= LOOKS_EVERY) {

@@ -5,8 +5,8 @@ import type { StorageOptions } from '../../storage.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs } from '../../storage.ts'
 import { relocateBlobs as moveInstallation, type Relocated, type RelocationParts } from './relocation.ts'
 
+export type { UncopyableBlob } from './copy-blobs.ts'
 export type { Relocated, RelocationStep } from './relocation.ts'
-export type { Damage } from './relocation-bytes.ts'
 
 /** Which parts have different locations in the two configurations. */
 export function whatMoves(from: Config, to: Config): { readonly rows: boolean; readonly bytes: boolean } {

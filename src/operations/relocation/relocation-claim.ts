@@ -12,8 +12,8 @@ import { isBlank, migrate } from '../../database/migrate.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { Random } from '../../domain/random.ts'
-import { holdsNothing } from './copying.rows.ts'
 import { dropRelocatedBlobs, makeRelocatedBlobs } from './relocated-blobs.rows.ts'
+import { holdsNothing } from './row-copy.rows.ts'
 
 export type RelocationClaim =
   /** Everything was copied and the store assigned to the new database when the final step was interrupted. */

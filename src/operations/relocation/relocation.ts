@@ -13,12 +13,12 @@ import type { BlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { endEveryUpload } from '../../uploads/resumable/upload-ends.rows.ts'
 import { unpaced } from '../integrity/pace.ts'
-import { carrierOn } from './blob-carrying.ts'
-import { compareOnThreads } from './comparing.ts'
-import { copyRows } from './copying.rows.ts'
+import { createBlobCopier } from './blob-copier.ts'
+import { verifyOnThreads } from './byte-verifier.ts'
+import { copyBlobs, type UncopyableBlob } from './copy-blobs.ts'
 import { blobsAmong, blobsNotRelocated, dropRelocatedBlobs, sumOfBlobs } from './relocated-blobs.rows.ts'
-import { carryBytes, type Damage } from './relocation-bytes.ts'
 import { claimTarget } from './relocation-claim.ts'
+import { copyRows } from './row-copy.rows.ts'
 import { watchedRows } from './watched-rows.ts'
 
 export type RelocationStep = 'watch' | 'bytes' | 'rows' | 'compare' | 'switch'
@@ -47,7 +47,7 @@ export interface RelocationParts extends Move {
 export interface Relocated {
   /** False when damage was found and not skipped: then nothing has changed. */
   readonly isSwitched: boolean
-  readonly damaged: readonly Damage[]
+  readonly damaged: readonly UncopyableBlob[]
 }
 
 /**
@@ -100,31 +100,34 @@ async function watchForServers({
   return Promise.all(shared.map(({ db }) => assertNoServerRuns(db, { clock, pause, signal })))
 }
 
-async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: boolean): Promise<Damage[]> {
+async function moveBytes(
+  { source, target, ...parts }: RelocationParts,
+  goesOn: boolean,
+): Promise<UncopyableBlob[]> {
   const { watch, signal, pause } = parts
   watch.begin('bytes', await sumOfBlobs(source.db))
-  const comparing = compareOnThreads()
+  const verifier = verifyOnThreads()
   try {
-    const carrier = carrierOn({
+    const copier = createBlobCopier({
       from: source.blobs,
       to: target.blobs,
       goesOn,
       readsBack: true,
-      comparing,
+      verifier,
       pace: unpaced,
       pause,
       onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
     })
-    return await carryBytes({
+    return await copyBlobs({
       rows: source.db,
       memory: target.db,
-      carrier,
+      copier,
       listed: null,
       signal,
       onBlob: ({ size }, wasThere) => watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere }),
     })
   } finally {
-    comparing.close()
+    verifier.close()
   }
 }
 
@@ -141,7 +144,7 @@ async function moveRows(parts: RelocationParts): Promise<void> {
 }
 
 /** Throws when a row references a blob that was not copied, because the source was changed meanwhile. */
-async function assertAllThere(db: Database, damaged: readonly Damage[]): Promise<void> {
+async function assertAllThere(db: Database, damaged: readonly UncopyableBlob[]): Promise<void> {
   const known = new Set(damaged.map(({ key }) => key))
   let after: BlobKey | null = null
   for (;;) {

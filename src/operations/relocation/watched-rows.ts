@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../core/throttle.ts'
 import type { Database } from '../../database/database.ts'
-import { type Copying, countRows } from './copying.rows.ts'
+import { countRows, type RowCopy } from './row-copy.rows.ts'
 
 interface Amount {
   readonly count: number
@@ -18,9 +18,9 @@ interface Watched {
 /** Tells the watch how many rows of the database were copied, then compared. Stops with the signal's reason. */
 export async function watchedRows(
   db: Database,
-  which: Pick<Copying, 'sameStore'>,
+  which: Pick<RowCopy, 'sameStore'>,
   { watch, signal }: Watched,
-): Promise<Copying['onRows']> {
+): Promise<RowCopy['onRows']> {
   const count = await countRows(db, which)
   let step: 'copied' | 'compared' = 'copied'
   watch.begin('rows', { count, bytes: 0 })

@@ -20,7 +20,7 @@ import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { checkMirror } from '../../../src/operations/doctor/mirror.ts'
 import { unpaced } from '../../../src/operations/integrity/pace.ts'
-import { Copier } from '../../../src/operations/mirror/copying.ts'
+import { MirrorCopier } from '../../../src/operations/mirror/mirror-copier.ts'
 import { type Mirror, MirrorUnusable, openMirror } from '../../../src/operations/mirror/mirror-store.ts'
 import { MAIN, onlyThese } from '../../cli/command.ts'
 import { readMetrics } from '../../support/clients/metrics.ts'
@@ -183,8 +183,8 @@ test('a store that is not mounted is not filled from the mirror, and nothing in 
   expect(await it.downloaded(file)).toEqual(whole('the store is away'))
 })
 
-async function copierTo(mirror: Mirror): Promise<Copier> {
-  return new Copier({
+async function copierTo(mirror: Mirror): Promise<MirrorCopier> {
+  return new MirrorCopier({
     db: it.host.database,
     blobs: await storeOf(it.host),
     mirror,

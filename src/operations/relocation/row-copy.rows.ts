@@ -85,7 +85,7 @@ const unfinished = ['reservations', 'uploads']
 /** Rows per batch: even for the widest table below the limit of parameters in one statement. */
 const BATCH = 500
 
-export interface Copying {
+export interface RowCopy {
   readonly from: Database
   readonly to: Database
   /** Keys of `meta` that each database keeps for itself. */
@@ -102,37 +102,37 @@ export interface Copying {
  * Replaces the rows of `to` with those of `from`, then compares them one by one. `from` is locked against
  * changes meanwhile. An interrupted copy must be repeated from its beginning.
  */
-export async function copyRows(copying: Copying): Promise<void> {
-  const { from, to, sameStore } = copying
+export async function copyRows(copy: RowCopy): Promise<void> {
+  const { from, to, sameStore } = copy
   await inTransaction(from, async (source) => {
     await lockTables(source, ['meta', ...unfinished, ...Object.keys(copied)])
-    await copyFrom(source, copying)
+    await copyFrom(source, copy)
     if (sameStore) await uploadsToGarbage(source, to)
   })
 }
 
 /** The same with the rows of one moment, while servers go on changing `from`. */
-export async function copySnapshot(copying: Copying): Promise<void> {
-  await inSnapshot(copying.from, (source) => copyFrom(source, copying))
+export async function copySnapshot(copy: RowCopy): Promise<void> {
+  await inSnapshot(copy.from, (source) => copyFrom(source, copy))
 }
 
-async function copyFrom(source: Trx, copying: Copying): Promise<void> {
-  const { to } = copying
+async function copyFrom(source: Trx, copy: RowCopy): Promise<void> {
+  const { to } = copy
   await inTransaction(to, (trx) => emptyTables(trx, [...unfinished, ...emptied]))
   for (const [table, { hasIds }] of tables) {
-    await copyTable({ ...copying, from: source }, table)
+    await copyTable({ ...copy, from: source }, table)
     const last = hasIds ? await lastId(source, table) : null
     if (last !== null) await inTransaction(to, (trx) => setLastId(trx, table, last))
   }
-  await copyMeta({ ...copying, from: source })
-  for (const [table] of tables) await compareTable({ ...copying, from: source }, table)
+  await copyMeta({ ...copy, from: source })
+  for (const [table] of tables) await compareTable({ ...copy, from: source }, table)
 }
 
 /** Copying with `from` as the transaction that locks its tables. */
-type CopyingStep = Omit<Copying, 'from'> & { readonly from: Trx }
+type RowCopyStep = Omit<RowCopy, 'from'> & { readonly from: Trx }
 
 /** Number of rows to copy. */
-export async function countRows(db: Database, { sameStore }: Pick<Copying, 'sameStore'>): Promise<number> {
+export async function countRows(db: Database, { sameStore }: Pick<RowCopy, 'sameStore'>): Promise<number> {
   let count = 0
   for (const [table] of tables) {
     if (isLeftOut(table, sameStore)) continue
@@ -163,7 +163,7 @@ function isLeftOut(table: string, sameStore: boolean): boolean {
   return (table === 'blob_garbage' || table === 'thumbnails') && !sameStore
 }
 
-async function copyTable({ from, to, sameStore, onRows }: CopyingStep, name: string): Promise<void> {
+async function copyTable({ from, to, sameStore, onRows }: RowCopyStep, name: string): Promise<void> {
   if (isLeftOut(name, sameStore)) return
   const isKept = tables.find(([table]) => table === name)?.[1].isOnlyAddedTo === true
   const present = isKept ? await lastRow(to, name) : undefined
@@ -178,7 +178,7 @@ async function copyTable({ from, to, sameStore, onRows }: CopyingStep, name: str
   await inTransaction(to, (trx) => withParentsLater(trx, () => copy((rows) => insertRows(trx, name, rows))))
 }
 
-async function compareTable({ from, to, sameStore, onRows }: CopyingStep, name: string): Promise<void> {
+async function compareTable({ from, to, sameStore, onRows }: RowCopyStep, name: string): Promise<void> {
   if (isLeftOut(name, sameStore)) return
   const arrived = batches(to, name)
   let isMore = false
@@ -247,7 +247,7 @@ async function insertRows(trx: Trx, name: string, rows: readonly Row[]): Promise
   await sql`insert into ${sql.table(name)} (${names}) values ${sql.join(values)}`.execute(trx)
 }
 
-async function copyMeta({ from, to, ownMeta }: CopyingStep): Promise<void> {
+async function copyMeta({ from, to, ownMeta }: RowCopyStep): Promise<void> {
   const own = ['version', ...ownMeta]
   const rows = await from.selectFrom('meta').selectAll().where('key', 'not in', own).execute()
   await inTransaction(to, async (trx) => {

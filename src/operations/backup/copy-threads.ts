@@ -2,102 +2,102 @@
 import { availableParallelism } from 'node:os'
 import { StoreFailure } from '../../blobs/blob-store.ts'
 import { entryPath } from '../../program/entries.ts'
-import type { CarriedBlob, Carrier, Known } from '../relocation/blob-carrying.ts'
+import type { BlobCopier, CopiedBlob, KnownAtTarget } from '../relocation/blob-copier.ts'
 import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
-import type { CarryingReply, CarryingRequest, ThreadOrder } from './carrying-messages.ts'
+import type { CopyReply, CopyRequest, CopyThreadOptions } from './copy-messages.ts'
 
 const MOST_THREADS = 4
 /** Contents that one thread has under way before another one is started. */
 const ENOUGH_FOR_ONE = 2
 
-export interface CarryingThreads extends Carrier {
+export interface CopyThreads extends BlobCopier {
   /** Ends the threads, once what is under way has ended. */
   close(): Promise<void>
 }
 
 /** Starts threads as they are needed. `onBytes` is called with the progress. */
-export function startCarryingThreads(order: ThreadOrder, onBytes: (bytes: number) => void): CarryingThreads {
+export function startCopyThreads(order: CopyThreadOptions, onBytes: (bytes: number) => void): CopyThreads {
   // A bounded rate is that of one thread.
   const most = order.rate === null ? Math.max(1, Math.min(MOST_THREADS, availableParallelism())) : 1
-  const threads: CarryingThread[] = []
+  const threads: CopyThread[] = []
 
-  function idlest(): CarryingThread {
+  function idlest(): CopyThread {
     const [first, ...others] = threads
     const found = others.reduce((one, other) => (other.underWay < (one?.underWay ?? 0) ? other : one), first)
     if (found !== undefined && (found.underWay < ENOUGH_FOR_ONE || threads.length === most)) return found
-    const started = new CarryingThread(order, onBytes)
+    const started = new CopyThread(order, onBytes)
     threads.push(started)
     return started
   }
 
   return {
-    carry: (blob, known, signal) => idlest().carry(blob, known, signal),
+    copy: (blob, known, signal) => idlest().copy(blob, known, signal),
     async close() {
       await Promise.all(threads.map((thread) => thread.close()))
     },
   }
 }
 
-type Turn = ReturnType<typeof Promise.withResolvers<CarriedBlob>>
+type PendingCopy = ReturnType<typeof Promise.withResolvers<CopiedBlob>>
 
-class CarryingThread {
-  readonly #worker = new Worker(entryPath('operations/backup/carrying-thread'))
-  readonly #turns = new Map<BlobToMove['id'], Turn>()
+class CopyThread {
+  readonly #worker = new Worker(entryPath('operations/backup/copy-thread'))
+  readonly #pending = new Map<BlobToMove['id'], PendingCopy>()
   #failure: Error | null = null
 
-  constructor(order: ThreadOrder, onBytes: (bytes: number) => void) {
-    this.#worker.onmessage = ({ data }: MessageEvent<CarryingReply>) => {
+  constructor(order: CopyThreadOptions, onBytes: (bytes: number) => void) {
+    this.#worker.onmessage = ({ data }: MessageEvent<CopyReply>) => {
       if (data.kind === 'bytes') onBytes(data.bytes)
       else this.#ended(data)
     }
     this.#worker.onerror = ({ message }) => {
       this.#failure = new Error(`a thread of the backup failed: ${message}`)
-      for (const turn of this.#turns.values()) turn.reject(this.#failure)
+      for (const pending of this.#pending.values()) pending.reject(this.#failure)
     }
     this.#send({ kind: 'open', ...order })
   }
 
   get underWay(): number {
-    return this.#turns.size
+    return this.#pending.size
   }
 
   /** A content is under way once at a time. */
-  async carry(blob: BlobToMove, known: Known, signal: AbortSignal): Promise<CarriedBlob> {
+  async copy(blob: BlobToMove, known: KnownAtTarget, signal: AbortSignal): Promise<CopiedBlob> {
     if (this.#failure !== null) throw this.#failure
     signal.throwIfAborted()
-    const turn = Promise.withResolvers<CarriedBlob>()
-    this.#turns.set(blob.id, turn)
-    this.#send({ kind: 'carry', blob, known })
+    const pending = Promise.withResolvers<CopiedBlob>()
+    this.#pending.set(blob.id, pending)
+    this.#send({ kind: 'copy', blob, known })
     const stop = () => this.#send({ kind: 'stop' })
     signal.addEventListener('abort', stop, { once: true })
     try {
-      return await turn.promise
+      return await pending.promise
     } catch (error) {
       signal.throwIfAborted()
       throw error
     } finally {
       signal.removeEventListener('abort', stop)
-      this.#turns.delete(blob.id)
+      this.#pending.delete(blob.id)
     }
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#turns.values()].map(({ promise }) => promise))
+    await Promise.allSettled([...this.#pending.values()].map(({ promise }) => promise))
     this.#worker.terminate()
   }
 
-  #ended(data: Exclude<CarryingReply, { kind: 'bytes' }>): void {
-    const turn = this.#turns.get(data.id)
-    if (data.kind === 'end') turn?.resolve(data.end)
-    else turn?.reject(failureOf(data))
+  #ended(data: Exclude<CopyReply, { kind: 'bytes' }>): void {
+    const pending = this.#pending.get(data.id)
+    if (data.kind === 'end') pending?.resolve(data.end)
+    else pending?.reject(failureOf(data))
   }
 
-  #send(request: CarryingRequest): void {
+  #send(request: CopyRequest): void {
     this.#worker.postMessage(request)
   }
 }
 
-function failureOf({ message, reason }: Extract<CarryingReply, { kind: 'failure' }>): Error {
+function failureOf({ message, reason }: Extract<CopyReply, { kind: 'failure' }>): Error {
   const cause = new Error(message)
   return reason === null ? cause : new StoreFailure(reason, { cause })
 }

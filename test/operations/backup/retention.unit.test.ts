@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { DAY, HOUR } from '../../../src/domain/clock.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import type { Point } from '../../../src/operations/backup/catalog.ts'
-import { keptPoints } from '../../../src/operations/backup/keeping.ts'
+import type { RecoveryPoint } from '../../../src/operations/backup/catalog.ts'
+import { retainedPoints } from '../../../src/operations/backup/retention.ts'
 
 const NOW = Date.parse('2026-11-24T12:00:00Z')
 
-const pointAt = (takenAt: number): Point => ({
+const pointAt = (takenAt: number): RecoveryPoint => ({
   takenAt,
   key: makeBlobKey(systemRandom),
   size: 0,
@@ -19,15 +19,16 @@ const pointAt = (takenAt: number): Point => ({
 
 /** Two a day for a hundred days, the oldest first. */
 const many = Array.from({ length: 200 }, (_, at) => pointAt(NOW - (199 - at) * 12 * HOUR))
-const times = (points: readonly Point[]) => points.map(({ takenAt }) => new Date(takenAt).toISOString())
+const times = (points: readonly RecoveryPoint[]) =>
+  points.map(({ takenAt }) => new Date(takenAt).toISOString())
 
 describe('the points that are kept', () => {
   test('are all, unless it is said', () => {
-    expect(keptPoints(many, null)).toEqual(many)
+    expect(retainedPoints(many, null)).toEqual(many)
   })
 
   test('are the newest of each day and of each week', () => {
-    expect(times(keptPoints(many, { daily: 3, weekly: 4 }))).toEqual([
+    expect(times(retainedPoints(many, { daily: 3, weekly: 4 }))).toEqual([
       '2026-11-08T12:00:00.000Z',
       '2026-11-15T12:00:00.000Z',
       '2026-11-22T12:00:00.000Z',
@@ -38,12 +39,12 @@ describe('the points that are kept', () => {
 
   test('count days and weeks that have any, however long ago', () => {
     const rare = [pointAt(NOW - 400 * DAY), pointAt(NOW - 399 * DAY), pointAt(NOW - 30 * DAY)]
-    expect(keptPoints(rare, { daily: 2, weekly: 0 })).toEqual(rare.slice(1))
-    expect(keptPoints(rare, { daily: 7, weekly: 4 })).toEqual(rare)
+    expect(retainedPoints(rare, { daily: 2, weekly: 0 })).toEqual(rare.slice(1))
+    expect(retainedPoints(rare, { daily: 7, weekly: 4 })).toEqual(rare)
   })
 
   test('always include the newest', () => {
-    expect(keptPoints(many, { daily: 0, weekly: 0 })).toEqual(many.slice(-1))
-    expect(keptPoints([], { daily: 7, weekly: 4 })).toEqual([])
+    expect(retainedPoints(many, { daily: 0, weekly: 0 })).toEqual(many.slice(-1))
+    expect(retainedPoints([], { daily: 7, weekly: 4 })).toEqual([])
   })
 })

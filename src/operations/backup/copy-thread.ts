@@ -5,26 +5,26 @@ import { systemTimers } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { openBlobs, openPlace } from '../../storage.ts'
 import { paceOf, unpaced } from '../integrity/pace.ts'
-import { type Carrier, carrierOn } from '../relocation/blob-carrying.ts'
-import { comparingHere } from '../relocation/comparing.ts'
+import { type BlobCopier, createBlobCopier } from '../relocation/blob-copier.ts'
+import { verifyInline } from '../relocation/byte-verifier.ts'
 import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
 import type { BackupStore } from './backup-store.ts'
-import type { CarryingReply, CarryingRequest, ThreadOrder } from './carrying-messages.ts'
+import type { CopyReply, CopyRequest, CopyThreadOptions } from './copy-messages.ts'
 
 declare const self: Worker
 
 const stop = new AbortController()
-let opened: Promise<Carrier> | null = null
+let opened: Promise<BlobCopier> | null = null
 
-self.onmessage = ({ data }: MessageEvent<CarryingRequest>) => {
+self.onmessage = ({ data }: MessageEvent<CopyRequest>) => {
   switch (data.kind) {
     case 'open':
       opened = open(data)
       // Told to whoever asks for the first content.
       opened.catch(() => {})
       return
-    case 'carry':
-      void carry(data.blob, data.known)
+    case 'copy':
+      void copyBlob(data.blob, data.known)
       return
     case 'stop':
       stop.abort()
@@ -32,16 +32,16 @@ self.onmessage = ({ data }: MessageEvent<CarryingRequest>) => {
   }
 }
 
-async function open({ config, place, key, isSyncedLater, rate }: ThreadOrder): Promise<Carrier> {
+async function open({ config, place, key, isSyncedLater, rate }: CopyThreadOptions): Promise<BlobCopier> {
   const from = await openBlobs({ config, random: systemRandom }, false)
   const plain = await openPlace(place, systemRandom, { isSyncedLater })
-  return carrierOn({
+  return createBlobCopier({
     from,
     to: key === null ? plain : await sealed(plain, key),
     goesOn: true,
     // The sync and the checksum of a store say the same, and the drill reads back.
     readsBack: false,
-    comparing: comparingHere,
+    verifier: verifyInline,
     pace: rate === null ? unpaced : paceOf(rate, systemTimers, stop.signal),
     pause: (milliseconds) => pause(milliseconds, undefined, { signal: stop.signal }),
     onBytes: (bytes) => reply({ kind: 'bytes', bytes }),
@@ -54,12 +54,12 @@ async function sealed(store: BackupStore, key: string): Promise<BackupStore> {
   return encrypted(store, key)
 }
 
-async function carry(blob: BlobToMove, known: Parameters<Carrier['carry']>[1]): Promise<void> {
+async function copyBlob(blob: BlobToMove, known: Parameters<BlobCopier['copy']>[1]): Promise<void> {
   const { id } = blob
   try {
-    const carrier = await opened
-    if (carrier === null) throw new Error('the thread has no stores')
-    reply({ kind: 'end', id, end: await carrier.carry(blob, known, stop.signal) })
+    const copier = await opened
+    if (copier === null) throw new Error('the thread has no stores')
+    reply({ kind: 'end', id, end: await copier.copy(blob, known, stop.signal) })
   } catch (error) {
     const reason = error instanceof StoreFailure ? error.reason : null
     const cause = error instanceof StoreFailure ? error.cause : error
@@ -67,6 +67,6 @@ async function carry(blob: BlobToMove, known: Parameters<Carrier['carry']>[1]): 
   }
 }
 
-function reply(message: CarryingReply): void {
+function reply(message: CopyReply): void {
   self.postMessage(message)
 }

@@ -31,7 +31,7 @@ const NOTED_BEFORE = HOUR
 /** Contents that cannot be copied, each for a reason of its own, after which a run ends. */
 const MOST_FAILURES = 10
 
-export interface Copying {
+export interface MirrorCopyParts {
   readonly db: Database
   readonly blobs: BlobStore
   readonly mirror: Mirror
@@ -49,12 +49,12 @@ export interface Copying {
 }
 
 /** One run. What a killed one was copying is copied again by the next. */
-export class Copier {
-  readonly #parts: Copying
+export class MirrorCopier {
+  readonly #parts: MirrorCopyParts
   /** Not tried again by this run. */
   readonly #left: BlobId[] = []
 
-  constructor(parts: Copying) {
+  constructor(parts: MirrorCopyParts) {
     this.#parts = parts
   }
 

@@ -10,10 +10,10 @@ import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import { carrierOn, type Route } from '../../../src/operations/relocation/blob-carrying.ts'
-import { compareOnThreads } from '../../../src/operations/relocation/comparing.ts'
+import { type CopyRoute, createBlobCopier } from '../../../src/operations/relocation/blob-copier.ts'
+import { verifyOnThreads } from '../../../src/operations/relocation/byte-verifier.ts'
+import { type BlobCopyJob, copyBlobs } from '../../../src/operations/relocation/copy-blobs.ts'
 import { makeRelocatedBlobs } from '../../../src/operations/relocation/relocated-blobs.rows.ts'
-import { type Carrying, carryBytes } from '../../../src/operations/relocation/relocation-bytes.ts'
 import { chance } from '../../support/chance.ts'
 import { sha256 } from '../../support/clients/caller.ts'
 import { sqliteDatabase } from '../../support/databases/databases.ts'
@@ -23,9 +23,9 @@ interface Parts extends AsyncDisposable {
   readonly from: BlobStore
   readonly to: BlobStore
   readonly keys: readonly BlobKey[]
-  /** How many blobs were carried, and how many were there. */
-  readonly told: { carried: number; there: number; bytes: number; paced: number }
-  carry(changes?: Partial<Carrying & Route>): ReturnType<typeof carryBytes>
+  /** How many blobs were copied, and how many were there. */
+  readonly told: { copied: number; there: number; bytes: number; paced: number }
+  copy(changes?: Partial<BlobCopyJob & CopyRoute>): ReturnType<typeof copyBlobs>
 }
 
 async function partsOf(sizes: readonly number[]): Promise<Parts> {
@@ -47,20 +47,20 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
       values (${key}, ${sha256(bytes)}, 0, ${size}, 1, 0)`.execute(db)
     keys.push(key)
   }
-  const told = { carried: 0, there: 0, bytes: 0, paced: 0 }
+  const told = { copied: 0, there: 0, bytes: 0, paced: 0 }
   return {
     from,
     to,
     keys,
     told,
-    async carry(changes) {
-      const comparing = compareOnThreads()
-      const route: Route = {
+    async copy(changes) {
+      const verifier = verifyOnThreads()
+      const route: CopyRoute = {
         from,
         to,
         goesOn: false,
         readsBack: true,
-        comparing,
+        verifier,
         pace: async (bytes) => {
           told.paced += bytes
         },
@@ -70,17 +70,17 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
         },
         ...changes,
       }
-      return await carryBytes({
+      return await copyBlobs({
         rows: db,
         memory: db,
-        carrier: carrierOn(route),
+        copier: createBlobCopier(route),
         listed: null,
         signal: new AbortController().signal,
         onBlob: (_blob, wasThere) => {
-          told[wasThere ? 'there' : 'carried']++
+          told[wasThere ? 'there' : 'copied']++
         },
         ...changes,
-      }).finally(() => comparing.close())
+      }).finally(() => verifier.close())
     },
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]()
@@ -95,18 +95,18 @@ async function keysIn(store: BlobStore): Promise<string[]> {
 
 const SIZES = [0, 1, 70_000, 300_000, 1_000_000, ...Array.from({ length: 30 }, (_, at) => at * 100 + 1)]
 
-describe('carrying', () => {
+describe('copying blobs', () => {
   test('brings every blob, and tells of every byte', async () => {
     await using parts = await partsOf(SIZES)
-    expect(await parts.carry()).toEqual([])
+    expect(await parts.copy()).toEqual([])
     expect(await keysIn(parts.to)).toEqual([...parts.keys].sort())
     const bytes = SIZES.reduce((sum, size) => sum + size, 0)
-    expect(parts.told).toEqual({ carried: SIZES.length, there: 0, bytes, paced: bytes })
+    expect(parts.told).toEqual({ copied: SIZES.length, there: 0, bytes, paced: bytes })
   })
 
   test('once more brings only what is not there whole', async () => {
     await using parts = await partsOf(SIZES)
-    await parts.carry()
+    await parts.copy()
     const [lost, cut] = parts.keys.slice(2)
     if (lost === undefined || cut === undefined) throw new Error('too few blobs')
     await parts.to.remove(lost)
@@ -114,9 +114,9 @@ describe('carrying', () => {
     const writer = await parts.to.create(cut)
     await writer.write(new Uint8Array([1]))
     await writer.complete()
-    parts.told.carried = 0
-    expect(await parts.carry({ goesOn: true })).toEqual([])
-    expect(parts.told).toMatchObject({ carried: 2, there: SIZES.length - 2 })
+    parts.told.copied = 0
+    expect(await parts.copy({ goesOn: true })).toEqual([])
+    expect(parts.told).toMatchObject({ copied: 2, there: SIZES.length - 2 })
     expect(await parts.to.size(cut)).toBe(await parts.from.size(cut))
   })
 
@@ -134,8 +134,8 @@ describe('carrying', () => {
       )
       await writer.complete()
     }
-    expect(await parts.carry({ goesOn: true })).toEqual([])
-    expect(parts.told).toMatchObject({ carried: 1, there: 1 })
+    expect(await parts.copy({ goesOn: true })).toEqual([])
+    expect(parts.told).toMatchObject({ copied: 1, there: 1 })
   })
 
   test('a store that is away for a moment is waited for', async () => {
@@ -151,7 +151,7 @@ describe('carrying', () => {
     const pause = async (milliseconds: number) => {
       waits.push(milliseconds)
     }
-    expect(await parts.carry({ from, pause })).toEqual([])
+    expect(await parts.copy({ from, pause })).toEqual([])
     expect(waits.length).toBe(3)
   })
 
@@ -165,7 +165,7 @@ describe('carrying', () => {
           return overridden(writer, { complete: () => Promise.reject(new StoreFailure(reason)) })
         },
       })
-      await expect(parts.carry({ to })).rejects.toMatchObject({ reason })
+      await expect(parts.copy({ to })).rejects.toMatchObject({ reason })
       expect(await keysIn(parts.to)).toEqual([])
     },
   )
@@ -186,14 +186,14 @@ describe('carrying', () => {
         })
       },
     })
-    expect(await parts.carry({ from })).toMatchObject([{ key: broken, reason: 'cannot be read' }])
+    expect(await parts.copy({ from })).toMatchObject([{ key: broken, reason: 'cannot be read' }])
     expect((await keysIn(parts.to)).length).toBe(2)
   })
 
   test('a target that gives other bytes back is not believed', async () => {
     await using parts = await partsOf([1000])
     const to = overridden(parts.to, { read: async () => new Blob([new Uint8Array(1000)]) })
-    await expect(parts.carry({ to })).rejects.toThrow('returned other bytes')
+    await expect(parts.copy({ to })).rejects.toThrow('returned other bytes')
     expect(await keysIn(parts.to)).toEqual([])
   })
 
@@ -201,9 +201,9 @@ describe('carrying', () => {
     await using parts = await partsOf(SIZES)
     const stop = new AbortController()
     const onBlob = () => stop.abort(new Error('enough'))
-    await expect(parts.carry({ signal: stop.signal, onBlob })).rejects.toThrow('enough')
+    await expect(parts.copy({ signal: stop.signal, onBlob })).rejects.toThrow('enough')
     expect((await keysIn(parts.to)).length).toBeLessThan(SIZES.length)
-    expect(await parts.carry({ goesOn: true })).toEqual([])
+    expect(await parts.copy({ goesOn: true })).toEqual([])
     expect(await keysIn(parts.to)).toEqual([...parts.keys].sort())
   })
 })

@@ -9,7 +9,7 @@ import {
 } from '../../blobs/blob-store.ts'
 import { SECOND } from '../../domain/clock.ts'
 import type { Pace } from '../integrity/pace.ts'
-import type { Comparing } from './comparing.ts'
+import type { ByteVerifier } from './byte-verifier.ts'
 import type { BlobToMove } from './relocated-blobs.rows.ts'
 
 /** Attempts per blob while a store is unavailable. */
@@ -17,35 +17,35 @@ const TRIES = 4
 /** Bytes of a file that are read at a time. */
 const PIECE = 1024 * 1024
 
-/** What became of a blob: it was at the target, or is now, or cannot be copied. */
-export type CarriedBlob =
-  | { readonly kind: 'there' | 'carried' }
+/** Outcome of copying a blob: it was at the target, or is now, or cannot be copied. */
+export type CopiedBlob =
+  | { readonly kind: 'there' | 'copied' }
   | { readonly kind: 'damaged'; readonly reason: string }
 
-/** What is known of a blob in the new store without asking it. */
-export interface Known {
+/** State of a blob in the new store, as far as it is known without asking it. */
+export interface KnownAtTarget {
   /** Whether an earlier run has recorded it as copied. */
   readonly isRemembered: boolean
   /** Null where the new store was not listed. */
   readonly isListed: boolean | null
 }
 
-export interface Carrier {
+export interface BlobCopier {
   /**
    * Copies the blob unless it is there, with retries, so that a short outage of a store does not end a long run. Throws
    * StoreFailure when a store stays unavailable.
    */
-  carry(blob: BlobToMove, known: Known, signal: AbortSignal): Promise<CarriedBlob>
+  copy(blob: BlobToMove, known: KnownAtTarget, signal: AbortSignal): Promise<CopiedBlob>
 }
 
-export interface Route {
+export interface CopyRoute {
   readonly from: Pick<BlobStore, 'read' | 'size'>
   readonly to: Pick<BlobStore, 'create' | 'read' | 'size' | 'remove'>
   /** Whether `to` may contain blobs of an earlier run. */
   readonly goesOn: boolean
   /** Whether each blob is read back from `to` before it counts as copied, as it must be before `from` is given up. */
   readonly readsBack: boolean
-  readonly comparing: Comparing
+  readonly verifier: ByteVerifier
   /** Waits until so many further bytes may be copied. */
   readonly pace: Pace
   readonly pause: (milliseconds: number) => Promise<void>
@@ -57,13 +57,13 @@ export interface Route {
  * A blob counts as copied only when what was read from `from` has the SHA-256 of its row, and with `readsBack` what was read
  * back from `to`.
  */
-export function carrierOn(route: Route): Carrier {
+export function createBlobCopier(route: CopyRoute): BlobCopier {
   return {
-    async carry(blob, { isRemembered, isListed }, signal) {
+    async copy(blob, { isRemembered, isListed }, signal) {
       for (let tries = 1; ; tries++) {
         try {
           const mayBeThere = (isListed ?? route.goesOn) || tries > 1
-          return await carry({ ...route, signal }, blob, { isRemembered, mayBeThere })
+          return await copyBlob({ ...route, signal }, blob, { isRemembered, mayBeThere })
         } catch (error) {
           const isPassing = error instanceof StoreFailure && error.reason === 'away'
           if (!isPassing || tries === TRIES) throw error
@@ -75,13 +75,13 @@ export function carrierOn(route: Route): Carrier {
   }
 }
 
-type Way = Route & { readonly signal: AbortSignal }
+type Way = CopyRoute & { readonly signal: AbortSignal }
 
-async function carry(
+async function copyBlob(
   way: Way,
   blob: BlobToMove,
   { isRemembered, mayBeThere }: { readonly isRemembered: boolean; readonly mayBeThere: boolean },
-): Promise<CarriedBlob> {
+): Promise<CopiedBlob> {
   const { from, to, onBytes } = way
   if (mayBeThere) {
     if ((await to.size(blob.key)) === blob.size && (isRemembered || (await isIntact(way, blob, () => {}))))
@@ -93,7 +93,7 @@ async function carry(
   if ('reason' in body) return { kind: 'damaged', reason: body.reason }
   const writer = await to.create(blob.key)
   try {
-    const isWhole = await way.comparing.departure(blob, paced(readable(body.bytes), way.pace), {
+    const isWhole = await way.verifier.departure(blob, paced(readable(body.bytes), way.pace), {
       signal: way.signal,
       onChunk: (bytes) => onBytes(bytes / 2),
       store: (bytes) => writer.write(bytes),
@@ -110,22 +110,22 @@ async function carry(
   }
   if (!way.readsBack) {
     onBytes(blob.size / 2)
-    return { kind: 'carried' }
+    return { kind: 'copied' }
   }
-  if (await isIntact(way, blob, (bytes) => onBytes(bytes / 2))) return { kind: 'carried' }
+  if (await isIntact(way, blob, (bytes) => onBytes(bytes / 2))) return { kind: 'copied' }
   await to.remove(blob.key)
   throw new Error(`the new store returned other bytes than were written to it (blob ${blob.key})`)
 }
 
 /** Whether the new store has the blob with all its bytes. */
 async function isIntact(
-  { to, comparing, signal }: Way,
+  { to, verifier, signal }: Way,
   blob: BlobToMove,
   onChunk: (bytes: number) => void,
 ): Promise<boolean> {
   try {
     const bytes = piecesOf(await to.read(blob.key, 0, blob.size), blob.size)
-    return await comparing.arrival(blob, bytes, { signal, onChunk, store: null })
+    return await verifier.arrival(blob, bytes, { signal, onChunk, store: null })
   } catch (error) {
     if (error instanceof BlobMissing) return false
     throw error
@@ -135,7 +135,7 @@ async function isIntact(
 type Source = { readonly bytes: AsyncIterable<Uint8Array> } | { readonly reason: string }
 
 /** The bytes of the blob, or why there are none. */
-async function bodyOf(from: Route['from'], blob: BlobToMove): Promise<Source> {
+async function bodyOf(from: CopyRoute['from'], blob: BlobToMove): Promise<Source> {
   try {
     return { bytes: piecesOf(await from.read(blob.key, 0, blob.size, blob.size), blob.size) }
   } catch (error) {

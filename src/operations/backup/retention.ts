@@ -1,9 +1,9 @@
 /** Which points of a backup are kept. */
 import { DAY } from '../../domain/clock.ts'
-import type { Point } from './catalog.ts'
+import type { RecoveryPoint } from './catalog.ts'
 
 /** The newest point of each of so many days and weeks that have any; null: every point is kept. */
-export interface Keeping {
+export interface RetentionPolicy {
   readonly daily: number
   readonly weekly: number
 }
@@ -13,13 +13,16 @@ const weekOf = (time: number) => Math.floor((time / DAY + 3) / 7)
 const dayOf = (time: number) => Math.floor(time / DAY)
 
 /** Those to keep, the oldest first. The newest one is always among them. */
-export function keptPoints(points: readonly Point[], keeping: Keeping | null): readonly Point[] {
-  if (keeping === null) return points
+export function retainedPoints(
+  points: readonly RecoveryPoint[],
+  retention: RetentionPolicy | null,
+): readonly RecoveryPoint[] {
+  if (retention === null) return points
   const newestFirst = points.toSorted((a, b) => b.takenAt - a.takenAt)
   const kept = new Set(newestFirst.slice(0, 1))
   for (const [most, spanOf] of [
-    [keeping.daily, dayOf],
-    [keeping.weekly, weekOf],
+    [retention.daily, dayOf],
+    [retention.weekly, weekOf],
   ] as const) {
     const spans = new Set<number>()
     for (const point of newestFirst) {

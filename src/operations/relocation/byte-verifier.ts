@@ -13,7 +13,7 @@ interface Passing {
 /** Passes all bytes on, and tells whether they are those of the blob. Throws what reading and storing throws. */
 type Compare = (blob: BlobToMove, body: AsyncIterable<Uint8Array>, passing: Passing) => Promise<boolean>
 
-export interface Comparing {
+export interface ByteVerifier {
   /** What leaves the old store. */
   readonly departure: Compare
   /** What the new one has. */
@@ -34,10 +34,10 @@ const here: Compare = async (blob, body, { signal, onChunk, store }) => {
   return size === blob.size && hash.digest('hex') === blob.sha256
 }
 
-export const comparingHere: Comparing = { departure: here, arrival: here }
+export const verifyInline: ByteVerifier = { departure: here, arrival: here }
 
 /** Hashes on threads, beside reading and storing. */
-export function compareOnThreads(): Comparing & { close(): void } {
+export function verifyOnThreads(): ByteVerifier & { close(): void } {
   const threads = [startContentHashing(), startContentHashing()] as const
   const [departure, arrival] = threads.map(comparedOn)
   if (departure === undefined || arrival === undefined) throw new Error('a thread is missing')

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
 import { lastId, setLastId } from '../../../src/database/differences.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
-import { copyRows, countRows, holdsNothing } from '../../../src/operations/relocation/copying.rows.ts'
+import { copyRows, countRows, holdsNothing } from '../../../src/operations/relocation/row-copy.rows.ts'
 import { type ContractDatabase, databases } from '../../support/databases/databases.ts'
 
 /** Rows of each table: two statements full and one row more. */

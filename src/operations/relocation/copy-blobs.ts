@@ -1,7 +1,7 @@
 /** Copies the blobs of a relocation or a backup, each compared with its hash. */
 import type { Database } from '../../database/database.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
-import type { CarriedBlob, Carrier, Known } from './blob-carrying.ts'
+import type { BlobCopier, CopiedBlob, KnownAtTarget } from './blob-copier.ts'
 import {
   type BlobToMove,
   blobsToMove,
@@ -24,19 +24,19 @@ const RECORD_AFTER = { blobs: 200, bytes: 256 * 1024 * 1024 }
 const BATCH = 200
 
 /** A blob that cannot be copied because it differs from its row. */
-export interface Damage {
+export interface UncopyableBlob {
   readonly key: BlobKey
   readonly reason: string
   /** Files with this content. */
   readonly files: readonly FileOfBlob[]
 }
 
-export interface Carrying {
+export interface BlobCopyJob {
   /** Database whose rows list the blobs. */
   readonly rows: Database
   /** Database that records copied blobs. */
   readonly memory: Database
-  readonly carrier: Carrier
+  readonly copier: BlobCopier
   /**
    * Which of the keys the target lists, where it was listed before: a blob that is listed and recorded counts as copied
    * without a look at its size, and one that is not listed is not there. Null where it was not.
@@ -51,16 +51,16 @@ export interface Carrying {
  * Copies every missing blob and returns those that could not be copied. Memory use is independent of sizes and numbers.
  * Throws StoreFailure when a store stays unavailable.
  */
-export async function carryBytes(carrying: Carrying): Promise<Damage[]> {
-  const { rows, memory, carrier, signal, onBlob } = carrying
-  const damaged: Damage[] = []
+export async function copyBlobs(job: BlobCopyJob): Promise<UncopyableBlob[]> {
+  const { rows, memory, copier, signal, onBlob } = job
+  const damaged: UncopyableBlob[] = []
   const arrived: BlobToMove[] = []
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
   const crew = limitedTo(MAX_CONCURRENT, MAX_CONCURRENT_BYTES)
 
-  async function carryOne(blob: BlobToMove, known: Known): Promise<void> {
-    const end: CarriedBlob = isThere(known) ? { kind: 'there' } : await carrier.carry(blob, known, either)
+  async function carryOne(blob: BlobToMove, known: KnownAtTarget): Promise<void> {
+    const end: CopiedBlob = isThere(known) ? { kind: 'there' } : await copier.copy(blob, known, either)
     if (end.kind === 'damaged') {
       damaged.push({ key: blob.key, reason: end.reason, files: await relocatedFilesOfBlob(rows, blob.id) })
     } else if (!known.isRemembered) arrived.push(blob)
@@ -87,7 +87,7 @@ export async function carryBytes(carrying: Carrying): Promise<Damage[]> {
       if (after === null) break
       const keys = blobs.map((blob) => blob.key)
       const remembered = await relocatedAmong(memory, keys)
-      const listed = (await carrying.listed?.(keys)) ?? null
+      const listed = (await job.listed?.(keys)) ?? null
       for (const blob of blobs) {
         const known = { isRemembered: remembered.has(blob.key), isListed: listed?.has(blob.key) ?? null }
         await crew.enter(blob.size, () => carryOne(blob, known))
@@ -108,7 +108,7 @@ export async function carryBytes(carrying: Carrying): Promise<Damage[]> {
 }
 
 /** Whether the target need not be asked. */
-function isThere({ isRemembered, isListed }: Known): boolean {
+function isThere({ isRemembered, isListed }: KnownAtTarget): boolean {
   return isRemembered && isListed === true
 }
 

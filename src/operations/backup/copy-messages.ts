@@ -1,11 +1,11 @@
-/** What a backup and its threads tell each other. */
+/** Messages between a backup and its copying threads. */
 import type { StoreFailureReason } from '../../blobs/blob-store.ts'
 import type { StorePlace } from '../../config/setting-groups.ts'
 import type { StoreSettings } from '../../storage.ts'
-import type { CarriedBlob, Known } from '../relocation/blob-carrying.ts'
+import type { CopiedBlob, KnownAtTarget } from '../relocation/blob-copier.ts'
 import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
 
-export interface ThreadOrder {
+export interface CopyThreadOptions {
   readonly config: StoreSettings
   readonly place: StorePlace
   /** The key of the backup; null: it is not encrypted. */
@@ -15,16 +15,16 @@ export interface ThreadOrder {
   readonly rate: number | null
 }
 
-export type CarryingRequest =
+export type CopyRequest =
   /** The first of all. */
-  | ({ readonly kind: 'open' } & ThreadOrder)
-  | { readonly kind: 'carry'; readonly blob: BlobToMove; readonly known: Known }
+  | ({ readonly kind: 'open' } & CopyThreadOptions)
+  | { readonly kind: 'copy'; readonly blob: BlobToMove; readonly known: KnownAtTarget }
   /** What is under way ends soon, in failures. */
   | { readonly kind: 'stop' }
 
-export type CarryingReply =
+export type CopyReply =
   | { readonly kind: 'bytes'; readonly bytes: number }
-  | { readonly kind: 'end'; readonly id: BlobToMove['id']; readonly end: CarriedBlob }
+  | { readonly kind: 'end'; readonly id: BlobToMove['id']; readonly end: CopiedBlob }
   /** `reason`: of a StoreFailure. */
   | {
       readonly kind: 'failure'
