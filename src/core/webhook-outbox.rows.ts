@@ -49,3 +49,8 @@ export async function countWaiting(trx: Trx, webhook: WebhookId): Promise<number
     .executeTakeFirstOrThrow()
   return count
 }
+
+/** With their deliveries. */
+export async function dropWebhooksOf(trx: Trx, account: AccountId): Promise<void> {
+  await trx.deleteFrom('webhooks').where('account_id', '=', account).execute()
+}

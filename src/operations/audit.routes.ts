@@ -4,7 +4,7 @@ import type { AuditEntry } from '../core/audit-log.ts'
 import { ACTS } from '../domain/audit.ts'
 import { timestamp } from '../domain/clock.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
-import { pageFields, pageQuery, toList } from './fields.ts'
+import { pageFields, pageQuery, toList } from '../server/requests/list-pages.ts'
 import type { OperationsPart } from './operations.part.ts'
 
 function toDeed({ id, at, account_id, username, address, act, object, details }: AuditEntry): Deed {

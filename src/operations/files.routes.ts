@@ -7,9 +7,9 @@ import { fileUrl, thumbnailPath } from '../files/file-answers.ts'
 import { pictureAddresses } from '../files/picture-addresses.ts'
 import type { Site } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
+import { pageFields, pageQuery, toList } from '../server/requests/list-pages.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { AnyFile } from './all-files.ts'
-import { pageFields, pageQuery, toList } from './fields.ts'
 import type { OperationsPart } from './operations.part.ts'
 
 function toAnyFile(site: Site, file: AnyFile, pictureUrl: string): AnyFileAnswer {

@@ -1,4 +1,5 @@
 import { OIDC_CALLBACK } from '../accounts/sign-in/sign-in-terms.ts'
+import { getLinkThumbnailEndpoint } from '../downloads/thumbnail.routes.ts'
 import * as accountPages from '../pages/account-pages.ts'
 import { getAdminPage, getAdminPageOf } from '../pages/admin-page.ts'
 import { getGuidePage, getReferencePage } from '../pages/docs-pages.ts'
@@ -15,8 +16,7 @@ import { getLinkReportPage, getReportPage, postLinkReport, postReport } from '..
 import { getSettingsPage, getSettingsPageOf } from '../pages/settings-page.ts'
 import { getStartPage, postStartPage } from '../pages/start-page.ts'
 import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
-import { getLinkThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
-import * as uploadStatusRoutes from '../uploads/upload-status.routes.ts'
+import * as uploadRoutes from '../uploads/upload.routes.ts'
 import { anybody, guestOr, guestOrKey, ownPage, type Route, row } from './route.ts'
 import { FORM, NONE, OWN, STREAM, TEXT } from './route-terms.ts'
 
@@ -72,6 +72,6 @@ export const pageRoutes: readonly Route[] = [
   row('get',     '/l/{link}/{target}/thumbnail',         anybody,                    OWN, NONE,     getLinkThumbnailEndpoint),
   row('get',     '/docs',                                anybody,                    OWN, NONE,     getReferencePage),
   row('get',     '/docs/{guide}',                        anybody,                    OWN, NONE,     getGuidePage),
-  row('put',     '/',                                    guestOrKey('upload'),       OWN, STREAM,   uploadStatusRoutes.putUnnamed),
-  row('put',     '/{name}',                              guestOrKey('upload'),       OWN, STREAM,   uploadStatusRoutes.putAtTop, { others: 'nothing' }),
+  row('put',     '/',                                    guestOrKey('upload'),       OWN, STREAM,   uploadRoutes.putUnnamed),
+  row('put',     '/{name}',                              guestOrKey('upload'),       OWN, STREAM,   uploadRoutes.putAtTop, { others: 'nothing' }),
 ]

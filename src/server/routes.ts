@@ -1,4 +1,5 @@
 import { getAccountEndpoint, getRequestsEndpoint, getStorageEndpoint } from '../accounts/account.routes.ts'
+import * as accountsRoutes from '../accounts/account-administration.routes.ts'
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from '../accounts/keys/keys.routes.ts'
 import { changeAccountEndpoint, removeAccountEndpoint } from '../accounts/own-account.routes.ts'
 import * as ownMailRoutes from '../accounts/own-mail.routes.ts'
@@ -7,20 +8,20 @@ import * as secondFactorRoutes from '../accounts/sign-in/second-factor.routes.ts
 import * as sessionRoutes from '../accounts/sign-in/session.routes.ts'
 import * as signUpRoutes from '../accounts/sign-in/sign-up.routes.ts'
 import { getContentEndpoint, signDownloadEndpoint, signViewEndpoint } from '../downloads/content.routes.ts'
-import { listPublicFolderEndpoint } from '../downloads/public-folder.ts'
+import { listPublicFolderEndpoint } from '../downloads/public-folder.routes.ts'
+import { getThumbnailEndpoint } from '../downloads/thumbnail.routes.ts'
 import { downloadFolderEndpoint, signArchiveEndpoint } from '../downloads/zip/archive-links.routes.ts'
 import { getArchiveEndpoint } from '../downloads/zip/archives.routes.ts'
 import { watchEventsEndpoint } from '../events/events.routes.ts'
 import * as binRoutes from '../files/bin/bin.routes.ts'
 import * as filesRoutes from '../files/files.routes.ts'
-import { listFolderFilesEndpoint } from '../files/folders/folder-files.ts'
+import { listFolderFilesEndpoint } from '../files/folders/folder-files.routes.ts'
 import {
   getFolderEndpoint,
   listFoldersEndpoint,
   listSubfoldersEndpoint,
-} from '../files/folders/folder-lists.ts'
+} from '../files/folders/folder-lists.routes.ts'
 import * as foldersRoutes from '../files/folders/folders.routes.ts'
-import * as accountsRoutes from '../operations/accounts.routes.ts'
 import { listAuditEndpoint } from '../operations/audit.routes.ts'
 import { examineEndpoint } from '../operations/doctor/doctor.routes.ts'
 import { probeEndpoint } from '../operations/doctor/probe.routes.ts'
@@ -30,14 +31,8 @@ import { getIntegrityEndpoint, listDamagedFilesEndpoint } from '../operations/in
 import { listJobsEndpoint, listNodesEndpoint, retryJobEndpoint } from '../operations/jobs.routes.ts'
 import { getMetricsEndpoint } from '../operations/metrics/metrics.routes.ts'
 import * as noticeRoutes from '../operations/notice.routes.ts'
-import * as reportsRoutes from '../operations/reports.routes.ts'
 import { listSettingsEndpoint } from '../operations/settings.routes.ts'
 import { getStatisticsEndpoint } from '../operations/statistics.routes.ts'
-import {
-  allowContentEndpoint,
-  listRefusedEndpoint,
-  takeDownEndpoint,
-} from '../operations/take-downs.routes.ts'
 import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
 import { linkLogEndpoint } from '../sharing/links/link-log.routes.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
@@ -48,11 +43,12 @@ import {
   logByReceipt,
   lookByReceipt,
 } from '../sharing/receipts/receipts.routes.ts'
+import * as reportsRoutes from '../sharing/report-administration.routes.ts'
 import { reportFileEndpoint } from '../sharing/reports.routes.ts'
-import { getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
+import { allowContentEndpoint, listRefusedEndpoint, takeDownEndpoint } from '../sharing/take-downs.routes.ts'
 import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
-import * as uploadStatusRoutes from '../uploads/upload-status.routes.ts'
+import * as uploadRoutes from '../uploads/upload.routes.ts'
 import * as webhooksRoutes from '../webhooks/webhooks.routes.ts'
 import { getOpenApiEndpoint } from './openapi/openapi.routes.ts'
 import { pageRoutes } from './page-routes.ts'
@@ -77,14 +73,14 @@ import { ANY, DATA, FIELDS, NONE, OWN, STREAM, TEXT } from './route-terms.ts'
 // biome-ignore format: a row is a line
 export const routes: readonly Route[] = [
   // Uploads
-  row('post',    '/api/v1/upload',                       guestOr('upload'),          ANY, STREAM,   uploadStatusRoutes.uploadFile),
-  row('put',     '/api/v1/upload/{name}',                guestOrKey('upload'),       ANY, STREAM,   uploadStatusRoutes.putUpload, { others: 'preflight' }),
+  row('post',    '/api/v1/upload',                       guestOr('upload'),          ANY, STREAM,   uploadRoutes.uploadFile),
+  row('put',     '/api/v1/upload/{name}',                guestOrKey('upload'),       ANY, STREAM,   uploadRoutes.putUpload, { others: 'preflight' }),
   row('get',     '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     lookByReceipt),
   row('patch',   '/api/v1/receipt/{receipt}',            anybody,                    ANY, FIELDS,   changeByReceipt),
   row('get',     '/api/v1/receipt/{receipt}/log',        anybody,                    ANY, NONE,     logByReceipt),
   row('delete',  '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     deleteByReceipt),
   row('post',    '/api/v1/receipt/{receipt}/claim',      key('upload'),              ANY, DATA,     claimByReceipt),
-  row('get',     '/api/v1/upload/status',                key('upload'),              ANY, NONE,     uploadStatusRoutes.getUploadStatus),
+  row('get',     '/api/v1/upload/status',                key('upload'),              ANY, NONE,     uploadRoutes.getUploadStatus),
   row('get',     '/api/v1/uploads',                      key('read'),                ANY, NONE,     listUploads),
   row('post',    '/api/v1/upload/cancel',                key('manage'),              ANY, DATA,     cancelUpload),
   row('post',    '/api/v1/uploads',                      guestOr('upload'),          ANY, STREAM,   tus.startUpload),

@@ -13,8 +13,6 @@ import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { BlobId, BlobKey, FileId } from '../domain/ids.ts'
 import { thumbnailKind } from '../domain/thumbnail-kind.ts'
-import type { FileListRow } from '../files/file-lists.rows.ts'
-import type { FileDetailRow } from '../files/files.rows.ts'
 import type { ThumbnailMaking } from './thumbnail-making.job.ts'
 
 export type ThumbnailSize = 'small' | 'large' | 'screen'
@@ -41,6 +39,13 @@ export type ThumbnailProgress = 'pending' | 'ready' | 'none'
 /** The columns of a file that decide whether it may have a thumbnail. */
 export type Shownable = { readonly id: FileId; readonly type: string }
 
+/** What the row of a file tells of its thumbnail. */
+interface FileShown {
+  readonly blob_id: BlobId
+  readonly type: string
+  readonly thumbnail: ThumbnailState | null
+}
+
 /** For uploads. */
 export interface ThumbnailQueue {
   /** Whether a content with these first bytes may have a thumbnail; null where none are made. */
@@ -50,16 +55,13 @@ export interface ThumbnailQueue {
 }
 
 export interface Thumbnails extends ThumbnailQueue {
-  progress(file: Pick<FileDetailRow, 'thumbnail'>): ThumbnailProgress
+  progress(file: Pick<FileShown, 'thumbnail'>): ThumbnailProgress
   /** Requests a picture that is missing. A failure of that request is reported, never thrown. */
-  show(
-    file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>,
-    size: ThumbnailSize,
-  ): Promise<ThumbnailAvailability>
+  show(file: Pick<FileShown, 'blob_id' | 'thumbnail'>, size: ThumbnailSize): Promise<ThumbnailAvailability>
   /** Whether there is a screen-sized picture that is smaller than the content. */
-  hasScreen(file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>): Promise<boolean>
+  hasScreen(file: Pick<FileShown, 'blob_id' | 'thumbnail'>): Promise<boolean>
   /** Whether `show` has a picture of the file, now or soon. */
-  shows(file: Pick<FileListRow, 'type' | 'thumbnail'>): boolean
+  shows(file: Pick<FileShown, 'type' | 'thumbnail'>): boolean
   /** The subset of the files for which `show` has no picture, now or soon. */
   without<T extends Shownable>(files: readonly T[]): Promise<ReadonlySet<T>>
   /** Null when the bytes are unavailable; lost ones are requested again. */

@@ -1,7 +1,7 @@
 import { Refusal } from '../domain/errors.ts'
 import { parseBoundary } from './boundary.ts'
 import { MOST_BESIDE, type PartSink, scanMultipart } from './multipart.ts'
-import { declaredLength } from './receive.routes.ts'
+import { declaredLength } from './receive.ts'
 import type { UploadFormat } from './upload-format.ts'
 
 /** Bytes of a field in front of the file. */

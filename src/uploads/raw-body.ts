@@ -2,7 +2,7 @@ import { Refusal } from '../domain/errors.ts'
 import { nameByContent } from '../domain/name-by-content.ts'
 import { HEAD_LENGTH } from './file-head.ts'
 import type { BodyReader } from './multipart.ts'
-import { declaredLength } from './receive.routes.ts'
+import { declaredLength } from './receive.ts'
 import type { UploadFormat } from './upload-format.ts'
 
 /** What programs declare when nobody has told them what they send. */

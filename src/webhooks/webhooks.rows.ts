@@ -54,7 +54,3 @@ export async function updateWebhook(
 export async function dropWebhook(db: Database, id: WebhookId): Promise<void> {
   await db.deleteFrom('webhooks').where('id', '=', id).execute()
 }
-
-export async function dropWebhooksOf(trx: Trx, account: AccountId): Promise<void> {
-  await trx.deleteFrom('webhooks').where('account_id', '=', account).execute()
-}

@@ -8,10 +8,10 @@ import { pictureAddresses } from '../files/picture-addresses.ts'
 import type { Site } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
 import { rowId, rowNumber } from '../server/requests/fields.ts'
-import type { JudgedReport } from '../sharing/reports.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import { pageFields, pageQuery, toList } from '../server/requests/list-pages.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
-import { pageFields, pageQuery, toList } from './fields.ts'
+import type { JudgedReport } from './reports.ts'
+import type { SharingPart } from './sharing.part.ts'
 
 /** Returns a function that builds the response for each of these reports. */
 async function reportAnswers(

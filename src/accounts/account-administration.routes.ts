@@ -1,8 +1,4 @@
 import { z } from '@hono/zod-openapi'
-import type { AccountsPart } from '../accounts/accounts.part.ts'
-import type { AccountInfo } from '../accounts/accounts.ts'
-import { assertRecentAuthentication } from '../accounts/sign-in/recent-authentication.ts'
-import type { SignInPart } from '../accounts/sign-in.part.ts'
 import {
   type AdminAccount,
   type AdminAccountDetail,
@@ -19,7 +15,11 @@ import type { FilesPart } from '../files/files.part.ts'
 import type { Site } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
 import { nothingToChange, rowId, rowNumber } from '../server/requests/fields.ts'
-import { pageFields, pageQuery, toList } from './fields.ts'
+import { pageFields, pageQuery, toList } from '../server/requests/list-pages.ts'
+import type { AccountsPart } from './accounts.part.ts'
+import type { AccountInfo } from './accounts.ts'
+import { assertRecentAuthentication } from './sign-in/recent-authentication.ts'
+import type { SignInPart } from './sign-in.part.ts'
 
 function toAccount({ config }: Site, info: AccountInfo): AdminAccount {
   return {

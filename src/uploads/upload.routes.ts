@@ -13,7 +13,7 @@ import { bodyOfBytes, type Documentation, endpoint, fileField, keyedEndpoint } f
 import type { ThumbnailProgress, Thumbnails } from '../thumbnails/thumbnails.ts'
 import { formUpload } from './form-upload.ts'
 import { rawUpload } from './raw-body.ts'
-import { drainUnread, receiveFile } from './receive.routes.ts'
+import { drainUnread, receiveFile } from './receive.ts'
 import { reportedState, toUploadResult } from './upload-answers.ts'
 import type { UploadsPart } from './uploads.part.ts'
 

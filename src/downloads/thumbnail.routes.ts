@@ -11,8 +11,8 @@ import { bytesOf, type Documentation, endpoint } from '../server/endpoint.ts'
 import { type AccessControl, opened } from '../sharing/access.ts'
 import { type LinkAccess, openedLink } from '../sharing/links/link-access.ts'
 import { linkVisit } from '../sharing/links/link-visits.ts'
-import { iconFor, iconHeaders } from './icons.ts'
-import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from './thumbnails.ts'
+import { iconFor, iconHeaders } from '../thumbnails/icons.ts'
+import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from '../thumbnails/thumbnails.ts'
 
 /** Values of `size`: pixels on the longer side, or screen-sized. */
 const sizes: ReadonlyMap<string | null, ThumbnailSize> = new Map([

@@ -1,4 +1,4 @@
-import { MAX_PAGE, paginationOf, queryNumber } from '../server/requests/fields.ts'
+import { MAX_PAGE, paginationOf, queryNumber } from './fields.ts'
 
 /** Query parameters shared by the administrators' lists. */
 

@@ -6,8 +6,8 @@ import { Refusal } from '../domain/errors.ts'
 import { isSha256, parseFileIdentifier, type Sha256 } from '../domain/ids.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
 import { fileIdentifier } from '../server/requests/fields.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
-import { pageFields, pageQuery, toList } from './fields.ts'
+import { pageFields, pageQuery, toList } from '../server/requests/list-pages.ts'
+import type { SharingPart } from './sharing.part.ts'
 
 const hash = z.string().openapi({ description: '64 hexadecimal characters' })
 
