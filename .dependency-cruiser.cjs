@@ -156,6 +156,13 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/pages/(views/|texts/|render\\.ts$)' },
       to: { path: '^web/', dependencyTypesNot: ['type-only'] },
     },
+    {
+      name: 'browser-knows-the-shape-of-texts',
+      comment: 'What a page says comes as JSON in the language of its reader; the English is its type.',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { path: '^src/pages/texts/', dependencyTypesNot: ['type-only'] },
+    },
     only(
       'browser',
       'What runs in the browser knows the values of the domain, the policy of all clients, and the server by the contract.',
@@ -164,6 +171,7 @@ module.exports = {
         '^web/(start|uploads|file|folder|files|reference|settings|admin|sign-in|shared)/',
         '^src/(domain|contract)/',
         '^src/client/policy/',
+        '^src/pages/texts/[^/]*en\\.ts$',
       ],
     ),
     only(

@@ -71,7 +71,6 @@ const backgroundJob = component(
   }),
 )
 export type BackgroundJob = z.infer<typeof backgroundJob>
-export type JobState = BackgroundJob['state']
 
 const jobs = z.object({ jobs: z.array(backgroundJob), thumbnails_waiting: z.int() })
 export type Jobs = z.infer<typeof jobs>

@@ -1,7 +1,8 @@
-/** What the server says in English has a translation, and none is for what it no longer says. */
+/** German says all that English does, and what the server says in English besides, and nothing that is no longer said. */
 import { expect, test } from 'bun:test'
 import { JOB_NAMES } from '../../src/job-order.ts'
 import { de } from '../../src/pages/texts/de.ts'
+import { en } from '../../src/pages/texts/en.ts'
 import { settings } from '../../src/settings.ts'
 
 const { jobs, settings: inForce, doctor } = de.admin.app
@@ -21,7 +22,22 @@ async function templates(): Promise<Set<string>> {
 
 /** In which words are. */
 const isTranslatable = (template: string) => /[a-z]/i.test(template)
-const holesOf = (text: string) => [...new Set(text.match(/\{\d\}/g))].sort()
+const holesOf = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort()
+
+/** Places of texts whose holes differ. A plural for one may do without the number. */
+function otherHoles(english: unknown, german: unknown, path: string): string[] {
+  if (typeof english === 'string' && typeof german === 'string') {
+    const [here, there] = [english, german].map((text) => holesOf(text).filter((hole) => hole !== '{count}'))
+    return Bun.deepEquals(here, there) ? [] : [path]
+  }
+  if (typeof english !== 'object' || english === null) return []
+  const known = new Map(Object.entries(Object(german)))
+  return Object.entries(english).flatMap(([key, text]) => otherHoles(text, known.get(key), `${path}.${key}`))
+}
+
+test('texts have places for the same values in both languages', () => {
+  expect(otherHoles(en, de, 'texts')).toEqual([])
+})
 
 test('of jobs, settings and findings all are in German', async () => {
   const sentences = [...(await templates())].filter(isTranslatable)

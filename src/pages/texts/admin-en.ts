@@ -1,11 +1,13 @@
+import type { Translations } from '../../../web/admin/translated.tsx'
 import { doctorTitlesEn } from './doctor-en.ts'
 import { settingsEn } from './settings-en.ts'
-import type { AdminPageTexts } from './texts.ts'
 
 const { common } = settingsEn.app
+/** What the server says in English is shown as it says it. */
+const UNTRANSLATED: Translations = {}
 const files = { one: '{count} file', other: '{count} files' }
 
-export const adminEn: AdminPageTexts = {
+export const adminEn = {
   title: 'Administration',
   pages: 'Pages of administration',
   sections: {
@@ -287,7 +289,7 @@ export const adminEn: AdminPageTexts = {
     },
     jobs: {
       title: 'Background jobs',
-      names: {},
+      names: UNTRANSLATED,
       why: 'What the server does by itself. A job that keeps failing is put on hold for a day, or until somebody starts it again.',
       empty: 'No job has run yet.',
       states: { running: 'Running', 'set aside': 'On hold' },
@@ -329,7 +331,7 @@ export const adminEn: AdminPageTexts = {
     },
     settings: {
       title: 'Settings in force',
-      descriptions: {},
+      descriptions: UNTRANSLATED,
       why: 'They are read from the environment when the server starts.',
       set: 'Set',
       empty: 'not set',
@@ -343,7 +345,7 @@ export const adminEn: AdminPageTexts = {
       sound: 'No problem was found.',
       problems: { one: '{count} problem was found.', other: '{count} problems were found.' },
       titles: doctorTitlesEn,
-      sentences: {},
+      sentences: UNTRANSLATED,
       levels: { ok: 'Fine', advice: 'Advice', problem: 'Problem', unknown: 'Not known' },
       parts: {
         address: 'Public address',

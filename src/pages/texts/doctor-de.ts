@@ -1,7 +1,6 @@
-import type { DoctorTitles } from '../../../web/admin/doctor-texts.ts'
 import type { Translations } from '../../../web/admin/translated.tsx'
 
-export const doctorTitlesDe: DoctorTitles = {
+export const doctorTitlesDe: Translations = {
   'disk-space': 'Plattenplatz',
   inodes: 'Platz für weitere Dateien (Inodes)',
   'file-system': 'Dateisystem',

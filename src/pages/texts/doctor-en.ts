@@ -1,6 +1,6 @@
-import type { DoctorTitles } from '../../../web/admin/doctor-texts.ts'
+import type { Translations } from '../../../web/admin/translated.tsx'
 
-export const doctorTitlesEn: DoctorTitles = {
+export const doctorTitlesEn: Translations = {
   'disk-space': 'Disk space',
   inodes: 'Room for more files (inodes)',
   'file-system': 'File system',

@@ -1,12 +1,12 @@
 import { adminEn } from './admin-en.ts'
+import { lookedUp } from './looked-up.ts'
 import { mailEn } from './mail-en.ts'
 import { nearlyFullEn } from './nearly-full-en.ts'
 import { receiptEn } from './receipt-en.ts'
 import { settingsEn } from './settings-en.ts'
-import type { Texts } from './texts.ts'
 import { uploadLinkEn } from './upload-link-en.ts'
 
-export const en: Texts = {
+export const en = {
   common: {
     toStart: 'Go to the start page',
     notice: 'Server notice',
@@ -448,7 +448,7 @@ export const en: Texts = {
         anySize: 'As large as the server takes',
         kinds: 'Kinds',
         anyKind: 'Any kind',
-        kindNames: { pictures: 'Pictures', documents: 'Documents', recordings: 'Videos and sound' },
+        kindNames: lookedUp({ pictures: 'Pictures', documents: 'Documents', recordings: 'Videos and sound' }),
         name: 'Title of its page',
         message: 'Message on its page',
         address: 'Address of your own',
@@ -540,7 +540,7 @@ export const en: Texts = {
           one: '“{name}” was not changed.',
           other: '“{name}” and others ({count} in all) were not changed.',
         },
-        reasons: {
+        reasons: lookedUp({
           DUPLICATE_NAME: 'Something with this name is already there.',
           INVALID_NAME: 'This name cannot be used. It may be too long.',
           INVALID_DESTINATION: 'A folder cannot go into itself.',
@@ -549,7 +549,7 @@ export const en: Texts = {
           FOLDER_NOT_FOUND: 'The folder is no longer there.',
           STORAGE_LIMIT_EXCEEDED: 'Your storage is full.',
           GONE: 'It was deleted for good.',
-        },
+        }),
         otherReason: 'The server refused it ({code}).',
         undo: 'Undo',
         retry: 'Try again now',

@@ -1,6 +1,4 @@
-import type { MailTexts } from './texts.ts'
-
-export const mailEn: MailTexts = {
+export const mailEn = {
   pages: {
     forgotten: {
       title: 'Forgot your password?',

@@ -1,6 +1,4 @@
-import type { NearlyFullTexts } from '../../../web/shared/app/nearly-full.tsx'
-
-export const nearlyFullEn: NearlyFullTexts = {
+export const nearlyFullEn = {
   nearlyFull: 'Your storage is nearly full: {used} of {limit} used.',
   full: 'Your storage is full: {used} of {limit} used.',
   makeRoom: 'Delete what you no longer need, or ask whoever runs this server for more.',

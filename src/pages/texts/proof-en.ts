@@ -1,6 +1,4 @@
-import type { ProofTexts } from '../../../web/shared/app/app-context.ts'
-
-export const proofEn: ProofTexts = {
+export const proofEn = {
   title: 'Confirm that it is you',
   why: 'Your last sign-in was a while ago. Confirm once more to continue.',
   password: 'Your password',

@@ -1,4 +1,4 @@
-import type { ReceiptTexts } from './receipt-texts.ts'
+import type { ReceiptTexts } from './texts.ts'
 
 export const receiptDe: ReceiptTexts = {
   yours: 'Diese Datei hast du hochgeladen',

@@ -1,6 +1,4 @@
-import type { ReceiptTexts } from './receipt-texts.ts'
-
-export const receiptEn: ReceiptTexts = {
+export const receiptEn = {
   yours: 'You uploaded this file',
   uploaded: '{size}, uploaded on {day}',
   arriving: '{received} of {size} has arrived. The upload goes on where it was begun.',

@@ -1,9 +1,8 @@
 import { nearlyFullEn } from './nearly-full-en.ts'
 import { proofEn } from './proof-en.ts'
-import type { SettingsPageTexts } from './texts.ts'
 import { webhooksEn } from './webhooks-en.ts'
 
-export const settingsEn: SettingsPageTexts = {
+export const settingsEn = {
   title: 'Settings',
   pages: 'Pages of the settings',
   sections: {

@@ -1,6 +1,4 @@
-import type { UploadLinkTexts } from './texts.ts'
-
-export const uploadLinkEn: UploadLinkTexts = {
+export const uploadLinkEn = {
   title: '{owner} asks for files',
   asks: '{owner} asks you for files.',
   unseen: 'You need no account, and see nothing of what others send.',

@@ -1,6 +1,6 @@
-import type { WebhooksTexts } from '../../../web/settings/webhooks/texts.ts'
+import type { SettingsPageTexts } from './texts.ts'
 
-export const webhooksDe: WebhooksTexts = {
+export const webhooksDe: SettingsPageTexts['app']['webhooks'] = {
   title: 'Webhooks',
   why: 'Dieser Server sendet, was mit deinen Links geschieht, an eine Adresse von dir, wo ein Programm es annimmt.',
   guide: 'Wie man sie empfängt',

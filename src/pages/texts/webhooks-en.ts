@@ -1,6 +1,6 @@
-import type { WebhooksTexts } from '../../../web/settings/webhooks/texts.ts'
+import { lookedUp } from './looked-up.ts'
 
-export const webhooksEn: WebhooksTexts = {
+export const webhooksEn = {
   title: 'Webhooks',
   why: 'This server posts what happens to your links to an address of yours, where a program takes it.',
   guide: 'How to receive them',
@@ -60,10 +60,10 @@ export const webhooksEn: WebhooksTexts = {
     url: 'Address',
     urlHint: 'http or https, reachable from the Internet',
     kinds: 'Events',
-    kindWhys: {
+    kindWhys: lookedUp({
       'link.downloaded': 'Each one; when there are very many, several as one with their number.',
       'link.ended': 'By time, because all its downloads were made, because all files have come, or by you.',
-    },
+    }),
     add: 'Add webhook',
     changeTitle: 'Change webhook',
     changeHint: 'What still waits is sent to a new address, too. The secret stays the same.',
