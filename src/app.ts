@@ -16,7 +16,7 @@ import type { Log } from './log.ts'
 import { createMailPart, type MailPart } from './mail/mail.part.ts'
 import { sendTestMail, tryMailServer } from './mail/smtp.ts'
 import { type DiskPressure, linuxDiskPressure } from './operations/integrity/disk-pressure.ts'
-import { createSuspects } from './operations/integrity/suspects.ts'
+import { createSuspectQueue } from './operations/integrity/suspect-queue.ts'
 import { createMetrics, type Metrics } from './operations/metrics/metrics.ts'
 import { createMirrorPart } from './operations/mirror/mirror.part.ts'
 import { createOperationsPart } from './operations/operations.part.ts'
@@ -137,7 +137,7 @@ async function createParts(
   const downloads = createDownloadsPart(core, {
     sharing,
     copies: mirror.copies,
-    suspects: createSuspects(core),
+    suspects: createSuspectQueue(core),
     arrivalOf: uploads.arrivalOf,
     partialReads: uploads.partialReads,
   })

@@ -1,7 +1,7 @@
 import type { ClockGuard } from '../core/clock-guard.ts'
 import type { Lifetime, Outages } from '../core/outages.ts'
-import { yieldToEventLoop } from '../core/throttle.ts'
 import { hashToken } from '../core/token-hash.ts'
+import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, HOUR } from '../domain/clock.ts'

@@ -1,7 +1,7 @@
 /** Tells owners that their storage is nearly full, once until there is room again. */
 import { accountsNearlyFull, forgetNearlyFull, noteNearlyFull } from '../core/accounts.rows.ts'
 import { noteEvent } from '../core/link-events.rows.ts'
-import { yieldToEventLoop } from '../core/throttle.ts'
+import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'

@@ -1,7 +1,7 @@
 import { findAccount } from '../core/accounts.rows.ts'
 import type { Outages } from '../core/outages.ts'
-import { yieldToEventLoop } from '../core/throttle.ts'
 import { hashToken } from '../core/token-hash.ts'
+import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { ageChanges, dropForgotten } from './changes.rows.ts'
-import { yieldToEventLoop } from './throttle.ts'
+import { yieldToEventLoop } from './yielding.ts'
 
 /** Retention of the change log that event streams read. */
 export interface Changes {

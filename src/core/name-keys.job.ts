@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Timers } from '../domain/clock.ts'
 import { fillKeysIn, KEYED_TABLES, type KeyedTable, rowsWithoutKey, type Unkeyed } from './name-keys.rows.ts'
-import { throttled } from './throttle.ts'
+import { withPause } from './yielding.ts'
 
 /** Fills in missing sort keys of names, after and during an upgrade. */
 export interface NameKeys {
@@ -28,7 +28,7 @@ export function createNameKeys(db: Database, timers: Timers): NameKeys {
     async run(mayGoOn = () => true) {
       for (const table of KEYED_TABLES) {
         let last: Unkeyed | null = null
-        do last = mayGoOn() ? await throttled(timers, () => step(table, last)) : null
+        do last = mayGoOn() ? await withPause(timers, () => step(table, last)) : null
         while (last !== null)
       }
     },

@@ -8,7 +8,7 @@ import { fileNotFound } from '../files/own-file.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import type { Verification } from './verification.ts'
 
-export interface Suspects {
+export interface SuspectQueue {
   /** Has a content looked at that may be damaged. Never throws. */
   add(content: BlobId): void
 }
@@ -52,7 +52,7 @@ export interface ContentParts {
   /** Null sends what the store has without a look. */
   readonly verification: Verification | null
   /** Told of contents that are not what was stored. */
-  readonly suspects: Suspects
+  readonly suspects: SuspectQueue
   /** Whether the store gives bytes out by itself. */
   readonly redirects: boolean
 }
@@ -67,7 +67,7 @@ export function createContent(parts: ContentParts): Content {
   }
 
   async function damaged(file: FileDetailRow, cause: unknown): Promise<FileDamaged> {
-    const comesBack = await copies.bringBack(file.blob_id)
+    const comesBack = await copies.repair(file.blob_id)
     return new FileDamaged(file, cause, comesBack ? BACK_WITHIN : undefined)
   }
 

@@ -3,7 +3,7 @@ import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { ArrivalOf, PartialReads } from './arrival-progress.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
-import { type Content, createContent, type Suspects } from './content.ts'
+import { type Content, createContent, type SuspectQueue } from './content.ts'
 import { type ContentTokens, createContentTokens } from './content-tokens.ts'
 import { startVerification } from './verification.ts'
 import { type ArchiveTokens, createArchiveTokens } from './zip/archive-tokens.ts'
@@ -29,7 +29,7 @@ export function createDownloadsPart(
   }: {
     sharing: Pick<SharingPart, 'access'>
     copies: SecondCopies
-    suspects: Suspects
+    suspects: SuspectQueue
     arrivalOf: ArrivalOf
     partialReads: PartialReads
   },

@@ -11,7 +11,7 @@ import {
 import { pooledKeys, recordPooledKeys } from '../core/pooled-keys.rows.ts'
 import { type DeadReservation, deadReservations, endReservation } from '../core/reservations.rows.ts'
 import type { RemovalGuard } from '../core/store/generations.ts'
-import { throttled } from '../core/throttle.ts'
+import { withPause } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
 import { isPostgres } from '../database/dialect.ts'
 import { lockAccount } from '../database/differences.ts'
@@ -85,7 +85,7 @@ export function createCleaning(
     async purge(files, mayGoOn = always) {
       const dueAt = clock.now() + GARBAGE_GRACE
       for (let at = 0; at < files.length && mayGoOn(); at += STEP) {
-        await throttled(clock.timers, () => drop(files.slice(at, at + STEP), dueAt))
+        await withPause(clock.timers, () => drop(files.slice(at, at + STEP), dueAt))
       }
     },
 
@@ -95,7 +95,7 @@ export function createCleaning(
         if (files.length === 0) break
         await cleaning.purge(files, mayGoOn)
       }
-      while (mayGoOn() && (await throttled(clock.timers, () => dropDeletedFolders(db, STEP))) > 0);
+      while (mayGoOn() && (await withPause(clock.timers, () => dropDeletedFolders(db, STEP))) > 0);
     },
 
     async forgetOutcomes(mayGoOn = always) {

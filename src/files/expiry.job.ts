@@ -1,7 +1,7 @@
 import { noteChange } from '../core/changes.rows.ts'
 import type { ClockGuard } from '../core/clock-guard.ts'
 import type { Lifetime, Outages } from '../core/outages.ts'
-import { yieldToEventLoop } from '../core/throttle.ts'
+import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'

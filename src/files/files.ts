@@ -1,5 +1,5 @@
 import { noteChange } from '../core/changes.rows.ts'
-import { yieldToEventLoop } from '../core/throttle.ts'
+import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'

@@ -1,5 +1,5 @@
 /** Several files or folders that are named in one request, of which some are the same or lie in another. */
-import { yieldToEventLoop } from '../core/throttle.ts'
+import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { FileId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'

@@ -1,6 +1,6 @@
 import type { AccountCaller } from '../core/callers.ts'
-import { yieldToEventLoop } from '../core/throttle.ts'
 import { dayOf } from '../core/traffic.ts'
+import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'

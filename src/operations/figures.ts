@@ -7,7 +7,7 @@ import { type Clock, HOUR, SECOND } from '../domain/clock.ts'
 import { ownState } from './backup/own-runs.ts'
 import { countRepaired } from './integrity/damages.rows.ts'
 import { scrubDays } from './integrity/scrub.ts'
-import { mirrorBehind } from './mirror/mirror-behind.ts'
+import { mirrorLag } from './mirror/mirror-lag.ts'
 import { presentRound } from './mirror/reading-rounds.ts'
 
 /** Totals of the whole installation, equal on every node. */
@@ -20,7 +20,7 @@ export interface InstallationFigures extends AccountTotals {
   /** Milliseconds since the bytes that wait the longest were verified or stored; null where none are read again. */
   readonly oldestUnverified: number | null
   /** Milliseconds that the oldest content has waited for its copy in the mirror; null without a mirror. */
-  readonly mirrorBehind: number | null
+  readonly mirrorLag: number | null
   /** Milliseconds since which all copies there were read or made, and how many were damaged; null where none are read. */
   readonly mirrorRead: { readonly age: number; readonly wrong: number } | null
   /** Null where the server makes no backups by itself. */
@@ -88,7 +88,7 @@ export function createFigures(parts: {
       countRepaired(db),
       claims.setAside(),
       scrubDays(config) === 0 ? null : longestUnverified(),
-      config.mirror === null ? null : mirrorBehind(db, clock.now()),
+      config.mirror === null ? null : mirrorLag(db, clock.now()),
       mirrorFigures(db, config, clock.now()),
       backupFigures(db, config, clock.now()),
     ])
@@ -99,7 +99,7 @@ export function createFigures(parts: {
       repairedContents,
       jobsSetAside,
       oldestUnverified: oldest,
-      mirrorBehind: behind,
+      mirrorLag: behind,
       mirrorRead,
       backups,
     }

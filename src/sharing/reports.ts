@@ -1,6 +1,6 @@
 import { findAccount } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
-import { throttled } from '../core/throttle.ts'
+import { withPause } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Actor } from '../domain/audit.ts'
@@ -145,7 +145,7 @@ export function createReports(db: Database, clock: Clock): Reports {
         () => forgetReporters(db, reportingDay(now), STEP),
         () => dropClosedReports(db, now - CLOSED_KEPT_FOR, STEP),
       ]
-      for (const step of steps) while (mayGoOn() && (await throttled(clock.timers, step)) === STEP);
+      for (const step of steps) while (mayGoOn() && (await withPause(clock.timers, step)) === STEP);
     },
   }
 }

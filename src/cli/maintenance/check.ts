@@ -4,8 +4,14 @@ import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
-import type { Healing } from '../../operations/backup/healing.ts'
-import type { CheckResult, CheckWork, Heal, Progress, ReadData } from '../../operations/integrity/check.ts'
+import type { BackupRepair } from '../../operations/backup/backup-repair.ts'
+import type {
+  CheckResult,
+  CheckWork,
+  Progress,
+  ReadData,
+  RepairBlob,
+} from '../../operations/integrity/check.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
 import { standardError } from '../step-progress.ts'
@@ -91,12 +97,12 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const config = loadConfig(environment)
   const { checkInstallation } = await import('../../operations/integrity/check.ts')
   const bar = progressLine()
-  const healing = await openedHealing(config, options)
-  const { mirrorHealing } = await import('../../operations/mirror/mirror-healing.ts')
+  const repair = await openedRepair(config, options)
+  const { mirrorRepair } = await import('../../operations/mirror/mirror-repair.ts')
   const onFailure = (error: unknown) =>
     bar.say(`The mirror: ${error instanceof Error ? error.message : String(error)}`)
-  const mirror = mirrorHealing(config, onFailure)
-  const sources = [mirror, healing?.heal].filter((heal) => heal !== undefined)
+  const mirror = mirrorRepair(config, onFailure)
+  const sources = [mirror, repair?.repair].filter((repair) => repair !== undefined)
   const result = await checkInstallation({
     config,
     clock: systemClock,
@@ -104,10 +110,10 @@ async function run(environment: Environment, options: Options): Promise<void> {
     readData: readData === true ? EVERYTHING : (readData ?? NOTHING),
     tell: bar.tell,
     rate: rate ?? null,
-    work: { ...workOf(options, bar.say), heal: (...wrong) => healed(sources, ...wrong) },
+    work: { ...workOf(options, bar.say), repair: (...wrong) => repairFromAny(sources, ...wrong) },
   }).finally(async () => {
     bar.end()
-    await healing?.close()
+    await repair?.close()
   })
   if (json) printJson(jsonOf(result))
   else {
@@ -119,16 +125,19 @@ async function run(environment: Environment, options: Options): Promise<void> {
 }
 
 /** By the first second copy that has the bytes. */
-async function healed(sources: readonly Heal[], ...wrong: Parameters<Heal>): Promise<boolean> {
-  for (const heal of sources) if (await heal(...wrong)) return true
+async function repairFromAny(
+  sources: readonly RepairBlob[],
+  ...wrong: Parameters<RepairBlob>
+): Promise<boolean> {
+  for (const repair of sources) if (await repair(...wrong)) return true
   return false
 }
 
 /** Null where no backup is named. */
-async function openedHealing(config: Config, options: Options): Promise<Healing | null> {
+async function openedRepair(config: Config, options: Options): Promise<BackupRepair | null> {
   if (options.from === undefined) return null
-  const { openHealing } = await import('../../operations/backup/healing.ts')
-  return openHealing({
+  const { openBackupRepair } = await import('../../operations/backup/backup-repair.ts')
+  return openBackupRepair({
     clock: systemClock,
     random: systemRandom,
     place: placeOf(options.from, options, config),

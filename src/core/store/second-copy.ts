@@ -6,10 +6,10 @@ export interface SecondCopies {
    * Sees to it that a content whose bytes are damaged or missing in the store is brought back soon; false where there is no
    * second copy, or that is not possible. Never throws.
    */
-  bringBack(content: BlobId): Promise<boolean>
+  repair(content: BlobId): Promise<boolean>
 }
 
 /** Where no second copies are kept. */
 export const noSecondCopies: SecondCopies = {
-  bringBack: async () => false,
+  repair: async () => false,
 }

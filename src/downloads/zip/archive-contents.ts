@@ -4,7 +4,7 @@ import type { SecondCopies } from '../../core/store/second-copy.ts'
 import type { Database } from '../../database/database.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { findFile } from '../../files/files.rows.ts'
-import type { Suspects } from '../content.ts'
+import type { SuspectQueue } from '../content.ts'
 import { presentBlobKey } from './archive.rows.ts'
 import type { PlannedFile } from './archive-plan.ts'
 
@@ -13,9 +13,9 @@ export class ArchiveContents {
   readonly #db: Database
   readonly #blobs: BlobStore
   readonly #copies: SecondCopies
-  readonly #suspects: Suspects
+  readonly #suspects: SuspectQueue
 
-  constructor(db: Database, blobs: BlobStore, copies: SecondCopies, suspects: Suspects) {
+  constructor(db: Database, blobs: BlobStore, copies: SecondCopies, suspects: SuspectQueue) {
     this.#db = db
     this.#blobs = blobs
     this.#copies = copies
@@ -53,7 +53,7 @@ export class ArchiveContents {
 
   /** An archive that is requested again later has the content, where there is a second copy. */
   async #fail({ id, blobId }: PlannedFile, error: unknown): Promise<never> {
-    if (isLost(error) && !(await this.#copies.bringBack(blobId))) this.#suspects.add(blobId)
+    if (isLost(error) && !(await this.#copies.repair(blobId))) this.#suspects.add(blobId)
     const file = await findFile(this.#db, { kind: 'id', id })
     throw file === undefined ? error : readingFailure(file, error)
   }

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../core/throttle.ts'
+import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import type { FileId, FolderId } from '../../domain/ids.ts'
 import {

@@ -10,7 +10,7 @@ import { resolvePlace } from '../../files/folders/places.ts'
 import { fileNotFound } from '../../files/own-file.ts'
 import { type AccessControl, opened, unlocked } from '../../sharing/access.ts'
 import type { BytesSent } from '../bytes-sent.ts'
-import type { Suspects } from '../content.ts'
+import type { SuspectQueue } from '../content.ts'
 import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder } from './archive.rows.ts'
 import { ArchiveContents } from './archive-contents.ts'
 import { type ArchivePlan, type PlanBuilder, planBuilder } from './archive-plan.ts'
@@ -62,7 +62,7 @@ export class Archives {
     db: Database,
     blobs: BlobStore,
     access: AccessControl,
-    { copies, suspects }: { copies: SecondCopies; suspects: Suspects },
+    { copies, suspects }: { copies: SecondCopies; suspects: SuspectQueue },
     slots: ArchiveSlots = new ArchiveSlots(),
   ) {
     this.#db = db

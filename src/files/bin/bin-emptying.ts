@@ -2,7 +2,7 @@ import { changeTotals } from '../../core/accounts.rows.ts'
 import { noteChange } from '../../core/changes.rows.ts'
 import type { ClockGuard } from '../../core/clock-guard.ts'
 import type { Lifetime, Outages } from '../../core/outages.ts'
-import { throttled } from '../../core/throttle.ts'
+import { withPause } from '../../core/yielding.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -97,7 +97,7 @@ export function createBinEmptying(parts: {
       const entries = await oldEntries(db, binnedBefore, STEP)
       for (const { account_id, id } of entries) {
         if (mayGoOn())
-          await throttled(clock.timers, () => removeOldEntry({ account: account_id, within: null }, id))
+          await withPause(clock.timers, () => removeOldEntry({ account: account_id, within: null }, id))
       }
       if (entries.length < STEP) return
     }
@@ -124,7 +124,7 @@ export function createBinEmptying(parts: {
     },
 
     async run(mayGoOn = () => true) {
-      while (mayGoOn() && (await throttled(clock.timers, emptyStep)));
+      while (mayGoOn() && (await withPause(clock.timers, emptyStep)));
       if (guard.agreedFor() < SURE_AFTER) return
       await removeOld(lifetime.cutoff(await outages.settle()), mayGoOn)
     },

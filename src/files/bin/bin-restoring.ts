@@ -1,6 +1,6 @@
 import { changeTotals } from '../../core/accounts.rows.ts'
 import { noteChange } from '../../core/changes.rows.ts'
-import { throttled, yieldToEventLoop } from '../../core/throttle.ts'
+import { withPause, yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -56,7 +56,7 @@ export function createBinRestoring(db: Database, clock: Clock, maxDepth: number)
       while (mayGoOn()) {
         const entry = await returningEntry(db)
         if (entry === undefined) return
-        while (mayGoOn() && (await throttled(clock.timers, () => folders.step(entry.account_id, entry.id))));
+        while (mayGoOn() && (await withPause(clock.timers, () => folders.step(entry.account_id, entry.id))));
       }
     },
   }

@@ -1,4 +1,4 @@
-import { throttled } from '../../core/throttle.ts'
+import { withPause } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -39,7 +39,7 @@ export function createFolderClearing(db: Database, clock: Clock): FolderClearing
 
   return {
     async run(mayGoOn = () => true) {
-      while (mayGoOn() && (await throttled(clock.timers, step)));
+      while (mayGoOn() && (await withPause(clock.timers, step)));
     },
   }
 }

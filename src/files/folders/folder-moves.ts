@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../core/throttle.ts'
+import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'

@@ -4,7 +4,7 @@ import { StoreFailure } from '../../blobs/blob-store.ts'
 import { systemTimers } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { openBlobs, openPlace } from '../../storage.ts'
-import { paceOf, unpaced } from '../integrity/pace.ts'
+import { createThrottle, unthrottled } from '../integrity/throttle.ts'
 import { type BlobCopier, createBlobCopier } from '../relocation/blob-copier.ts'
 import { verifyInline } from '../relocation/byte-verifier.ts'
 import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
@@ -42,7 +42,7 @@ async function open({ config, place, key, isSyncedLater, rate }: CopyThreadOptio
     // The sync and the checksum of a store say the same, and the drill reads back.
     readsBack: false,
     verifier: verifyInline,
-    pace: rate === null ? unpaced : paceOf(rate, systemTimers, stop.signal),
+    throttle: rate === null ? unthrottled : createThrottle(rate, systemTimers, stop.signal),
     pause: (milliseconds) => pause(milliseconds, undefined, { signal: stop.signal }),
     onBytes: (bytes) => reply({ kind: 'bytes', bytes }),
   })

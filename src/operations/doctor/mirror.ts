@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import type { BackgroundJobs } from '../background-jobs.ts'
 import { MIRROR_JOB } from '../mirror/mirror.part.ts'
-import { mirrorBehind } from '../mirror/mirror-behind.ts'
+import { mirrorLag } from '../mirror/mirror-lag.ts'
 import { type Finding, fine, problem, say } from './findings.ts'
 
 const CHECK = 'mirror'
@@ -14,7 +14,7 @@ export async function checkMirror(
   jobs: Pick<BackgroundJobs, 'list'>,
 ): Promise<Finding> {
   if (config.mirror === null) return fine(CHECK, say`no mirror is configured`)
-  const waited = await mirrorBehind(db, clock.now())
+  const waited = await mirrorLag(db, clock.now())
   const job = (await jobs.list()).find(({ name }) => name === MIRROR_JOB)
   const failure = job?.failure ?? null
   if (waited <= HOUR && failure === null) return fine(CHECK, say`the mirror keeps up`)

@@ -6,14 +6,14 @@ import type { Damage } from '../../database/schema.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { StorageOptions } from '../../storage.ts'
 import { withInstallation } from '../installation.ts'
-import type { BringingBack } from './bringing-back.ts'
-import { lookAtContents, type Wrong } from './contents.ts'
+import { DamageMarker, type MarkLimit, type Marks } from './damage-marker.ts'
+import { type DamagedBlob, inspectContents } from './inspection.ts'
 import { contentTotals, filesWith } from './integrity.rows.ts'
-import { Marking, type MarkLimit, type Marks } from './marking.ts'
 import { findOrphans, removeOrphans } from './orphans.ts'
-import { paceOf, unpaced } from './pace.ts'
+import type { RepairParts } from './repair-from-copy.ts'
 import { repairSum } from './repairs.ts'
 import { type WrongSum, wrongReferences, wrongSums } from './sums.ts'
+import { createThrottle, unthrottled } from './throttle.ts'
 
 /** How much of the bytes is read and hashed: a share of all contents, or about that many bytes. */
 export type ReadData =
@@ -38,11 +38,11 @@ export interface CheckWork {
   readonly removesOrphans: boolean
   /** Told what is about to be done, before it is. */
   readonly announce: (line: string) => void
-  readonly heal?: Heal
+  readonly repair?: RepairBlob
 }
 
 /** Brings the content's bytes back from a second copy; false where there is none. */
-export type Heal = (parts: BringingBack, wrong: Wrong) => Promise<boolean>
+export type RepairBlob = (parts: RepairParts, wrong: DamagedBlob) => Promise<boolean>
 
 export interface CheckResult extends Marks {
   readonly checkedContents: number
@@ -121,46 +121,46 @@ class Checking {
     const { readData, random, tell, clock, rate = null } = this.#check
     const parts = { db: this.#db, blobs: this.#blobs, clock }
     const totals = await contentTotals(this.#db)
-    const marking = new Marking(parts, this.#work.marks, totals.contents)
+    const marker = new DamageMarker(parts, this.#work.marks, totals.contents)
     let [checkedContents, checkedFiles, checkedBytes] = [0, 0, 0]
     const share = shareOf(readData, totals.bytes)
-    const pace = rate === null ? unpaced : paceOf(rate, clock.timers)
-    for await (const { contents, wrong, sound, bytesRead } of lookAtContents({
+    const throttle = rate === null ? unthrottled : createThrottle(rate, clock.timers)
+    for await (const { contents, wrong, sound, bytesRead } of inspectContents({
       ...parts,
       random,
       share,
-      pace,
+      throttle,
     })) {
       for await (const references of wrongReferences(this.#db, contents)) await this.#sum(references)
-      for (const found of wrong) await this.#wrong(marking, found)
-      await marking.sound(sound)
+      for (const found of wrong) await this.#wrong(marker, found)
+      await marker.sound(sound)
       checkedContents += contents.length
       checkedFiles += contents.reduce((sum, { files }) => sum + files, 0)
       checkedBytes += bytesRead
       tell({ contents: checkedContents, of: totals.contents, bytesRead: checkedBytes })
     }
-    return { checkedContents, checkedFiles, checkedBytes, ...(await marking.finish()) }
+    return { checkedContents, checkedFiles, checkedBytes, ...(await marker.finish()) }
   }
 
-  async #wrong(marking: Marking, wrong: Wrong): Promise<void> {
+  async #wrong(marker: DamageMarker, wrong: DamagedBlob): Promise<void> {
     const { content, damage } = wrong
     const room = Math.min(MOST_NAMED, MOST_LISTED - this.#damaged.length)
     const files = room > 0 ? await filesWith(this.#db, content.id, room) : []
     for (const file of files) this.#damaged.push({ ...file, reason: damage, key: content.key })
-    if (await this.#heal(wrong)) return
-    await marking.found(content, damage)
+    if (await this.#repair(wrong)) return
+    await marker.found(content, damage)
   }
 
-  async #heal(wrong: Wrong): Promise<boolean> {
-    const { repairs, heal, announce } = this.#work
-    if (!repairs || heal === undefined) return false
+  async #repair(wrong: DamagedBlob): Promise<boolean> {
+    const { repairs, repair, announce } = this.#work
+    if (!repairs || repair === undefined) return false
     const { key } = wrong.content
     announce(`content ${key}: its bytes are fetched from a second copy, if there is one`)
     const { clock, random, config } = this.#check
     const parts = { db: this.#db, blobs: this.#blobs, clock, random, minFree: config.minFreeSpace }
-    const isHealed = await heal(parts, wrong)
-    if (isHealed) this.#repaired.push(`content ${key}: its bytes are back`)
-    return isHealed
+    const isRepaired = await repair(parts, wrong)
+    if (isRepaired) this.#repaired.push(`content ${key}: its bytes are back`)
+    return isRepaired
   }
 
   async #sum(wrong: WrongSum): Promise<void> {

@@ -6,7 +6,7 @@ import type { Damage, Row } from '../../database/schema.ts'
 import type { AccountId, BlobId, BlobKey, Slug } from '../../domain/ids.ts'
 
 /** Bytes that are stored once, for one file or more. */
-export interface ContentRow extends Row<'blobs', 'id' | 'key' | 'size' | 'sha256' | 'refs'> {
+export interface BlobRow extends Row<'blobs', 'id' | 'key' | 'size' | 'sha256' | 'refs'> {
   /** What an earlier look found wrong with its bytes; null where they count as sound. */
   readonly damage: Damage | null
   /** Files that refer to it. */
@@ -14,12 +14,12 @@ export interface ContentRow extends Row<'blobs', 'id' | 'key' | 'size' | 'sha256
 }
 
 /** Contents in the order of their ids, those after `id`. */
-export function contentsAfter(db: Database, id: BlobId | null, limit: number): Promise<ContentRow[]> {
+export function contentsAfter(db: Database, id: BlobId | null, limit: number): Promise<BlobRow[]> {
   const contents = contentRows(db).orderBy('blobs.id').limit(limit)
   return (id === null ? contents : contents.where('blobs.id', '>', id)).execute()
 }
 
-export function findContent(db: Queryable, id: BlobId): Promise<ContentRow | undefined> {
+export function findContent(db: Queryable, id: BlobId): Promise<BlobRow | undefined> {
   return contentRows(db).where('blobs.id', '=', id).executeTakeFirst()
 }
 
@@ -218,7 +218,7 @@ function sumsOfAccounts(db: Queryable) {
 }
 
 /** Folders from which no way leads up to the top of an account. */
-export async function looseFolders(db: Database): Promise<number> {
+export async function orphanFolders(db: Database): Promise<number> {
   const { rows } = await sql<{ loose: number }>`
     with recursive reached (id) as (
       select id from folders where parent_id is null
@@ -245,7 +245,7 @@ export async function setAccountSums(trx: Trx, sums: AccountSums): Promise<void>
 }
 
 /** Locks the content against uploads and removals of it until the transaction ends. */
-export async function lockedContent(trx: Trx, id: BlobId): Promise<ContentRow | undefined> {
+export async function lockedContent(trx: Trx, id: BlobId): Promise<BlobRow | undefined> {
   await trx.selectFrom('blobs').select('id').where('id', '=', id).modifyEnd(forUpdate(trx)).execute()
   return findContent(trx, id)
 }

@@ -1,13 +1,13 @@
 import { BlobDamaged, BlobMissing, type BlobStore, chunksOf, isUnreadable } from '../../blobs/blob-store.ts'
 import type { Damage } from '../../database/schema.ts'
-import type { ContentRow } from './integrity.rows.ts'
-import { type Pace, unpaced } from './pace.ts'
+import type { BlobRow } from './integrity.rows.ts'
+import { type Throttle, unthrottled } from './throttle.ts'
 
 /** Reads the whole content and hashes it; null when it is as it was stored. Throws what the store throws otherwise. */
 export async function readDamage(
   blobs: Pick<BlobStore, 'read'>,
-  { key, size, sha256 }: Pick<ContentRow, 'key' | 'size' | 'sha256'>,
-  pace: Pace = unpaced,
+  { key, size, sha256 }: Pick<BlobRow, 'key' | 'size' | 'sha256'>,
+  throttle: Throttle = unthrottled,
 ): Promise<Damage | null> {
   const hash = new Bun.CryptoHasher('sha256')
   let read = 0
@@ -16,7 +16,7 @@ export async function readDamage(
     for await (const chunk of chunksOf(body)) {
       hash.update(chunk)
       read += chunk.length
-      await pace(chunk.length)
+      await throttle(chunk.length)
     }
   } catch (error) {
     if (error instanceof BlobMissing) return 'missing'
@@ -31,7 +31,7 @@ export async function readDamage(
 /** What its size in the store tells; null when that is as it was stored. */
 export async function sizeDamage(
   blobs: Pick<BlobStore, 'size'>,
-  { key, size }: Pick<ContentRow, 'key' | 'size'>,
+  { key, size }: Pick<BlobRow, 'key' | 'size'>,
 ): Promise<Damage | null> {
   try {
     const found = await blobs.size(key)

@@ -5,12 +5,12 @@ import { countDamaged, oldestUnverified, type UnverifiedCopy } from '../../core/
 import type { Database } from '../../database/database.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import type { Log } from '../../log.ts'
-import { confirmed, type Seen, type Wrong } from './contents.ts'
+import { DamageMarker, mostMarked } from './damage-marker.ts'
 import type { DiskLoad } from './disk-load.ts'
+import { confirmed, type DamagedBlob, type InspectedBlob } from './inspection.ts'
 import { contentTotals, findContent } from './integrity.rows.ts'
-import { Marking, mostMarked } from './marking.ts'
-import { paceOf } from './pace.ts'
 import { readDamage } from './reading.ts'
+import { createThrottle } from './throttle.ts'
 
 /** The name of the job. */
 export const SCRUB_JOB = 'read stored bytes again'
@@ -44,21 +44,21 @@ export async function scrub(parts: ScrubParts, mayGoOn: () => boolean): Promise<
   const { db, blobs, clock, config, diskLoad } = parts
   const days = scrubDays(config)
   if (days === 0) return
-  const pace = paceOf(config.scrubRate, clock.timers)
-  const look = async (copy: UnverifiedCopy): Promise<Seen | null> => {
+  const throttle = createThrottle(config.scrubRate, clock.timers)
+  const look = async (copy: UnverifiedCopy): Promise<InspectedBlob | null> => {
     const isOverdue = copy.since < clock.now() - days * DAY
     const waited = async () => {
       if (!isOverdue && !(await diskLoad.quiet(mayGoOn))) throw new Left()
     }
-    const paced = async (bytes: number) => {
+    const throttled = async (bytes: number) => {
       if (!mayGoOn()) throw new Left()
       await waited()
-      await pace(bytes)
+      await throttle(bytes)
     }
     await waited()
     const content = await findContent(db, copy.id)
     if (content === undefined) return null
-    return confirmed(parts, content, (row) => readDamage(blobs, row, paced))
+    return confirmed(parts, content, (row) => readDamage(blobs, row, throttled))
   }
   while (mayGoOn()) {
     const due = await oldestUnverified(db, clock.now() - days * DUE_AFTER * DAY, BATCH)
@@ -84,9 +84,9 @@ export class TooMuchDamage extends Error {
 async function scrubBatch(
   parts: ScrubParts,
   due: readonly UnverifiedCopy[],
-  look: (copy: UnverifiedCopy) => Promise<Seen | null>,
+  look: (copy: UnverifiedCopy) => Promise<InspectedBlob | null>,
 ): Promise<boolean> {
-  const sound: Seen['content'][] = []
+  const sound: InspectedBlob['content'][] = []
   try {
     for (const copy of due) {
       const seen = await look(copy)
@@ -99,21 +99,21 @@ async function scrubBatch(
     if (error instanceof Left) return true
     throw error
   } finally {
-    await new Marking(parts, 'few', 0).sound(sound)
+    await new DamageMarker(parts, 'few', 0).sound(sound)
   }
 }
 
 /** Marks what differed at two looks. Throws TooMuchDamage, WrongStore, and what the store throws. */
 export async function markFound(
   parts: Pick<ScrubParts, 'db' | 'blobs' | 'clock' | 'log'>,
-  { content, damage }: Wrong,
+  { content, damage }: DamagedBlob,
 ): Promise<void> {
   const { db, log } = parts
   const damaged = await countDamaged(db)
   // All contents are counted only where their number decides.
   const contents = damaged < mostMarked(0) ? 0 : (await contentTotals(db)).contents
   if (damaged >= mostMarked(contents)) throw new TooMuchDamage()
-  const marking = new Marking(parts, 'few', contents)
+  const marking = new DamageMarker(parts, 'few', contents)
   await marking.found(content, damage)
   const { marked } = await marking.finish()
   if (marked === 0) return

@@ -5,10 +5,10 @@ import { type FolderSums, findFolderSums, folderSumsAfter } from './folder-sums.
 import {
   type AccountSums,
   accountSumsAfter,
-  type ContentRow,
+  type BlobRow,
   findAccountSums,
   findContent,
-  looseFolders,
+  orphanFolders,
 } from './integrity.rows.ts'
 
 const BATCH = 100
@@ -39,7 +39,7 @@ export async function* wrongSums(db: Database): AsyncGenerator<WrongSum> {
   yield* wrongFolders(db)
   yield* wrongEntries(db)
   yield* wrongAccounts(db)
-  const loose = await looseFolders(db)
+  const loose = await orphanFolders(db)
   if (loose > 0) {
     yield { of: 'loose folders', lines: [`${loose} folders hang on no account's top level`] }
   }
@@ -132,10 +132,7 @@ function entryFaults({ id, username, files, bytes, held_files, held_bytes }: Ent
 }
 
 /** Contents whose references are counted wrong, at two looks. */
-export async function* wrongReferences(
-  db: Database,
-  contents: readonly ContentRow[],
-): AsyncGenerator<WrongSum> {
+export async function* wrongReferences(db: Database, contents: readonly BlobRow[]): AsyncGenerator<WrongSum> {
   for (const { id } of contents.filter(({ refs, files }) => refs !== files)) {
     const now = await findContent(db, id)
     if (now === undefined || now.refs === now.files) continue

@@ -1,7 +1,7 @@
 import { BlobDamaged, BlobMissing, type BlobStore, chunksOf, isUnreadable } from '../../blobs/blob-store.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { BlobKey, Sha256 } from '../../domain/ids.ts'
-import { type Pace, unpaced } from './pace.ts'
+import { type Throttle, unthrottled } from './throttle.ts'
 
 export interface ContentCopy {
   readonly from: Pick<BlobStore, 'read'>
@@ -17,7 +17,10 @@ export interface ContentCopy {
  * Copies a content, and returns once the copy would survive a power cut. What is wrong with the source where its bytes are
  * not those of the hash; then, and after a failure, which is thrown, nothing is left. Memory use is independent of the size.
  */
-export async function copyVerified(copy: ContentCopy, pace: Pace = unpaced): Promise<Damage | null> {
+export async function copyVerified(
+  copy: ContentCopy,
+  throttle: Throttle = unthrottled,
+): Promise<Damage | null> {
   const { from, fromKey, to, toKey, size, sha256 } = copy
   const hash = new Bun.CryptoHasher('sha256')
   let read = 0
@@ -25,7 +28,7 @@ export async function copyVerified(copy: ContentCopy, pace: Pace = unpaced): Pro
   try {
     const body = await from.read(fromKey, 0, size, size)
     for await (const chunk of chunksOf(body)) {
-      await pace(chunk.length)
+      await throttle(chunk.length)
       hash.update(chunk)
       read += chunk.length
       await writer.write(chunk)

@@ -130,7 +130,7 @@ function storedBytes(figures: InstallationFigures): readonly Family[] {
     gauge(
       'holdfast_mirror_oldest_seconds',
       'How long the oldest content has waited for its copy in the mirror.',
-      figures.mirrorBehind === null ? [] : [{ value: figures.mirrorBehind / SECOND }],
+      figures.mirrorLag === null ? [] : [{ value: figures.mirrorLag / SECOND }],
     ),
     gauge(
       'holdfast_mirror_unverified_seconds',

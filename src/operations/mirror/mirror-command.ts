@@ -13,17 +13,17 @@ import type { StorageOptions } from '../../storage.ts'
 import { withInstallation } from '../installation.ts'
 import { createDiskLoad } from '../integrity/disk-load.ts'
 import { linuxDiskPressure } from '../integrity/disk-pressure.ts'
-import { paceOf } from '../integrity/pace.ts'
 import { markFound } from '../integrity/scrub.ts'
+import { createThrottle } from '../integrity/throttle.ts'
 import { placeName } from '../store-places.ts'
 import { type Adopted, adoptMirror } from './adoption.ts'
-import type { BroughtBack } from './bringing-back.ts'
-import { type Amount, lackingSum, mirroredSum, type Order } from './mirror.rows.ts'
-import { mirrorBehind } from './mirror-behind.ts'
+import { type Amount, type MirrorOrder, mirroredTotals, unmirroredTotals } from './mirror.rows.ts'
+import { mirrorLag } from './mirror-lag.ts'
 import { type Mirror, openMirror } from './mirror-store.ts'
 import { type CopiesRead, readCopies } from './reading-copies.ts'
 import { isReadingDue, readRound } from './reading-rounds.ts'
-import { keepMirror } from './upkeep.ts'
+import type { RepairResult } from './repair-from-mirror.ts'
+import { syncMirror } from './sync-mirror.ts'
 
 export type MirrorStep = 'copy' | 'read'
 
@@ -36,7 +36,7 @@ export interface MirrorWatch {
 export type MirrorCommand = StorageOptions & {
   readonly adopts: boolean
   /** Does all that is to be done for the mirror, in which order; null leaves it to the server. */
-  readonly keeps: Order | null
+  readonly keeps: MirrorOrder | null
   /** Share of the copies that is read, from 0 to 1; null leaves them alone. */
   readonly reads: number | null
   /** Bytes that are copied in a second at most; null: as many as by the server. */
@@ -80,7 +80,7 @@ export async function runMirrorForServer(command: MirrorCommand): Promise<void> 
           ...command,
           ...parts,
           mirror,
-          pace: paceOf(config.scrubRate, clock.timers, signal),
+          throttle: createThrottle(config.scrubRate, clock.timers, signal),
           diskLoad: createDiskLoad(
             parts.place.kind === 'folder' ? linuxDiskPressure : noPressure,
             clock.timers,
@@ -133,9 +133,9 @@ async function reportOf(
 ): Promise<MirrorReport> {
   return {
     place: placeName(place),
-    mirrored: await mirroredSum(db),
-    lacking: await lackingSum(db),
-    waited: await mirrorBehind(db, clock.now()),
+    mirrored: await mirroredTotals(db),
+    lacking: await unmirroredTotals(db),
+    waited: await mirrorLag(db, clock.now()),
     isOnSameDisk: await isOnSameDisk(place, config),
     ...done,
   }
@@ -148,36 +148,41 @@ async function readShare(
   share: number,
 ): Promise<CopiesRead> {
   const { watch } = command
-  const { contents: count, bytes } = await mirroredSum(db)
+  const { contents: count, bytes } = await mirroredTotals(db)
   watch.begin('read', { count, bytes: Math.round(bytes * share) })
   const tell = (done: { count: number; bytes: number }) => watch.advance({ ...done, wasThere: false })
   return readCopies({ ...command, db, mirror, share, tell })
 }
 
-async function keep(command: MirrorCommand, opened: Opened, mirror: Mirror, order: Order): Promise<void> {
+async function keep(
+  command: MirrorCommand,
+  opened: Opened,
+  mirror: Mirror,
+  order: MirrorOrder,
+): Promise<void> {
   const { config, clock, signal, watch, log } = command
-  const { contents, bytes: all } = await lackingSum(opened.db)
+  const { contents, bytes: all } = await unmirroredTotals(opened.db)
   watch.begin('copy', { count: contents, bytes: all })
-  const pace = paceOf(command.rate ?? opened.rate, clock.timers, signal)
-  await keepMirror({
+  const throttle = createThrottle(command.rate ?? opened.rate, clock.timers, signal)
+  await syncMirror({
     ...command,
     ...opened,
     mirror,
     order,
     minFree: config.minFreeSpace,
-    async pace(bytes) {
-      await pace(bytes)
+    async throttle(bytes) {
+      await throttle(bytes)
       watch.advance({ count: 0, bytes, wasThere: false })
     },
     onDamage: (wrong) => markFound({ ...opened, clock, log }, wrong),
     onFailure: (error) => log.error({ err: error }, 'the mirror could not be kept for one content'),
-    onBroughtBack: (key, result) => tellResult(log, key, result),
+    onRepaired: (key, result) => tellResult(log, key, result),
     onCopied: (count) => watch.advance({ count, bytes: 0, wasThere: false }),
   })
 }
 
-function tellResult(log: Log, key: BlobKey, result: BroughtBack): void {
-  if (result === 'back') log.warn({ key }, 'a damaged content was brought back from the mirror')
+function tellResult(log: Log, key: BlobKey, result: RepairResult): void {
+  if (result === 'repaired') log.warn({ key }, 'a damaged content was brought back from the mirror')
   if (result === 'damaged')
     log.error({ key }, 'a content is damaged, and its copy in the mirror is damaged too')
 }

@@ -6,18 +6,18 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, DAY, HOUR } from '../../domain/clock.ts'
 import type { BlobId } from '../../domain/ids.ts'
 import { makeBlobKey, type Random } from '../../domain/random.ts'
-import { confirmed, type Wrong } from '../integrity/contents.ts'
+import { confirmed, type DamagedBlob } from '../integrity/inspection.ts'
 import { findContent } from '../integrity/integrity.rows.ts'
-import type { Pace } from '../integrity/pace.ts'
 import { readDamage } from '../integrity/reading.ts'
+import type { Throttle } from '../integrity/throttle.ts'
 import { copyVerified } from '../integrity/verified-copy.ts'
 import {
   type Copied,
-  type NotMirrored,
+  type MirrorOrder,
   noteCopies,
-  notMirrored,
-  type Order,
   queueKeys,
+  type UnmirroredContent,
+  unmirroredContents,
 } from './mirror.rows.ts'
 import { type Mirror, MirrorUnusable } from './mirror-store.ts'
 
@@ -37,13 +37,13 @@ export interface MirrorCopyParts {
   readonly mirror: Mirror
   readonly clock: Clock
   readonly random: Random
-  readonly order: Order
+  readonly order: MirrorOrder
   /** Bytes that stay free on the disk of the mirror. */
   readonly minFree: number
-  readonly pace: Pace
+  readonly throttle: Throttle
   readonly signal: AbortSignal
   /** Called with a content whose bytes in the first store are damaged, at two looks. */
-  readonly onDamage: (wrong: Wrong) => Promise<void>
+  readonly onDamage: (wrong: DamagedBlob) => Promise<void>
   /** Called with a failure that concerns one content alone. */
   readonly onFailure: (error: unknown) => void
 }
@@ -64,7 +64,7 @@ export class MirrorCopier {
    */
   async copySome(): Promise<number | null> {
     const { db, mirror, clock, random, order } = this.#parts
-    const batch = batchOf(await notMirrored(db, order, this.#left, BATCH))
+    const batch = batchOf(await unmirroredContents(db, order, this.#left, BATCH))
     if (batch.length === 0) return null
     await this.#assertRoom(batch)
     const work = batch.map((content) => ({ content, key: makeBlobKey(random) }))
@@ -86,7 +86,7 @@ export class MirrorCopier {
     return noted
   }
 
-  async #assertRoom(batch: readonly NotMirrored[]): Promise<void> {
+  async #assertRoom(batch: readonly UnmirroredContent[]): Promise<void> {
     const { mirror, minFree } = this.#parts
     const free = await mirror.store.freeSpace()
     const bytes = batch.reduce((sum, { size }) => sum + size, 0)
@@ -95,12 +95,12 @@ export class MirrorCopier {
   }
 
   /** False where it could not be copied, for a reason that concerns it alone. */
-  async #copyOne(content: NotMirrored, key: Copied['key']): Promise<boolean> {
-    const { blobs, mirror, pace, signal, onFailure } = this.#parts
+  async #copyOne(content: UnmirroredContent, key: Copied['key']): Promise<boolean> {
+    const { blobs, mirror, throttle, signal, onFailure } = this.#parts
     signal.throwIfAborted()
     const copy = { ...content, from: blobs, fromKey: content.key, to: mirror.store, toKey: key }
     try {
-      if ((await copyVerified(copy, pace)) === null) return true
+      if ((await copyVerified(copy, throttle)) === null) return true
       await this.#damaged(content)
     } catch (error) {
       if (isReadOnly(error))
@@ -113,11 +113,11 @@ export class MirrorCopier {
   }
 
   /** Throws for bytes that are sound at another look. */
-  async #damaged({ id, key }: NotMirrored): Promise<void> {
-    const { db, blobs, pace, onDamage } = this.#parts
+  async #damaged({ id, key }: UnmirroredContent): Promise<void> {
+    const { db, blobs, throttle, onDamage } = this.#parts
     const content = await findContent(db, id)
     if (content === undefined || content.key !== key) return
-    const seen = await confirmed({ db, blobs }, content, (row) => readDamage(blobs, row, pace))
+    const seen = await confirmed({ db, blobs }, content, (row) => readDamage(blobs, row, throttle))
     if (seen === null) return
     if (seen.damage === null) throw new Error(`content ${key} reads differently from one time to the next`)
     await onDamage({ ...seen, damage: seen.damage })
@@ -136,7 +136,7 @@ function isReadOnly(error: unknown): boolean {
 }
 
 /** The first ones that go together. */
-function batchOf(found: readonly NotMirrored[]): readonly NotMirrored[] {
+function batchOf(found: readonly UnmirroredContent[]): readonly UnmirroredContent[] {
   let bytes = 0
   const end = found.findIndex(({ size }, index) => {
     bytes += size

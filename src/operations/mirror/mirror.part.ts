@@ -3,14 +3,14 @@ import type { Job } from '../../core/jobs/jobs.ts'
 import { noSecondCopies, type SecondCopies } from '../../core/store/second-copy.ts'
 import { MINUTE, SECOND } from '../../domain/clock.ts'
 import type { BlobId } from '../../domain/ids.ts'
-import { confirmed } from '../integrity/contents.ts'
+import { confirmed } from '../integrity/inspection.ts'
 import { findContent } from '../integrity/integrity.rows.ts'
 import { sizeDamage } from '../integrity/reading.ts'
 import { markFound } from '../integrity/scrub.ts'
 import { mirroredContent } from './mirror.rows.ts'
 import { runMirrorProcess } from './mirror-process.ts'
 import { isReadingDue } from './reading-rounds.ts'
-import { isMirrorToDo } from './upkeep.ts'
+import { needsMirrorSync } from './sync-mirror.ts'
 
 /** The second store of contents. The server itself never touches it. */
 export interface MirrorPart {
@@ -34,7 +34,7 @@ export function createMirrorPart(core: Core): MirrorPart {
         on: 'one node',
         every: MINUTE,
         async run(mayGoOn) {
-          const isToDo = await isMirrorToDo(db, clock)
+          const isToDo = await needsMirrorSync(db, clock)
           if (isToDo || (await isReadingDue(db, mirror, clock.now())))
             await runMirrorProcess({ config, tell }, mayGoOn)
         },
@@ -61,7 +61,7 @@ function createCopies(core: Core): SecondCopies {
   }
 
   return {
-    async bringBack(id) {
+    async repair(id) {
       try {
         const content = await mirroredContent(db, id)
         if (content === undefined) return false

@@ -15,17 +15,17 @@ function lacking(db: Database) {
   return db.selectFrom('blobs').where('mirrored_key', 'is', null).where(IS_UNMARKED)
 }
 
-export type NotMirrored = Row<'blobs', 'id' | 'key' | 'size' | 'sha256'>
+export type UnmirroredContent = Row<'blobs', 'id' | 'key' | 'size' | 'sha256'>
 
-export type Order = 'newest first' | 'oldest first'
+export type MirrorOrder = 'newest first' | 'oldest first'
 
 /** Contents without a copy, but for `except`. */
-export function notMirrored(
+export function unmirroredContents(
   db: Database,
-  order: Order,
+  order: MirrorOrder,
   except: readonly BlobId[],
   limit: number,
-): Promise<NotMirrored[]> {
+): Promise<UnmirroredContent[]> {
   return lacking(db)
     .select(['id', 'key', 'size', 'sha256'])
     .$if(except.length > 0, (query) => query.where('id', 'not in', except))
@@ -40,14 +40,14 @@ export interface Amount {
 }
 
 /** What has no copy. Reads the rows of all of it. */
-export function lackingSum(db: Database): Promise<Amount> {
+export function unmirroredTotals(db: Database): Promise<Amount> {
   return lacking(db)
     .select((row) => [row.fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')])
     .executeTakeFirstOrThrow()
 }
 
 /** What has a copy. Reads all rows. */
-export function mirroredSum(db: Database): Promise<Amount> {
+export function mirroredTotals(db: Database): Promise<Amount> {
   return db
     .selectFrom('blobs')
     .select((row) => [row.fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')])
@@ -59,7 +59,7 @@ export function mirroredSum(db: Database): Promise<Amount> {
 const LOOKED_AT = 1000
 
 /** When the oldest content without a copy was stored, as far as the first ones tell; null where there is none. */
-export async function oldestLacking(db: Database): Promise<number | null> {
+export async function oldestUnmirrored(db: Database): Promise<number | null> {
   const first = lacking(db).select('created_at').orderBy('id').limit(LOOKED_AT)
   const row = await db
     .selectFrom(first.as('first'))
@@ -150,7 +150,7 @@ export async function forgetQueued(db: Queryable, keys: readonly BlobKey[]): Pro
   if (keys.length > 0) await db.deleteFrom('mirror_garbage').where('key', 'in', keys).execute()
 }
 
-export interface MirroredContent extends NotMirrored {
+export interface MirroredContent extends UnmirroredContent {
   readonly mirroredKey: BlobKey
   /** What is known to be wrong with the copy in the first store; null where that counts as sound. */
   readonly damage: Damage | null

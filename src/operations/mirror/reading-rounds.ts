@@ -11,9 +11,9 @@ import { type Clock, DAY, SECOND } from '../../domain/clock.ts'
 import type { BlobId } from '../../domain/ids.ts'
 import type { Log } from '../../log.ts'
 import type { DiskLoad } from '../integrity/disk-load.ts'
-import type { Pace } from '../integrity/pace.ts'
 import { readDamage } from '../integrity/reading.ts'
 import { DUE_AFTER } from '../integrity/scrub.ts'
+import type { Throttle } from '../integrity/throttle.ts'
 import { mirroredAfter, mirroredContent } from './mirror.rows.ts'
 import type { Mirror } from './mirror-store.ts'
 import { confirmedCopy, forgetDamaged } from './reading-copies.ts'
@@ -67,7 +67,7 @@ export interface ReadingRound {
   readonly db: Database
   readonly mirror: Mirror
   readonly clock: Clock
-  readonly pace: Pace
+  readonly throttle: Throttle
   readonly scrubDays: number
   readonly diskLoad: Pick<DiskLoad, 'quiet'>
   readonly signal: AbortSignal
@@ -120,15 +120,15 @@ async function quiet({ diskLoad, signal }: ReadingRound): Promise<void> {
 }
 
 /** Whether the copy was damaged. What was deleted meanwhile has none. */
-async function readCopy({ db, mirror, clock, pace, signal, log }: ReadingRound, id: BlobId) {
+async function readCopy({ db, mirror, clock, throttle, signal, log }: ReadingRound, id: BlobId) {
   const content = await mirroredContent(db, id)
   if (content === undefined) return false
   const { mirroredKey: key, size, sha256 } = content
-  const paced = async (bytes: number) => {
+  const throttled = async (bytes: number) => {
     signal.throwIfAborted()
-    await pace(bytes)
+    await throttle(bytes)
   }
-  const look = () => readDamage(mirror.store, { key, size, sha256 }, paced)
+  const look = () => readDamage(mirror.store, { key, size, sha256 }, throttled)
   const reason = await confirmedCopy({ db, mirror }, id, look)
   if (reason === null) return false
   await forgetDamaged({ db, mirror, clock }, { id, key })

@@ -8,7 +8,7 @@ import {
   StoreFailure,
 } from '../../blobs/blob-store.ts'
 import { SECOND } from '../../domain/clock.ts'
-import type { Pace } from '../integrity/pace.ts'
+import type { Throttle } from '../integrity/throttle.ts'
 import type { ByteVerifier } from './byte-verifier.ts'
 import type { BlobToMove } from './relocated-blobs.rows.ts'
 
@@ -47,7 +47,7 @@ export interface CopyRoute {
   readonly readsBack: boolean
   readonly verifier: ByteVerifier
   /** Waits until so many further bytes may be copied. */
-  readonly pace: Pace
+  readonly throttle: Throttle
   readonly pause: (milliseconds: number) => Promise<void>
   /** Called with progress in bytes: half when they are written, half when they are read back. */
   readonly onBytes: (bytes: number) => void
@@ -93,7 +93,7 @@ async function copyBlob(
   if ('reason' in body) return { kind: 'damaged', reason: body.reason }
   const writer = await to.create(blob.key)
   try {
-    const isWhole = await way.verifier.departure(blob, paced(readable(body.bytes), way.pace), {
+    const isWhole = await way.verifier.departure(blob, throttled(readable(body.bytes), way.throttle), {
       signal: way.signal,
       onChunk: (bytes) => onBytes(bytes / 2),
       store: (bytes) => writer.write(bytes),
@@ -164,9 +164,9 @@ export async function* piecesOf(body: BlobBody, size: number): AsyncGenerator<Ui
   yield await next
 }
 
-async function* paced(body: AsyncIterable<Uint8Array>, pace: Pace): AsyncGenerator<Uint8Array> {
+async function* throttled(body: AsyncIterable<Uint8Array>, throttle: Throttle): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
-    await pace(chunk.byteLength)
+    await throttle(chunk.byteLength)
     yield chunk
   }
 }

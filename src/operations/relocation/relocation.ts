@@ -12,7 +12,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { endEveryUpload } from '../../uploads/resumable/upload-ends.rows.ts'
-import { unpaced } from '../integrity/pace.ts'
+import { unthrottled } from '../integrity/throttle.ts'
 import { createBlobCopier } from './blob-copier.ts'
 import { verifyOnThreads } from './byte-verifier.ts'
 import { copyBlobs, type UncopyableBlob } from './copy-blobs.ts'
@@ -114,7 +114,7 @@ async function moveBytes(
       goesOn,
       readsBack: true,
       verifier,
-      pace: unpaced,
+      throttle: unthrottled,
       pause,
       onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
     })

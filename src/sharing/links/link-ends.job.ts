@@ -8,7 +8,7 @@ import {
   notifyBatchedDownloads,
   type OwnedLink,
 } from '../../core/link-events.rows.ts'
-import { yieldToEventLoop } from '../../core/throttle.ts'
+import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'

@@ -1,5 +1,5 @@
 /** Tells owners by mail what came by their links, what was downloaded, what ends, and that their storage is nearly full. */
-import { yieldToEventLoop } from '../../core/throttle.ts'
+import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts'

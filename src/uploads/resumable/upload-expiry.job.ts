@@ -1,6 +1,6 @@
 import { reportOne } from '../../core/failures.ts'
 import type { Aging, Outages } from '../../core/outages.ts'
-import { yieldToEventLoop } from '../../core/throttle.ts'
+import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'

@@ -34,7 +34,7 @@ export const stores: readonly Change[] = [
     ['(step * (1 + chance)) / 2', 'step * chance'],
     ['Math.min(LONGEST_DELAY, FIRST_DELAY', 'Math.max(LONGEST_DELAY, FIRST_DELAY'],
   ]),
-  ...changesIn('src/operations/integrity/contents.ts', scrubbing, [
+  ...changesIn('src/operations/integrity/inspection.ts', scrubbing, [
     [
       "  if (damage === 'unreadable') await assertReadable(blobs, await otherContents(db, now.id, 'key'))\n",
       '',

@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { DAY, MINUTE } from '../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
-import { openHealing } from '../../../src/operations/backup/healing.ts'
+import { openBackupRepair } from '../../../src/operations/backup/backup-repair.ts'
 import { findContent } from '../../../src/operations/integrity/integrity.rows.ts'
 import { caller } from '../../support/clients/caller.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
@@ -145,7 +145,7 @@ describe('a backup', () => {
         })
       },
     })
-    const { heal, close } = await openHealing({
+    const { repair, close } = await openBackupRepair({
       place: { kind: 'folder', path: target },
       passphrase: null,
       clock,
@@ -154,7 +154,7 @@ describe('a backup', () => {
       onWait() {},
     })
     const parts = { db, blobs: killed, clock, random: systemRandom, minFree: 0 }
-    void heal(parts, { content, damage: 'missing' })
+    void repair(parts, { content, damage: 'missing' })
     const key = await stored.promise
     await close()
     expect(await blobs.size(key)).toBe(content.size)

@@ -5,7 +5,7 @@ import { WrongStore } from '../../../src/core/store/pairing.ts'
 import { DAY, systemClock } from '../../../src/domain/clock.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { type CheckWork, checkInstallation } from '../../../src/operations/integrity/check.ts'
-import { Marking, type MarkLimit } from '../../../src/operations/integrity/marking.ts'
+import { DamageMarker, type MarkLimit } from '../../../src/operations/integrity/damage-marker.ts'
 import { MAIN, onlyThese } from '../../cli/command.ts'
 import { GENEROUS, signedAddress, textBytes, upload, visit } from '../../support/clients/public.ts'
 import { startProgram, watchProgram } from '../../support/processes/program.ts'
@@ -107,7 +107,7 @@ describe('a mark', () => {
     for (const limit of ['few', 'many'] satisfies MarkLimit[]) {
       for (const mark of [null, 'another']) {
         const other = overridden(blobs, { readMark: async () => mark })
-        const marking = new Marking({ db, blobs: other, clock: systemClock }, limit, 1000)
+        const marking = new DamageMarker({ db, blobs: other, clock: systemClock }, limit, 1000)
         const work = async () => {
           await marking.found(copy, 'missing')
           await marking.finish()

@@ -19,7 +19,7 @@ import { WrongStore } from '../../../src/core/store/pairing.ts'
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { checkMirror } from '../../../src/operations/doctor/mirror.ts'
-import { unpaced } from '../../../src/operations/integrity/pace.ts'
+import { unthrottled } from '../../../src/operations/integrity/throttle.ts'
 import { MirrorCopier } from '../../../src/operations/mirror/mirror-copier.ts'
 import { type Mirror, MirrorUnusable, openMirror } from '../../../src/operations/mirror/mirror-store.ts'
 import { MAIN, onlyThese } from '../../cli/command.ts'
@@ -192,7 +192,7 @@ async function copierTo(mirror: Mirror): Promise<MirrorCopier> {
     random: systemRandom,
     order: 'newest first',
     minFree: 1000,
-    pace: unpaced,
+    throttle: unthrottled,
     signal: new AbortController().signal,
     onDamage: async () => {},
     onFailure() {},

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DAY, systemClock } from '../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
-import { unpaced } from '../../../src/operations/integrity/pace.ts'
+import { unthrottled } from '../../../src/operations/integrity/throttle.ts'
 import { MirrorUnusable, openMirror } from '../../../src/operations/mirror/mirror-store.ts'
 import {
   isReadingDue,
@@ -43,7 +43,7 @@ async function read(changes: Partial<ReadingRound> = {}): Promise<void> {
     clock,
     log,
     mirror: await openMirror({ db, clock, random: systemRandom, place }),
-    pace: unpaced,
+    throttle: unthrottled,
     scrubDays: 30,
     diskLoad: { quiet: async () => true },
     signal: new AbortController().signal,

@@ -61,7 +61,7 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
         goesOn: false,
         readsBack: true,
         verifier,
-        pace: async (bytes) => {
+        throttle: async (bytes) => {
           told.paced += bytes
         },
         pause: async () => {},

@@ -1,11 +1,11 @@
-/** What is to be done for the mirror: bring damaged contents back, copy what it lacks, remove what is gone. */
+/** Brings the mirror up to date: repairs damaged contents from it, copies what it lacks, removes what is gone. */
 import type { Database } from '../../database/database.ts'
 import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
-import { type BroughtBack, bringBack } from './bringing-back.ts'
 import { type Clearing, clearMirror } from './clearing.ts'
-import { dueKeys, type MirroredContent, mirroredAfter, oldestLacking, setTimes } from './mirror.rows.ts'
+import { dueKeys, type MirroredContent, mirroredAfter, oldestUnmirrored, setTimes } from './mirror.rows.ts'
 import { isOutage, MirrorCopier, type MirrorCopyParts } from './mirror-copier.ts'
+import { type RepairResult, repairFromMirror } from './repair-from-mirror.ts'
 
 const BATCH = 50
 /** Contents that cannot be brought back, each for a reason of its own, after which the others wait. */
@@ -13,41 +13,41 @@ const MOST_FAILURES = 10
 /** How often damaged contents are looked for while others are copied. */
 const LOOKS_EVERY = MINUTE
 
-export interface Upkeep extends Omit<MirrorCopyParts, 'minFree'>, Clearing {
+export interface MirrorSync extends Omit<MirrorCopyParts, 'minFree'>, Clearing {
   /** Bytes that stay free on the disks of both stores. */
   readonly minFree: number
-  readonly onBroughtBack: (key: BlobKey, result: BroughtBack) => void
+  readonly onRepaired: (key: BlobKey, result: RepairResult) => void
   readonly onCopied: (contents: number) => void
 }
 
-/** Whether there is something to do, as far as the database knows. */
-export async function isMirrorToDo(db: Database, clock: Pick<Clock, 'now'>): Promise<boolean> {
+/** Whether the mirror is out of date, as far as the database knows. */
+export async function needsMirrorSync(db: Database, clock: Pick<Clock, 'now'>): Promise<boolean> {
   await setTimes(db, clock.now() + DAY)
-  if ((await oldestLacking(db)) !== null) return true
+  if ((await oldestUnmirrored(db)) !== null) return true
   if ((await mirroredAfter(db, { after: null, onlyDamaged: true }, 1)).length > 0) return true
   return (await dueKeys(db, clock.now(), 1)).length > 0
 }
 
 /** Does all of it once. Throws the reason of the signal, MirrorUnusable, and what the stores throw. */
-export async function keepMirror(upkeep: Upkeep): Promise<void> {
-  const { clock, onCopied } = upkeep
-  const copier = new MirrorCopier(upkeep)
+export async function syncMirror(sync: MirrorSync): Promise<void> {
+  const { clock, onCopied } = sync
+  const copier = new MirrorCopier(sync)
   let looked = Number.NEGATIVE_INFINITY
   for (;;) {
     if (clock.timers.monotonic() - looked >= LOOKS_EVERY) {
-      await bringAllBack(upkeep)
+      await repairAll(sync)
       looked = clock.timers.monotonic()
     }
     const copied = await copier.copySome()
     if (copied === null) break
     onCopied(copied)
   }
-  await clearMirror(upkeep)
+  await clearMirror(sync)
 }
 
 /** What cannot be brought back is reported, and tried again the next time. */
-async function bringAllBack(upkeep: Upkeep): Promise<void> {
-  const { db, signal, onBroughtBack, onFailure } = upkeep
+async function repairAll(sync: MirrorSync): Promise<void> {
+  const { db, signal, onRepaired, onFailure } = sync
   let [after, failures]: [BlobId | null, number] = [null, 0]
   for (;;) {
     const damaged: MirroredContent[] = await mirroredAfter(db, { after, onlyDamaged: true }, BATCH)
@@ -55,7 +55,7 @@ async function bringAllBack(upkeep: Upkeep): Promise<void> {
     for (const { id, key } of damaged) {
       signal.throwIfAborted()
       try {
-        onBroughtBack(key, await bringBack(upkeep, id))
+        onRepaired(key, await repairFromMirror(sync, id))
       } catch (error) {
         if (signal.aborted) throw error
         onFailure(error)

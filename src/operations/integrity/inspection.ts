@@ -4,52 +4,52 @@ import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { BlobId } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
-import { type ContentRow, contentsAfter, findContent, otherContents } from './integrity.rows.ts'
-import type { Pace } from './pace.ts'
+import { type BlobRow, contentsAfter, findContent, otherContents } from './integrity.rows.ts'
 import { assertReadable } from './readable.ts'
 import { readDamage, sizeDamage } from './reading.ts'
+import type { Throttle } from './throttle.ts'
 
 const BATCH = 200
 /** Contents that are looked at side by side, and those that are read. */
 const SIDE_BY_SIDE = 16
 const READ_SIDE_BY_SIDE = 2
 
-export interface Wrong {
-  readonly content: ContentRow
+export interface DamagedBlob {
+  readonly content: BlobRow
   readonly damage: Damage
 }
 
-/** What was found in one batch of contents. */
-export interface LookedAt {
-  readonly contents: readonly ContentRow[]
-  readonly wrong: readonly Wrong[]
+/** Result of inspecting one batch of contents. */
+export interface BatchInspection {
+  readonly contents: readonly BlobRow[]
+  readonly wrong: readonly DamagedBlob[]
   /** Those that were read whole and have their hashes. */
-  readonly sound: readonly ContentRow[]
+  readonly sound: readonly BlobRow[]
   readonly bytesRead: number
 }
 
-export interface Look {
+export interface Inspection {
   readonly db: Database
   readonly blobs: BlobStore
   readonly random: Random
   /** How many of the contents are read, from 0 to 1. Those that are marked as damaged are read in any case. */
   readonly share: number
-  readonly pace: Pace
+  readonly throttle: Throttle
 }
 
-export async function* lookAtContents(look: Look): AsyncGenerator<LookedAt> {
+export async function* inspectContents(look: Inspection): AsyncGenerator<BatchInspection> {
   let last: BlobId | null = null
   for (;;) {
-    const contents: ContentRow[] = await contentsAfter(look.db, last, BATCH)
+    const contents: BlobRow[] = await contentsAfter(look.db, last, BATCH)
     const found = contents.at(-1)
     if (found === undefined) return
     last = found.id
-    yield await lookAtBatch(look, contents)
+    yield await inspectBatch(look, contents)
   }
 }
 
-async function lookAtBatch(look: Look, contents: readonly ContentRow[]): Promise<LookedAt> {
-  const { blobs, random, share, pace } = look
+async function inspectBatch(look: Inspection, contents: readonly BlobRow[]): Promise<BatchInspection> {
+  const { blobs, random, share, throttle } = look
   const chosen = contents.filter(({ damage }) => damage !== null || isChosen(random(4), share))
   const bySize = await mapConcurrently(contents, SIDE_BY_SIDE, (content) =>
     confirmed(look, content, (row) => sizeDamage(blobs, row)),
@@ -58,7 +58,7 @@ async function lookAtBatch(look: Look, contents: readonly ContentRow[]): Promise
   const known = new Set(wrong.map(({ content }) => content.id))
   const unknown = chosen.filter(({ id }) => !known.has(id))
   const byHash = await mapConcurrently(unknown, READ_SIDE_BY_SIDE, (content) =>
-    confirmed(look, content, (row) => readDamage(blobs, row, pace)),
+    confirmed(look, content, (row) => readDamage(blobs, row, throttle)),
   )
   return {
     contents,
@@ -68,13 +68,13 @@ async function lookAtBatch(look: Look, contents: readonly ContentRow[]): Promise
   }
 }
 
-/** What two looks at a content agree on; `damage` is null for a sound one. */
-export interface Seen {
-  readonly content: ContentRow
+/** Result of two looks at a content that agree; `damage` is null for a sound one. */
+export interface InspectedBlob {
+  readonly content: BlobRow
   readonly damage: Damage | null
 }
 
-function isWrong(seen: Seen): seen is Wrong {
+function isWrong(seen: InspectedBlob): seen is DamagedBlob {
   return seen.damage !== null
 }
 
@@ -90,10 +90,10 @@ export function isChosen(chance: Uint8Array, share: number): boolean {
  * read no other content either.
  */
 export async function confirmed(
-  { db, blobs }: Pick<Look, 'db' | 'blobs'>,
-  content: ContentRow,
-  look: (content: ContentRow) => Promise<Damage | null>,
-): Promise<Seen | null> {
+  { db, blobs }: Pick<Inspection, 'db' | 'blobs'>,
+  content: BlobRow,
+  look: (content: BlobRow) => Promise<Damage | null>,
+): Promise<InspectedBlob | null> {
   if ((await look(content)) === null) return { content, damage: null }
   const now = await findContent(db, content.id)
   if (now === undefined) return null

@@ -1,10 +1,10 @@
 import type { Core } from '../../core/core.ts'
 import type { BlobId } from '../../domain/ids.ts'
-import { confirmed } from './contents.ts'
+import { confirmed } from './inspection.ts'
 import { findContent } from './integrity.rows.ts'
-import { paceOf } from './pace.ts'
 import { readDamage } from './reading.ts'
 import { markFound } from './scrub.ts'
+import { createThrottle } from './throttle.ts'
 
 /** Contents that wait to be read. A further one is added when somebody downloads it again. */
 const MOST_WAITING = 100
@@ -13,10 +13,10 @@ const MOST_WAITING = 100
  * Contents of which a download found other bytes than were stored, or not all of them. Each is read again, one at a time and
  * at HOLDFAST_SCRUB_RATE, and marked when it is damaged then too.
  */
-export function createSuspects(core: Core): { add(content: BlobId): void } {
+export function createSuspectQueue(core: Core): { add(content: BlobId): void } {
   const { db, blobs, clock, shutdown, config, failed } = core
   const stop = new AbortController()
-  const pace = paceOf(config.scrubRate, clock.timers, stop.signal)
+  const throttle = createThrottle(config.scrubRate, clock.timers, stop.signal)
   const report = failed('a content that looked damaged could not be read again')
   const waiting = new Set<BlobId>()
   let working: Promise<void> | null = null
@@ -24,7 +24,7 @@ export function createSuspects(core: Core): { add(content: BlobId): void } {
   async function look(id: BlobId): Promise<void> {
     const content = await findContent(db, id)
     if (content === undefined || content.damage !== null) return
-    const seen = await confirmed(core, content, (row) => readDamage(blobs, row, pace))
+    const seen = await confirmed(core, content, (row) => readDamage(blobs, row, throttle))
     if (seen !== null && seen.damage !== null) await markFound(core, { ...seen, damage: seen.damage })
   }
 

@@ -9,17 +9,17 @@ import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import type { BlobKey, Sha256 } from '../../domain/ids.ts'
 import { makeBlobKey, type Random } from '../../domain/random.ts'
-import type { Pace } from './pace.ts'
+import type { Throttle } from './throttle.ts'
 import { copyVerified } from './verified-copy.ts'
 
-export interface BringingBack {
+export interface RepairParts {
   readonly db: Database
   readonly blobs: BlobStore
   readonly clock: Clock
   readonly random: Random
   /** Bytes that stay free on the disk of the store. */
   readonly minFree: number
-  readonly pace?: Pace
+  readonly throttle?: Throttle
 }
 
 export interface SecondCopy {
@@ -32,11 +32,11 @@ export interface SecondCopy {
  * them, and nothing is left of what a kill interrupts. `gone`: the content was deleted, or uploaded again meanwhile. Otherwise
  * what is wrong with the second copy. Throws WrongStore, StoreFailure for a full disk, and what the stores throw.
  */
-export async function bringBackFrom(
+export async function repairFromCopy(
   second: SecondCopy,
   content: StoredCopy & { readonly size: number; readonly sha256: Sha256 },
-  { db, blobs, clock, random, minFree, pace }: BringingBack,
-): Promise<'back' | 'gone' | Damage> {
+  { db, blobs, clock, random, minFree, throttle }: RepairParts,
+): Promise<'repaired' | 'gone' | Damage> {
   // A store that is not mounted has lost nothing, and must not be filled.
   await assertOwnStore(db, blobs)
   const free = await blobs.freeSpace()
@@ -46,7 +46,7 @@ export async function bringBackFrom(
   }
   const key = makeBlobKey(random)
   await discardBlob(db, key, clock.now() + DAY)
-  const damage = await copyVerified({ ...content, ...second, to: blobs, toKey: key }, pace)
+  const damage = await copyVerified({ ...content, ...second, to: blobs, toKey: key }, throttle)
   if (damage !== null) return damage
   const isReplaced = await inTransaction(db, async (trx) => {
     const now = clock.now()
@@ -56,5 +56,5 @@ export async function bringBackFrom(
     await discardBlob(trx, key, now)
     return false
   })
-  return isReplaced ? 'back' : 'gone'
+  return isReplaced ? 'repaired' : 'gone'
 }

@@ -37,7 +37,7 @@ type Looked = StoredCopy & { readonly damage: Damage | null }
  * Writes down what a look at the bytes has found. Before a mark is set the store has to show its own: a store that is not
  * there, or is another one, has lost nothing.
  */
-export class Marking {
+export class DamageMarker {
   readonly #db: Database
   readonly #blobs: BlobStore
   readonly #clock: Clock

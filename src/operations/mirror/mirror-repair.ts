@@ -1,14 +1,14 @@
 import type { Config } from '../../config.ts'
-import type { Heal } from '../integrity/check.ts'
-import { bringBack } from './bringing-back.ts'
+import type { RepairBlob } from '../integrity/check.ts'
 import { isOutage } from './mirror-copier.ts'
 import { type Mirror, openMirror } from './mirror-store.ts'
+import { repairFromMirror } from './repair-from-mirror.ts'
 
 /**
  * Brings what a check finds damaged back from the mirror; undefined where there is none. A check goes on without a
  * mirror that cannot be used.
  */
-export function mirrorHealing(config: Config, onFailure: (error: unknown) => void): Heal | undefined {
+export function mirrorRepair(config: Config, onFailure: (error: unknown) => void): RepairBlob | undefined {
   if (config.mirror === null) return undefined
   const { place } = config.mirror
   let mirror: Mirror | null = null
@@ -17,7 +17,7 @@ export function mirrorHealing(config: Config, onFailure: (error: unknown) => voi
     if (isUnusable) return false
     try {
       mirror ??= await openMirror({ ...parts, place })
-      return (await bringBack({ ...parts, mirror }, content.id)) === 'back'
+      return (await repairFromMirror({ ...parts, mirror }, content.id)) === 'repaired'
     } catch (error) {
       isUnusable = isOutage(error)
       onFailure(error)

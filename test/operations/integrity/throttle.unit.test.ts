@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { paceOf } from '../../../src/operations/integrity/pace.ts'
+import { createThrottle } from '../../../src/operations/integrity/throttle.ts'
 
-test('a pace lets no more bytes through than its rate allows, and saves nothing up', async () => {
+test('a throttle lets no more bytes through than its rate allows, and saves nothing up', async () => {
   let now = 0
   const waits: number[] = []
-  const pace = paceOf(1000, {
+  const throttle = createThrottle(1000, {
     monotonic: () => now,
     after(milliseconds, call) {
       waits.push(milliseconds)
@@ -16,9 +16,9 @@ test('a pace lets no more bytes through than its rate allows, and saves nothing 
       return () => {}
     },
   })
-  for (const bytes of [500, 250, 1]) await pace(bytes)
+  for (const bytes of [500, 250, 1]) await throttle(bytes)
   expect(waits).toEqual([500, 250, 1])
   now += 60_000
-  await Promise.all([pace(100), pace(100)])
+  await Promise.all([throttle(100), throttle(100)])
   expect(waits.slice(3)).toEqual([100, 200])
 })

@@ -18,7 +18,7 @@ export const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediat
  * time is left to requests. Both are measured with the clock of the timers: with one that tests set, a leap would
  * prolong the pause.
  */
-export async function throttled<T>(timers: Timers, step: () => Promise<T>): Promise<T> {
+export async function withPause<T>(timers: Timers, step: () => Promise<T>): Promise<T> {
   const began = timers.monotonic()
   const result = await step()
   await sleep(timers, Math.min(timers.monotonic() - began, MAX_PAUSE))
