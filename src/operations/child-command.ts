@@ -3,7 +3,7 @@
  * away, may hold every call for minutes: a server that made them itself would stop answering.
  */
 import { join } from 'node:path'
-import type { S3Config } from '../config/setting-groups.ts'
+import type { S3Config, StorePlace } from '../config/setting-groups.ts'
 import type { Config } from '../config.ts'
 import { endsWithin } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
@@ -105,17 +105,28 @@ export function storageEnvironment(config: Config, connections: number): Environ
           [settings.databaseConnections.variable]: String(connections),
           [settings.databasePrepares.variable]: String(databasePrepares),
         }),
-    ...(s3 === null ? {} : s3Environment(s3)),
+    ...(s3 === null
+      ? {}
+      : {
+          [settings.s3Endpoint.variable]: s3.endpoint,
+          [settings.s3Bucket.variable]: s3.bucket,
+          ...s3Environment('s3', s3),
+        }),
   }
 }
 
-function s3Environment({ endpoint, bucket, region, accessKeyId, secretAccessKey, pathStyle }: S3Config) {
+/** By which the process finds the place of backups or of the mirror. */
+export function placeEnvironment(of: 'backup' | 'mirror', place: StorePlace): Environment {
+  if (place.kind === 'folder') return { [settings[of].variable]: place.path }
+  const { endpoint, bucket } = place.s3
+  return { [settings[of].variable]: `${endpoint}/${bucket}`, ...s3Environment(`${of}S3`, place.s3) }
+}
+
+function s3Environment(of: 's3' | 'backupS3' | 'mirrorS3', s3: S3Config): Environment {
   return {
-    [settings.s3Endpoint.variable]: endpoint,
-    [settings.s3Bucket.variable]: bucket,
-    [settings.s3Region.variable]: region,
-    [settings.s3AccessKeyId.variable]: accessKeyId,
-    [settings.s3SecretAccessKey.variable]: secretAccessKey,
-    [settings.s3PathStyle.variable]: String(pathStyle),
+    [settings[`${of}AccessKeyId`].variable]: s3.accessKeyId,
+    [settings[`${of}SecretAccessKey`].variable]: s3.secretAccessKey,
+    [settings[`${of}Region`].variable]: s3.region,
+    [settings[`${of}PathStyle`].variable]: String(s3.pathStyle),
   }
 }

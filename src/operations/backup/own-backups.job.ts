@@ -2,7 +2,7 @@
  * Backups and rehearsals of a restore that the server does by itself, each in a process of its own. A process that is killed
  * or told to stop is not noted: the next one, on whichever node, goes on from what it has copied.
  */
-import type { BackupConfig, OwnBackups, StorePlace } from '../../config/setting-groups.ts'
+import type { BackupConfig, OwnBackups } from '../../config/setting-groups.ts'
 import type { Config } from '../../config.ts'
 import type { Core } from '../../core/core.ts'
 import type { Job } from '../../core/jobs/jobs.ts'
@@ -13,6 +13,7 @@ import { settings } from '../../settings.ts'
 import {
   type ChildEnd,
   type Environment,
+  placeEnvironment,
   runChildCommand,
   storageEnvironment,
   withoutSettings,
@@ -131,19 +132,7 @@ function environmentOf(config: Config, inherited: Environment): Environment {
 function backupEnvironment({ own, passphraseFile }: BackupConfig): Environment {
   return {
     ...(passphraseFile === null ? {} : { [settings.backupPassphraseFile.variable]: passphraseFile }),
-    ...(own === null ? {} : { ...placeEnvironment(own.place), ...timesEnvironment(own) }),
-  }
-}
-
-function placeEnvironment(place: StorePlace): Environment {
-  if (place.kind === 'folder') return { [settings.backup.variable]: place.path }
-  const { endpoint, bucket, region, accessKeyId, secretAccessKey, pathStyle } = place.s3
-  return {
-    [settings.backup.variable]: `${endpoint}/${bucket}`,
-    [settings.backupS3AccessKeyId.variable]: accessKeyId,
-    [settings.backupS3SecretAccessKey.variable]: secretAccessKey,
-    [settings.backupS3Region.variable]: region,
-    [settings.backupS3PathStyle.variable]: String(pathStyle),
+    ...(own === null ? {} : { ...placeEnvironment('backup', own.place), ...timesEnvironment(own) }),
   }
 }
 

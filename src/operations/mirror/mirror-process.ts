@@ -1,8 +1,13 @@
 /** Runs `holdfast mirror --now` for the server, in a process of its own. */
-import type { S3Config } from '../../config/setting-groups.ts'
 import type { Config } from '../../config.ts'
 import { settings } from '../../settings.ts'
-import { type Environment, runChildCommand, storageEnvironment, withoutSettings } from '../child-command.ts'
+import {
+  type Environment,
+  placeEnvironment,
+  runChildCommand,
+  storageEnvironment,
+  withoutSettings,
+} from '../child-command.ts'
 import { MirrorUnusable } from './mirror-store.ts'
 
 /** The least that is allowed: it works on one content after another. */
@@ -37,18 +42,7 @@ function environmentOf(config: Config, inherited: Environment): Environment {
       : {
           [settings.mirrorRate.variable]: String(mirror.rate),
           [settings.mirrorScrubDays.variable]: String(mirror.scrubDays),
+          ...placeEnvironment('mirror', mirror.place),
         }),
-    ...(mirror?.place.kind === 'folder' ? { [settings.mirror.variable]: mirror.place.path } : {}),
-    ...(mirror?.place.kind === 's3' ? mirrorEnvironment(mirror.place.s3) : {}),
-  }
-}
-
-function mirrorEnvironment({ endpoint, bucket, region, accessKeyId, secretAccessKey, pathStyle }: S3Config) {
-  return {
-    [settings.mirror.variable]: `${endpoint}/${bucket}`,
-    [settings.mirrorS3Region.variable]: region,
-    [settings.mirrorS3AccessKeyId.variable]: accessKeyId,
-    [settings.mirrorS3SecretAccessKey.variable]: secretAccessKey,
-    [settings.mirrorS3PathStyle.variable]: String(pathStyle),
   }
 }
