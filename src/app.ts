@@ -126,7 +126,11 @@ async function createParts(
   given: { readonly metrics: Metrics | null; readonly signInSecret: string; readonly site: BuiltSite },
 ): Promise<{ readonly parts: Parts; readonly mail: MailPart; readonly jobs: readonly Job[] }> {
   const files = await createFilesPart(core)
-  const mail = createMailPart(core, { before: (mayGoOn) => signIn.passwordResets.answerAll(mayGoOn) })
+  const before = {
+    hasWork: () => signIn.passwordResets.areAsked(),
+    run: (mayGoOn: () => boolean) => signIn.passwordResets.answerAll(mayGoOn),
+  }
+  const mail = createMailPart(core, { before })
   const signIn = createSignInPart(core, { secret: given.signInSecret, mail })
   const accounts = createAccountsPart(core, { files, mail, signIn })
   const mails = { outbox: mail.outbox, unsubscribePath: accounts.warningEnd.pathOf }

@@ -63,7 +63,13 @@ export function createAccountsPart(
     warnedFiles,
     warningEnd,
     jobs: [
-      { name: 'keep warned files', on: 'one node', every: 10 * SECOND, run: warnedFiles.keepRest },
+      {
+        name: 'keep warned files',
+        on: 'one node',
+        every: 10 * SECOND,
+        hasWork: warnedFiles.isAnyLeft,
+        run: warnedFiles.keepRest,
+      },
       { name: 'warn of unused files', on: 'one node', every: HOUR, run: fileWarnings.warn },
       {
         name: 'tell of storage that is nearly full',

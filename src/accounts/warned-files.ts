@@ -34,6 +34,8 @@ export interface WarnedFiles {
    */
   keep(token: string): Promise<void>
   keepRest(mayGoOn: () => boolean): Promise<void>
+  /** Whether there is any file for `keepRest`. */
+  isAnyLeft(): Promise<boolean>
   /** Deletes warnings whose links have ended. */
   dropOld(): Promise<void>
 }
@@ -82,6 +84,8 @@ export function createWarnedFiles(parts: {
         await yieldToEventLoop()
       }
     },
+
+    isAnyLeft: async () => (await nextKept(db)) !== undefined,
 
     async keepRest(mayGoOn) {
       while (mayGoOn()) {

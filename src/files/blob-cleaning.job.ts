@@ -20,7 +20,7 @@ import { inTransaction } from '../database/transactions.ts'
 import { type Clock, MINUTE } from '../domain/clock.ts'
 import type { BlobKey, FileId } from '../domain/ids.ts'
 import { deletedFiles, dropFile } from './file-removal.rows.ts'
-import { dropDeletedFolders } from './folders/folders.rows.ts'
+import { dropDeletedFolders, isAnyFolderDeleted } from './folders/deleted-folders.rows.ts'
 
 /** When a blob that could not be removed is tried again. */
 const TRY_AGAIN = MINUTE
@@ -43,8 +43,12 @@ export interface Cleaning {
    * still has that time to notice and to stop writing.
    */
   sweepDead(mayGoOn?: () => boolean): Promise<void>
+  /** Whether there are any. */
+  isAnyDead(): Promise<boolean>
   /** Rows of deleted files and folders go. */
   purgeDeleted(mayGoOn?: () => boolean): Promise<void>
+  /** Whether there are any such rows. */
+  isAnyDeleted(): Promise<boolean>
   /** Bytes that no row points to go. */
   removeGarbage(mayGoOn?: () => boolean): Promise<void>
   /** Outcomes of transactions on PostgreSQL go once nobody asks for them. */
@@ -82,6 +86,8 @@ export function createCleaning(
       }
     },
 
+    isAnyDead: async () => (await deadReservations(db, 1)).length > 0,
+
     async purge(files, mayGoOn = always) {
       const dueAt = clock.now() + GARBAGE_GRACE
       for (let at = 0; at < files.length && mayGoOn(); at += STEP) {
@@ -97,6 +103,8 @@ export function createCleaning(
       }
       while (mayGoOn() && (await withPause(clock.timers, () => dropDeletedFolders(db, STEP))) > 0);
     },
+
+    isAnyDeleted: async () => (await deletedFiles(db, 1)).length > 0 || (await isAnyFolderDeleted(db)),
 
     async forgetOutcomes(mayGoOn = always) {
       if (!isPostgres(db)) return

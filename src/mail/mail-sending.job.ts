@@ -8,6 +8,8 @@ import { claimMail, dropMail, type MailRow, nextMail, postponeMail } from './mai
 
 /** Sends the mails in the outbox. One that could not be sent before it became useless is dropped. */
 export interface MailSending {
+  /** Whether a mail is due and the mail server may be tried. */
+  hasWork(): Promise<boolean>
   run(mayGoOn: () => boolean): Promise<void>
   /** Aborts the mail under way and leaves it to the next run. */
   stop(): void
@@ -110,9 +112,12 @@ export function createMailSending(parts: {
     return true
   }
 
+  const mayTry = () => !stopping.signal.aborted && clock.monotonic() >= outage.until
   return {
+    hasWork: async () => mayTry() && (await nextMail(db, clock.now())) !== undefined,
+
     async run(mayGoOn) {
-      while (mayGoOn() && !stopping.signal.aborted && clock.monotonic() >= outage.until) {
+      while (mayGoOn() && mayTry()) {
         const row = await nextMail(db, clock.now())
         if (row === undefined || !(await attempt(row))) break
       }

@@ -16,7 +16,7 @@ export interface MailPart {
 /** `before` runs before each round of sending and may add mails to the outbox. */
 export function createMailPart(
   core: Core,
-  { before }: { before: (mayGoOn: () => boolean) => Promise<void> },
+  { before }: { before: Pick<Job, 'run'> & { readonly hasWork: () => Promise<boolean> } },
 ): MailPart {
   const { config, clock, random } = core
   const outbox = createOutbox(clock, random, config.mail?.from.address ?? null)
@@ -33,8 +33,9 @@ export function createMailPart(
         on: 'one node',
         // Short, because a person may be waiting for the mail.
         every: SECOND,
+        hasWork: async () => (await before.hasWork()) || (await sending.hasWork()),
         async run(mayGoOn) {
-          await before(mayGoOn)
+          await before.run(mayGoOn)
           await sending.run(mayGoOn)
         },
       },

@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import type { Row } from '../database/schema.ts'
 import type { AccountId, MailId } from '../domain/ids.ts'
 
@@ -9,17 +11,20 @@ export async function insertMail(trx: Trx, mail: Omit<MailRow, 'id' | 'tries'>):
 }
 
 /** The longest-due mail that is not over. */
-export function nextMail(db: Database, now: number): Promise<MailRow | undefined> {
-  return db
+export async function nextMail(db: Database, now: number): Promise<MailRow | undefined> {
+  return (await next(db, now, now))[0]
+}
+
+const next = prepared((db, dueBy: number, after: number) =>
+  db
     .selectFrom('mails')
     .selectAll()
-    .where('due_at', '<=', now)
-    .where('ends_at', '>', now)
+    .where('due_at', '<=', dueBy)
+    .where('ends_at', '>', after)
     .orderBy('due_at')
     .orderBy('id')
-    .limit(1)
-    .executeTakeFirst()
-}
+    .limit(sql.lit(1)),
+)
 
 /** Claims the mail until then. False when another node has claimed it first. */
 export async function claimMail(db: Database, { id, due_at }: MailRow, until: number): Promise<boolean> {

@@ -58,7 +58,13 @@ export function createSharingPart(
     reports,
     takeDowns,
     jobs: [
-      { name: 'go on with taking down', on: 'one node', every: 10 * SECOND, run: takeDowns.run },
+      {
+        name: 'go on with taking down',
+        on: 'one node',
+        every: 10 * SECOND,
+        hasWork: takeDowns.hasWork,
+        run: takeDowns.run,
+      },
       { name: 'forget old reports', on: 'one node', every: HOUR, run: reports.forgetOld },
       { name: 'write downloads by links', on: 'every node', every: SECOND, run: linkClaims.flush },
       { name: 'count old downloads by links', on: 'one node', every: HOUR, run: linkClaims.countOld },

@@ -49,6 +49,8 @@ export interface TakeDowns {
   ): Promise<{ readonly contents: readonly RefusedContentRow[]; readonly total: number }>
   /** Continues interrupted take-downs. */
   run(mayGoOn?: () => boolean): Promise<void>
+  /** Whether there is any. */
+  hasWork(): Promise<boolean>
 }
 
 /** `report`: called for each content that `run` cannot take down. The others are taken down all the same. */
@@ -95,6 +97,8 @@ export function createTakeDowns(db: Database, clock: Clock, report: (error: unkn
       const contents = await listRefused(db, (page - 1) * perPage, perPage)
       return { contents, total: await countRefused(db) }
     },
+
+    hasWork: async () => (await refusedToClear(db, null)) !== undefined,
 
     async run(mayGoOn = () => true) {
       for (let last: Sha256 | null = null; mayGoOn(); ) {

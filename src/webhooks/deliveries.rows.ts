@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { EventColumns } from '../core/link-events.rows.ts'
 import type { Database, Queryable, Trx } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import type { Row } from '../database/schema.ts'
 import type { AccountId, LinkSlug, WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
 import type { StoredEventKind } from '../domain/link-event.ts'
@@ -46,6 +47,22 @@ const deliveries = (db: Queryable) =>
   db
     .selectFrom('webhook_deliveries')
     .innerJoin('link_events', 'link_events.id', 'webhook_deliveries.event_id')
+
+/** Whether any is due, but for disabled accounts. */
+export async function isAnyDue(db: Database, now: number): Promise<boolean> {
+  return (await oneDue(db, now)).length > 0
+}
+
+const oneDue = prepared((db, now: number) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhook_id')
+    .innerJoin('accounts', 'accounts.id', 'webhooks.account_id')
+    .select('webhook_deliveries.id')
+    .where('webhook_deliveries.due_at', '<=', now)
+    .where('accounts.disabled_at', 'is', null)
+    .limit(sql.lit(1)),
+)
 
 /** Those that are due longest, but none of these webhooks. What a disabled account was told waits until it is enabled. */
 export function dueDeliveries(

@@ -11,6 +11,7 @@ import {
   dropOldDeliveries,
   dueDeliveries,
   endDeliveries,
+  isAnyDue,
   restDeliveries,
   settleDelivery,
 } from './deliveries.rows.ts'
@@ -64,6 +65,11 @@ export class WebhookSending {
 
   constructor(parts: WebhookSendingParts) {
     this.#parts = parts
+  }
+
+  /** Whether anything is due. */
+  hasWork(): Promise<boolean> {
+    return isAnyDue(this.#parts.db, this.#parts.clock.now())
   }
 
   /** Sends what is due; resolves when nothing is any more. */

@@ -27,7 +27,13 @@ export function createWebhooksPart(core: Core, mails: EndableMails, version: str
   return {
     webhooks: new Webhooks({ ...core, anyNetwork }),
     jobs: [
-      { name: 'send webhooks', on: 'one node', every: SECOND, run: (mayGoOn) => sending.run(mayGoOn) },
+      {
+        name: 'send webhooks',
+        on: 'one node',
+        every: SECOND,
+        hasWork: () => sending.hasWork(),
+        run: (mayGoOn) => sending.run(mayGoOn),
+      },
       {
         name: 'forget old webhook deliveries',
         on: 'one node',

@@ -88,7 +88,7 @@ export async function startServices(parts: {
     publicUrl: () => 'http://localhost',
   })
   const files = await createFilesPart(core)
-  const mail = createMailPart(core, { before: async () => {} })
+  const mail = createMailPart(core, { before: { hasWork: async () => false, run: async () => {} } })
   const sharing = createSharingPart(core, { outbox: mail.outbox, unsubscribePath: () => '/' })
   const uploads = createUploadsPart(core, { files, thumbnails: noThumbnails, hashing: hashingHere })
   const content = createContent({

@@ -28,6 +28,8 @@ export interface PasswordResets {
   request(asked: string, bucket: string): Promise<void>
   /** Processes queued requests: mails a link to each that matches an account with a verified address. */
   answerAll(mayGoOn: () => boolean): Promise<void>
+  /** Whether any request is waiting. */
+  areAsked(): Promise<boolean>
 }
 
 const REQUESTS_OF_ADDRESS = 10
@@ -81,6 +83,8 @@ export function createPasswordResets(parts: {
       await countTry(rates, windows, 'Too many requests for a new password; wait a while and try again')
       await insertResetRequest(db, nameOf(asked), clock.now())
     },
+
+    areAsked: async () => (await nextResetRequest(db)) !== undefined,
 
     async answerAll(mayGoOn) {
       while (mayGoOn()) {

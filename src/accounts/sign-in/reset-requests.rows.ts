@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
+import { prepared } from '../../database/prepared.ts'
 import type { ResetRequestId } from '../../domain/ids.ts'
 
 export interface ResetRequestRow {
@@ -11,9 +13,11 @@ export async function insertResetRequest(db: Database, asked: string, now: numbe
   await db.insertInto('reset_requests').values({ asked, created_at: now }).execute()
 }
 
-export function nextResetRequest(db: Database): Promise<ResetRequestRow | undefined> {
-  return db.selectFrom('reset_requests').selectAll().orderBy('id').limit(1).executeTakeFirst()
+export async function nextResetRequest(db: Database): Promise<ResetRequestRow | undefined> {
+  return (await next(db))[0]
 }
+
+const next = prepared((db) => db.selectFrom('reset_requests').selectAll().orderBy('id').limit(sql.lit(1)))
 
 export async function dropResetRequests(db: Database, before: number): Promise<void> {
   await db.deleteFrom('reset_requests').where('created_at', '<', before).execute()

@@ -10,6 +10,11 @@ export interface Job {
   readonly on: 'every node' | 'one node'
   /** Milliseconds between the end of one run and the next. */
   readonly every: number
+  /**
+   * For jobs that run often: whether there is anything to do. Without it a run that is due does not begin, so that an idle
+   * service writes no leases. Must be one cheap look-up or two.
+   */
+  readonly hasWork?: () => Promise<boolean>
   /** Long runs must ask `mayGoOn` between steps and stop when it returns false. */
   readonly run: (mayGoOn: () => boolean) => Promise<void>
 }
@@ -38,6 +43,9 @@ interface JobSurroundings {
 /** Milliseconds between two attempts to claim a job that another node runs. */
 const CLAIM_RETRY = 20
 
+/** Milliseconds after which a job runs without having work: a success ends what the last failures are still told of. */
+const RUN_ANYWAY = 10 * MINUTE
+
 /**
  * Runs each job at its interval, and shared jobs only when this node gets the lease. A failure is logged and
  * the job retried at its next time, or a day later when it keeps failing.
@@ -51,6 +59,17 @@ export function startJobs(
   const tellFailure = failureLog(log, timers)
   const running = new Map<string, Promise<boolean>>()
   const scheduled = new Map<string, CancelTimer>()
+  /** When each job that can say whether it has work was last tried, by the timers' clock. */
+  const triedAt = new Map<string, number>()
+
+  async function isIdle({ name, hasWork }: Job): Promise<boolean> {
+    if (hasWork === undefined) return false
+    const now = timers.monotonic()
+    if (now - (triedAt.get(name) ?? Number.NEGATIVE_INFINITY) < RUN_ANYWAY && !(await hasWork())) return true
+    triedAt.set(name, now)
+    return false
+  }
+
   async function runHere(job: Job): Promise<void> {
     const ended = watch(job.name)
     try {
@@ -69,6 +88,7 @@ export function startJobs(
         await runHere(job)
         return true
       }
+      if (every !== null && (await isIdle(job))) return true
       const claim = await claims.claim(job.name, every)
       if (claim === null) return false
       const ended = watch(job.name)

@@ -1,6 +1,6 @@
 import { Batcher } from '../../database/batcher.ts'
 import type { Database } from '../../database/database.ts'
-import { type Clock, MINUTE } from '../../domain/clock.ts'
+import { type Clock, MINUTE, SECOND } from '../../domain/clock.ts'
 import { PendingTakes } from './pending-takes.ts'
 import { type RateLimits, type RateWindow, type Verdict, verdictOf } from './rate-limits.ts'
 import type { WindowRow } from './rate-windows.rows.ts'
@@ -21,6 +21,8 @@ export const CLOCKS_DIFFER = MINUTE
 
 /** Windows dropped per statement. */
 const STEP = 1000
+/** Milliseconds between two drops. */
+const DROP_EVERY = 10 * SECOND
 
 interface GivenBack {
   readonly subject: string
@@ -37,6 +39,7 @@ export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
   const batchers = new Map<string, Batcher<WindowAmount, Verdict>>()
   /** Returns that failed and will be retried. */
   const owed: GivenBack[] = []
+  let droppedAt = Number.NEGATIVE_INFINITY
 
   async function giveBack(back: GivenBack): Promise<void> {
     try {
@@ -72,6 +75,8 @@ export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
 
     async flush() {
       for (let back = owed.shift(); back !== undefined; back = owed.shift()) await giveBack(back)
+      if (clock.monotonic() - droppedAt < DROP_EVERY) return
+      droppedAt = clock.monotonic()
       while ((await dropWindowsOver(db, clock.now() - CLOCKS_DIFFER, STEP)) === STEP) {}
     },
   }

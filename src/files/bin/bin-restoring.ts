@@ -27,6 +27,8 @@ export interface BinRestoring {
    * Throws Refusal FOLDER_NOT_FOUND when the place is unknown.
    */
   restore(reach: Reach, entries: readonly BinEntryId[], place: FolderPlace | null): Promise<BinOutcome[]>
+  /** Whether folders are returning. */
+  hasWork(): Promise<boolean>
   /** Continues with returning folders until all are back or `mayGoOn` says no. */
   run(mayGoOn?: () => boolean): Promise<void>
 }
@@ -51,6 +53,8 @@ export function createBinRestoring(db: Database, clock: Clock, maxDepth: number)
         return entry
       })
     },
+
+    hasWork: async () => (await returningEntry(db)) !== undefined,
 
     async run(mayGoOn = () => true) {
       while (mayGoOn()) {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
 import { greatest } from '../../database/differences.ts'
+import { prepared } from '../../database/prepared.ts'
 import type { AccountId, BinEntryId, FolderId } from '../../domain/ids.ts'
 import type { BinEntryRow } from './bin.rows.ts'
 
@@ -18,9 +19,13 @@ export async function giveUpReturns(trx: Trx, account: AccountId): Promise<void>
 }
 
 /** An entry that is coming back. */
-export function returningEntry(db: Database): Promise<BinEntryRow | undefined> {
-  return db.selectFrom('bin').selectAll().where('restoring', '=', sql.lit(1)).limit(1).executeTakeFirst()
+export async function returningEntry(db: Database): Promise<BinEntryRow | undefined> {
+  return (await returning(db))[0]
 }
+
+const returning = prepared((db) =>
+  db.selectFrom('bin').selectAll().where('restoring', '=', sql.lit(1)).limit(sql.lit(1)),
+)
 
 /** Folders that are marked with the entry besides its own, at most `limit`. */
 export async function markedFolders(

@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { foldersToClear, markChildren, markCleared, markFiles } from './folder-clearing.rows.ts'
+import { foldersToClear, isAnyToClear, markChildren, markCleared, markFiles } from './folder-clearing.rows.ts'
 
 /**
  * Marks what was below deleted folders, and below those in the bin, in steps: a tree of any size goes at once and is
@@ -12,6 +12,8 @@ import { foldersToClear, markChildren, markCleared, markFiles } from './folder-c
 export interface FolderClearing {
   /** Until nothing is left to mark, or `mayGoOn` says no. */
   run(mayGoOn?: () => boolean): Promise<void>
+  /** Whether there are marks left to make. */
+  hasWork(): Promise<boolean>
 }
 
 /** Rows that one transaction marks: at a million files each of them costs SQLite a good part of a millisecond. */
@@ -38,6 +40,8 @@ export function createFolderClearing(db: Database, clock: Clock): FolderClearing
   }
 
   return {
+    hasWork: () => isAnyToClear(db),
+
     async run(mayGoOn = () => true) {
       while (mayGoOn() && (await withPause(clock.timers, step)));
     },

@@ -1,6 +1,7 @@
 /** What is below a deleted folder gets its mark, some rows at a time. What went into the bin gets another. */
 import { sql } from 'kysely'
 import type { Queryable, Trx } from '../../database/database.ts'
+import { prepared } from '../../database/prepared.ts'
 import type { Removal } from '../../database/schema.ts'
 import type { AccountId, BinEntryId, FolderId } from '../../domain/ids.ts'
 
@@ -17,7 +18,27 @@ export async function foldersToClear(
   limit: number,
   account: AccountId | null = null,
 ): Promise<FoldersToClear | null> {
-  const all = db
+  const all = notCleared(db).select(['id', 'account_id', 'bin_id'])
+  const uncleared = account === null ? all : all.where('account_id', '=', account)
+  const first = await uncleared.limit(1).executeTakeFirst()
+  if (first === undefined) return null
+  const { account_id, bin_id: entry } = first
+  const alike = uncleared
+    .where('account_id', '=', account_id)
+    .where('bin_id', entry === null ? 'is' : '=', entry)
+  const rows = await alike.limit(limit).execute()
+  return { account: account_id, entry, folders: rows.map((row) => row.id) }
+}
+
+/** Whether there is such a folder. */
+export async function isAnyToClear(db: Queryable): Promise<boolean> {
+  return (await oneToClear(db)).length > 0
+}
+
+const oneToClear = prepared((db) => notCleared(db).select('id').limit(sql.lit(1)))
+
+function notCleared(db: Queryable) {
+  return db
     .selectFrom('folders')
     .where('deleted_at', 'is not', null)
     .where('cleared_at', 'is', null)
@@ -28,20 +49,10 @@ export async function foldersToClear(
             .selectFrom('bin')
             .select('bin.id')
             .whereRef('bin.id', '=', 'folders.bin_id')
-            .where('bin.restoring', '=', 1),
+            .where('bin.restoring', '=', sql.lit(1)),
         ),
       ),
     )
-    .select(['id', 'account_id', 'bin_id'])
-  const uncleared = account === null ? all : all.where('account_id', '=', account)
-  const first = await uncleared.limit(1).executeTakeFirst()
-  if (first === undefined) return null
-  const { account_id, bin_id: entry } = first
-  const alike = uncleared
-    .where('account_id', '=', account_id)
-    .where('bin_id', entry === null ? 'is' : '=', entry)
-  const rows = await alike.limit(limit).execute()
-  return { account: account_id, entry, folders: rows.map((row) => row.id) }
 }
 
 /**
