@@ -436,6 +436,37 @@ describe('the jobs of a node', () => {
     await runner.stop()
   })
 
+  test('that can say whether they have work claim nothing without it', async () => {
+    const clock = handClock()
+    const local = createLocalClaims(clock)
+    let [asked, claimed, runs, isWork] = [0, 0, 0, false]
+    const claims: Claims = {
+      claim(name, every) {
+        claimed++
+        return local.claim(name, every)
+      },
+      setAside: local.setAside,
+    }
+    const hasWork = async () => {
+      asked++
+      return isWork
+    }
+    const sweep = job('sweep', async () => void runs++, { every: OFTEN, hasWork })
+    const runner = startJobs([sweep], claims, { timers: systemTimers, log: keptLog() })
+    await eventually('it is asked', () => asked > 3)
+    expect([claimed, runs]).toEqual([1, 1])
+    isWork = true
+    await eventually('it runs', () => {
+      clock.advance(OFTEN)
+      return runs > 1
+    })
+    isWork = false
+    const before = runs
+    await runner.runAll()
+    expect(runs).toBeGreaterThan(before)
+    await runner.stop()
+  })
+
   test('stop between two steps when the node stops, and are left to the others', async () => {
     const claims = createLocalClaims(handClock())
     const begun = Promise.withResolvers<void>()
