@@ -1,5 +1,5 @@
 import { StoreFailure } from '../blobs/blob-store.ts'
-import { isDatabaseFailure, isFull } from '../database/differences.ts'
+import { isDatabaseFailure, isFull, isTooSlow } from '../database/differences.ts'
 import { Refusal } from '../domain/errors.ts'
 import { unavailable } from './store/store-health.ts'
 
@@ -10,6 +10,11 @@ export function outageRefusal(error: unknown): Refusal | null {
     const message =
       'The disk of this server is full, so nothing can be changed; try again in a minute, or ask whoever runs it to make room'
     return new Refusal('DATABASE_UNAVAILABLE', message, 30)
+  }
+  if (isTooSlow(error)) {
+    const message =
+      'This took the database too long and was given up; ask for less, such as a search for more of a name or in one folder, or try again later'
+    return new Refusal('SERVER_BUSY', message, 60)
   }
   if (!isDatabaseFailure(error)) return null
   return new Refusal('DATABASE_UNAVAILABLE', 'The database cannot answer at the moment; try again', 10)

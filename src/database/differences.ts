@@ -110,6 +110,11 @@ export function isFull(error: unknown): boolean {
   return /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|53100)/.test(codeOf(error))
 }
 
+/** Whether the database gave the statement up because it took too long. */
+export function isTooSlow(error: unknown): boolean {
+  return codeOf(error) === '57014'
+}
+
 /** Whether the database is full, read-only or unreachable, as opposed to a bug. */
 export function isDatabaseFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false

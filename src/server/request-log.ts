@@ -12,6 +12,8 @@ export interface RequestWatch {
   answered(route: string, method: string, status: number, milliseconds: number): void
   received(bytes: number): void
   sent(bytes: number): void
+  /** A connection was closed because its address has too many. */
+  refusedConnection(): void
 }
 
 /** Writes the log line of a request once its response was sent. */

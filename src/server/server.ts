@@ -3,7 +3,7 @@ import { outageRefusal } from '../core/failures.ts'
 import { FileDamaged } from '../core/file-damaged.ts'
 import type { TrafficCounter } from '../core/traffic.ts'
 import type { Database } from '../database/database.ts'
-import { type Clock, SECOND, sleep } from '../domain/clock.ts'
+import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
@@ -15,14 +15,14 @@ import type { WholeAnswer } from './answers/known-body.ts'
 import type { Site } from './call.ts'
 import type { Connection, Flow } from './connections/exchange.ts'
 import { listen } from './connections/listener.ts'
-import type { HttpListener, ListenOptions, ListenWay } from './connections/listening.ts'
+import type { Ceiling, HttpListener, ListenOptions, ListenWay } from './connections/listening.ts'
 import type { Unreadable } from './connections/unreadable.ts'
 import { errorResponse } from './errors.ts'
 import { openApiDocument } from './openapi/openapi-document.ts'
 import type { Parts } from './parts.ts'
 import { RequestContext } from './request-context.ts'
 import { createRequestLog, type RequestWatch } from './request-log.ts'
-import { connectionBucket, parseTrustedProxies } from './requests/client-address.ts'
+import { connectionBucket, parseTrustedProxies, type TrustedProxies } from './requests/client-address.ts'
 import { createHosts } from './requests/hosts.ts'
 import { createSmallBodies } from './requests/small-bodies.ts'
 import { createUploadsUnderWay } from './requests/uploads-under-way.ts'
@@ -87,7 +87,7 @@ export async function startServer(
       flow: flowOf(traffic, metrics),
       failed: failedBody,
       refuse: refusedHead,
-      ceiling: { most: MOST_CONNECTIONS, bucketOf: (address) => connectionBucket(address, trusted) },
+      ceiling: ceilingOf(trusted, { log, clock, metrics }),
     },
     answer,
     log,
@@ -175,6 +175,32 @@ function about(error: unknown): { err: unknown; file?: number; slug?: string } {
   return error instanceof FileDamaged
     ? { file: error.file.id, slug: error.file.slug, err: error }
     : { err: error }
+}
+
+/** Counts the connections that it refuses, and logs the first and then at most one line a minute. */
+function ceilingOf(
+  trusted: TrustedProxies,
+  parts: { log: Log; clock: Clock; metrics: RequestWatch | null },
+): Ceiling {
+  let toldAt = Number.NEGATIVE_INFINITY
+  let refused = 0
+  const tell = () => {
+    parts.metrics?.refusedConnection()
+    refused += 1
+    const now = parts.clock.monotonic()
+    if (now - toldAt < MINUTE) return
+    toldAt = now
+    parts.log.warn(
+      { most: MOST_CONNECTIONS, refused },
+      'an address has as many connections as one may have, and further ones are closed: "ss -tn" names it; if it is a proxy of yours, put it into HOLDFAST_TRUSTED_PROXIES',
+    )
+    refused = 0
+  }
+  return {
+    most: MOST_CONNECTIONS,
+    bucketOf: (address) => connectionBucket(address, trusted),
+    refused: tell,
+  }
 }
 
 /** Forwards byte counts to traffic statistics and metrics. */

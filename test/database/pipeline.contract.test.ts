@@ -1,6 +1,7 @@
 /** Transactions whose statements are sent together: for PostgreSQL only. */
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import { outageRefusal } from '../../src/core/failures.ts'
 import type { Database, StatementPipeline } from '../../src/database/database.ts'
 import { isDatabaseFailure, isUniqueViolation } from '../../src/database/differences.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
@@ -114,6 +115,18 @@ describe.if(obstacle === null)('a transaction that is sent at once', () => {
     expect({ sent, keys: await keys(it.other) }).toEqual({ sent: 2, keys: ['p-0'] })
     expect(isDatabaseFailure(await failing())).toBe(true)
     expect(sent).toBe(2)
+  })
+
+  test('fails as too slow, not as away, when a statement takes too long', async () => {
+    await using it = await opened()
+    const failure: unknown = await it.db
+      .transaction()
+      .execute(async (trx) => {
+        await sql`set local statement_timeout = 20`.execute(trx)
+        await sql`select pg_sleep(20)`.execute(trx)
+      })
+      .catch((error: unknown) => error)
+    expect(outageRefusal(failure)).toMatchObject({ code: 'SERVER_BUSY' })
   })
 })
 

@@ -7,6 +7,7 @@ export interface RequestMetrics {
   answered(route: string, method: string, status: number, milliseconds: number): void
   received(bytes: number): void
   sent(bytes: number): void
+  refusedConnection(): void
   families(): readonly Family[]
 }
 
@@ -28,6 +29,7 @@ export function createRequestMetrics(): RequestMetrics {
   const series = new Map<string, Map<string, Series>>()
   let received = 0
   let sent = 0
+  let refused = 0
 
   function seriesOf(route: string, asked: string): Series {
     const ofRoute = series.get(route) ?? new Map<string, Series>()
@@ -53,6 +55,10 @@ export function createRequestMetrics(): RequestMetrics {
 
     sent(bytes) {
       sent += bytes
+    },
+
+    refusedConnection() {
+      refused += 1
     },
 
     families() {
@@ -86,6 +92,12 @@ export function createRequestMetrics(): RequestMetrics {
           help: 'Bytes of answer bodies.',
           type: 'counter',
           samples: [{ value: sent }],
+        },
+        {
+          name: 'holdfast_http_refused_connections_total',
+          help: 'Connections closed because their address had too many.',
+          type: 'counter',
+          samples: [{ value: refused }],
         },
       ]
     },

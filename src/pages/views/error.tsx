@@ -44,6 +44,7 @@ function nextAction(
     case 'INTERNAL_ERROR':
     case 'STORAGE_UNAVAILABLE':
     case 'DATABASE_UNAVAILABLE':
+    case 'SERVER_BUSY':
     case 'SHUTTING_DOWN':
       return { text: texts.common.tryAgain, address: path }
     case 'GUEST_UPLOADS_DISABLED':

@@ -19,7 +19,8 @@ export function limitedServer({ headWithin, quiet, ceiling }: Listening): Return
 }
 
 /** Closes connections beyond the limit of an address. */
-function limitConnections(node: ReturnType<typeof createServer>, { most, bucketOf }: Ceiling): void {
+function limitConnections(node: ReturnType<typeof createServer>, ceiling: Ceiling): void {
+  const { most, bucketOf, refused } = ceiling
   const open = new Map<string, number>()
   node.on('connection', (socket) => {
     const bucket = bucketOf(socket.remoteAddress ?? '')
@@ -27,6 +28,7 @@ function limitConnections(node: ReturnType<typeof createServer>, { most, bucketO
     const others = open.get(bucket) ?? 0
     if (others >= most) {
       socket.destroy()
+      refused()
       return
     }
     open.set(bucket, others + 1)

@@ -35,7 +35,7 @@ async function tested(): Promise<void> {
     failed: () => new Response(null, { status: 500 }),
     refuse: () => new Response(null, { status: 400 }),
     headWithin: 10,
-    ceiling: { most: 10, bucketOf: () => null },
+    ceiling: { most: 10, bucketOf: () => null, refused() {} },
   }
   const failed = (error: unknown) => failures.push(error)
   // With unexpected arguments Bun's callbacks throw where only these handlers can catch it.

@@ -15,7 +15,7 @@ const DEFAULTS = {
   failed: () => new Response(null, { status: 500 }),
   refuse: () => new Response(null, { status: 400 }),
   headWithin: 30,
-  ceiling: { most: Number.POSITIVE_INFINITY, bucketOf: () => null },
+  ceiling: { most: Number.POSITIVE_INFINITY, bucketOf: () => null, refused() {} },
 } as const satisfies Partial<Listening>
 
 /**

@@ -36,6 +36,8 @@ export interface Ceiling {
   readonly most: number
   /** The address as it is counted; null for one without a limit. */
   readonly bucketOf: (address: string) => string | null
+  /** Called for each connection that is closed. */
+  readonly refused: () => void
 }
 
 /** The options with defaults applied. */

@@ -26,9 +26,14 @@ const answer: AnswerRequest = async (request, { hasUrl }) => {
 
 describe.each(WAYS)('requests taken by %s:', (way) => {
   let server: HttpListener
+  let refused = 0
   beforeAll(async () => {
     const options = { hostname: '127.0.0.1', port: 0, quiet: 60, streaming: ['/s/:name'], way, headWithin: 1 }
-    const ceiling = { most: MOST, bucketOf: (address: string) => address }
+    const ceiling = {
+      most: MOST,
+      bucketOf: (address: string) => address,
+      refused: () => void refused++,
+    }
     server = await listen({ ...options, refuse: refusal, ceiling }, answer, pino({ enabled: false }))
   })
   afterAll(() => server.stop(true))
@@ -134,6 +139,7 @@ describe.each(WAYS)('requests taken by %s:', (way) => {
       () => readings.filter(({ socket }) => socket.destroyed).length === 3,
     )
     await eventually('those that stay are answered', () => answered() === MOST)
+    expect(refused).toBe(3)
     for (const { socket } of readings) socket.destroy()
     await eventually('there is room again', async () => {
       const { socket, text } = await sent(get)
