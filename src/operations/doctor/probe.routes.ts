@@ -84,5 +84,6 @@ function slowAnswer(): Response {
       controller.close()
     },
   })
-  return new Response(body, { headers: { 'Content-Type': 'text/plain' } })
+  // As the streams of events have it: nginx, which may hold back downloads, passes these on.
+  return new Response(body, { headers: { 'Content-Type': 'text/plain', 'X-Accel-Buffering': 'no' } })
 }

@@ -20,7 +20,7 @@ export const proxyLines = {
     Traefik: 'remove the middleware "buffering"',
   },
   responseBuffering: {
-    nginx: 'proxy_buffering off;',
+    nginx: 'remove "proxy_ignore_headers X-Accel-Buffering", or proxy_buffering off;',
     Caddy: 'reverse_proxy … { flush_interval -1 }',
     Apache: 'ProxyPass … flushpackets=on',
     Traefik: 'remove the middleware "buffering"',

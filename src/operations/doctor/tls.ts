@@ -27,9 +27,9 @@ export async function checkTls(url: URL, health: RawAnswer | NoAnswer): Promise<
         say`HTTP/2 is not offered`,
         say`Pages with many thumbnails load one after another in batches of six.`,
         [
-          { where: 'nginx', line: 'listen 443 ssl http2;' },
+          { where: 'nginx', line: `listen ${portOf(url)} ssl http2;` },
           { where: 'Apache', line: 'Protocols h2 http/1.1' },
-          { where: 'HAProxy', line: 'bind :443 ssl crt … alpn h2,http/1.1' },
+          { where: 'HAProxy', line: `bind :${portOf(url)} ssl crt … alpn h2,http/1.1` },
         ],
       )
   return [certificate(handshake), http2, hsts(health), await fromHttp(url)]
@@ -107,6 +107,8 @@ function hsts(health: RawAnswer | NoAnswer): Finding {
 }
 
 async function fromHttp(url: URL): Promise<Finding> {
+  // Who leaves out the port does not come here at all.
+  if (url.port !== '') return fine('from-http', say`https is not on its usual port: http need not lead there`)
   const plain = new URL(`http://${url.hostname}/`)
   const answer = await rawRequest(plain, { method: 'GET', path: '/', headers: {}, within: MAY_TAKE })
   const leads = 'failure' in answer ? null : answer.headers.get('location')

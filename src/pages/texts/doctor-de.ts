@@ -26,7 +26,7 @@ export const doctorTitlesDe: Translations = {
   host: 'Hostname',
   'body-limit': 'Größter Inhalt einer Anfrage',
   'request-buffering': 'Uploads durch den Proxy',
-  'response-buffering': 'Downloads durch den Proxy',
+  'response-buffering': 'Ströme durch den Proxy',
   'time-out': 'Wie lange der Proxy wartet',
   methods: 'Methoden',
   ranges: 'Teile von Dateien',
@@ -179,6 +179,8 @@ export const doctorSentencesDe: Translations = {
   'failed too often, and set aside: {0}; the log has the reason':
     'zu oft gescheitert und ausgesetzt: {0}; der Grund steht im Protokoll',
   'http leads to https': 'http führt zu https',
+  'https is not on its usual port: http need not lead there':
+    'https ist nicht auf seinem üblichen Port: http muss nicht dorthin führen',
   'it cannot be used: the disk under it is full':
     'sie lässt sich nicht verwenden: Die Platte darunter ist voll',
   'it cannot be used: {0}': 'sie lässt sich nicht verwenden: {0}',

@@ -26,7 +26,7 @@ export const doctorTitlesEn: Translations = {
   host: 'Host name',
   'body-limit': 'Largest body',
   'request-buffering': 'Uploads through the proxy',
-  'response-buffering': 'Downloads through the proxy',
+  'response-buffering': 'Streams through the proxy',
   'time-out': 'How long the proxy waits',
   methods: 'Methods',
   ranges: 'Parts of files',

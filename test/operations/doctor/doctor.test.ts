@@ -76,8 +76,8 @@ describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doct
 
   /** What each of them lets through that it should not, or holds back. */
   const soundNginx = `
-    client_max_body_size 0; proxy_request_buffering off; proxy_buffering off; proxy_http_version 1.1;
-    proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;`
+    client_max_body_size 0; proxy_request_buffering off; proxy_max_temp_file_size 0; proxy_http_version 1.1;
+    proxy_set_header Host $host; proxy_set_header X-Forwarded-For $remote_addr;`
   const NOT_FORGED = 'RequestHeader unset X-Forwarded-For early'
   const noMetrics = 'location = /metrics { return 404; }'
 
@@ -191,6 +191,10 @@ describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doct
     // The server itself was told of an address without TLS.
     expect(finding(findings, 'hsts')?.level).toBe('advice')
     expect(finding(findings, 'http2')?.level).toBe('advice')
+    // Neither of these is on port 443, and the proxy leaves the port out.
+    for (const check of ['host', 'response-buffering', 'from-http']) {
+      expect(finding(findings, check)?.level).toBe('ok')
+    }
   })
 
   test('tells an address that leads elsewhere from one that leads nowhere', async () => {
