@@ -45,7 +45,9 @@ type SomeFiles = SelectQueryBuilder<Tables, 'files', unknown>
 
 /** The files whose names hold the needle. */
 export async function searchFiles(db: Database, search: FileSearch): Promise<FileHits> {
-  const { files, total } = await hitsOf(db, search)
+  const { files, total: counted } = await hitsOf(db, search)
+  // Hits may come between the count and the page.
+  const total = files.length === 0 ? counted : Math.max(counted, search.offset + files.length)
   const most = mostCounted(search)
   return { files, total: Math.min(total, most), isExact: total <= most }
 }

@@ -1,4 +1,5 @@
 import { noteChange } from '../core/changes.rows.ts'
+import { pageAtOneMoment } from '../core/pages-at-one-moment.ts'
 import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
@@ -43,12 +44,6 @@ export interface FileListQuery extends FileOrder {
 
 /** Hits that a bounded total counts exactly. */
 export const COUNTED_EXACTLY = 10_000
-
-/**
- * Files may come and go between the statements for a total and for a page. Both are looked at again then, because a client
- * that follows the pages must not miss a file. So often, while they never stop coming.
- */
-const LOOKS = 10
 
 export interface FilePage {
   readonly files: readonly FileListRow[]
@@ -116,13 +111,10 @@ export function createFiles(db: Database, usage: Usage): Files {
         })
         return { ...hits, files: hits.files.map(counted) }
       }
-      let { total, isClearing } = await place.count()
-      for (let look = 1; ; look++) {
-        const rows = await listFiles(db, found, place.tree === null ? total : null, isClearing)
-        const now = await place.count()
-        if (now.total === total || look === LOOKS) return { files: rows.map(counted), total, isExact: true }
-        ;({ total, isClearing } = now)
-      }
+      const { rows, total } = await pageAtOneMoment(place.count, (of) =>
+        listFiles(db, found, place.tree === null ? of.total : null, of.isClearing),
+      )
+      return { files: rows.map(counted), total, isExact: true }
     },
 
     async walk(reach, place) {

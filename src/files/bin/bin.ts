@@ -1,7 +1,18 @@
 import { changeTotals, findAccount } from '../../core/accounts.rows.ts'
 import { noteChange } from '../../core/changes.rows.ts'
 import type { Lifetime } from '../../core/outages.ts'
+
+<<<<<<< HEAD
+
 import { yieldToEventLoop } from '../../core/yielding.ts'
+
+=======
+
+import { pageAtOneMoment } from '../../core/pages-at-one-moment.ts'
+import { yieldToEventLoop } from '../../core/throttle.ts'
+
+>>>>>>> ba6ecc28 (lists: pages of bins and links, and their totals, are of one moment)
+
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -14,7 +25,7 @@ import { changeFiles, changeTree, findFolder, markFolderDeleted, takenAway } fro
 import { ownFolder } from '../folders/places.ts'
 import { enclosingFolders, resolveFiles } from '../identifier-lookup.ts'
 import { ownFile } from '../own-file.ts'
-import { type BinListRow, goneAmong, insertBinEntry, listBin, sumBin } from './bin.rows.ts'
+import { type BinListRow, type BinnedWhere, goneAmong, insertBinEntry, listBin, sumBin } from './bin.rows.ts'
 
 /** Something to be put into the bin. */
 export type BinTarget =
@@ -121,15 +132,23 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
       const top = within === null ? null : await findFolder(db, within)
       if (top === undefined) return { entries: [], total: 0 }
       const where = { account, tree: top === null ? null : top.id }
-      const rows = await listBin(db, where, (page - 1) * perPage, perPage)
+      const { rows, total } = await pageAtOneMoment(
+        () => countEntries(db, where),
+        () => listBin(db, where, (page - 1) * perPage, perPage),
+      )
       const gone = await goneAmong(db, [...new Set(rows.map((row) => row.place_id))])
       const entries = rows.map((row) => ({ ...row, placeIsThere: !gone.has(row.place_id) }))
-      if (top !== null) return { entries, total: (await sumBin(db, where)).entries }
-      return { entries, total: (await findAccount(db, account))?.bin_entries ?? 0 }
+      return { entries, total }
     },
 
     expiresAt: ({ binned_at }) => lifetime.endOf(binned_at),
   }
+}
+
+/** How many entries there are, without those that come back. */
+async function countEntries(db: Database, where: BinnedWhere): Promise<{ readonly total: number }> {
+  if (where.tree !== null) return { total: (await sumBin(db, where)).entries }
+  return { total: (await findAccount(db, where.account))?.bin_entries ?? 0 }
 }
 
 /** What entries have taken in one request: a file is named by other names too, and a folder goes with one that it lies in. */

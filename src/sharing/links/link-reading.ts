@@ -1,4 +1,5 @@
 import { countEvents, type LinkEventRow, listEvents } from '../../core/link-events.rows.ts'
+import { pageAtOneMoment } from '../../core/pages-at-one-moment.ts'
 import type { Database } from '../../database/database.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileIdentifier, FolderIdentifier } from '../../domain/ids.ts'
@@ -109,10 +110,11 @@ export function createLinkReading(db: Database): LinkReading {
         ...(file === null ? {} : { file: (await ownFile(db, reach, file)).id }),
         ...(folder === null ? {} : { folder: (await ownFolder(db, reach, folder)).id }),
       }
-      return {
-        links: await listed(selection, (page - 1) * perPage, perPage),
-        total: await countLinks(db, selection),
-      }
+      const { rows, total } = await pageAtOneMoment(
+        async () => ({ total: await countLinks(db, selection) }),
+        () => listed(selection, (page - 1) * perPage, perPage),
+      )
+      return { links: rows, total }
     },
 
     get: async (reach, slug) => withTargets(await find(reach, slug)),
@@ -125,10 +127,11 @@ export function createLinkReading(db: Database): LinkReading {
 
     async log(reach, slug, page, perPage) {
       const { id } = await find(reach, slug)
-      return {
-        events: await listEvents(db, id, (page - 1) * perPage, perPage),
-        total: await countEvents(db, id),
-      }
+      const { rows, total } = await pageAtOneMoment(
+        async () => ({ total: await countEvents(db, id) }),
+        () => listEvents(db, id, (page - 1) * perPage, perPage),
+      )
+      return { events: rows, total }
     },
   }
 }
