@@ -2,16 +2,8 @@ import { changeTotals, findAccount } from '../../core/accounts.rows.ts'
 import { noteChange } from '../../core/changes.rows.ts'
 import type { Lifetime } from '../../core/outages.ts'
 
-<<<<<<< HEAD
-
-import { yieldToEventLoop } from '../../core/yielding.ts'
-
-=======
-
 import { pageAtOneMoment } from '../../core/pages-at-one-moment.ts'
-import { yieldToEventLoop } from '../../core/throttle.ts'
-
->>>>>>> ba6ecc28 (lists: pages of bins and links, and their totals, are of one moment)
+import { yieldToEventLoop } from '../../core/yielding.ts'
 
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'

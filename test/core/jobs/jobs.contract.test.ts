@@ -440,7 +440,7 @@ describe('the jobs of a node', () => {
     const clock = handClock()
     const local = createLocalClaims(clock)
     let [asked, claimed, runs, isWork] = [0, 0, 0, false]
-    const claims: Claims = {
+    const claims: JobClaims = {
       claim(name, every) {
         claimed++
         return local.claim(name, every)
