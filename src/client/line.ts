@@ -1,5 +1,5 @@
 import type { RemoteServer } from './http.ts'
-import { CONNECTIONS, isLongLine } from './policy/parts-policy.ts'
+import { CONNECTIONS, isHighLatency } from './policy/parts-policy.ts'
 import { ping } from './tus.ts'
 
 /** The line to the server, as all files of a command see it. */
@@ -24,7 +24,7 @@ async function areAllLate(server: RemoteServer): Promise<boolean> {
   const requests = Array.from({ length: CONNECTIONS }, () => ping(server))
   try {
     await Promise.any(requests)
-    return isLongLine(performance.now() - began)
+    return isHighLatency(performance.now() - began)
   } catch {
     // The upload itself asks again, and says what is wrong.
     return false

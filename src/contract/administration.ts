@@ -164,7 +164,7 @@ export type RefusedContent = z.infer<typeof refusedContent>
 
 export const refusedContentsAnswer = pageOf(refusedContent)
 
-export const deed = component(
+export const auditRecord = component(
   'Deed',
   z.object({
     id: z.int(),
@@ -178,6 +178,6 @@ export const deed = component(
     }),
   }),
 )
-export type Deed = z.infer<typeof deed>
+export type AuditRecord = z.infer<typeof auditRecord>
 
-export const auditAnswer = pageOf(deed)
+export const auditAnswer = pageOf(auditRecord)

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { auditAnswer, type Deed } from '../contract/administration.ts'
+import { type AuditRecord, auditAnswer } from '../contract/administration.ts'
 import type { AuditEntry } from '../core/audit-log.ts'
 import { ACTS } from '../domain/audit.ts'
 import { timestamp } from '../domain/clock.ts'
@@ -7,7 +7,16 @@ import { adminEndpoint } from '../server/endpoint.ts'
 import { pageFields, pageQuery, toList } from '../server/requests/list-pages.ts'
 import type { OperationsPart } from './operations.part.ts'
 
-function toDeed({ id, at, account_id, username, address, act, object, details }: AuditEntry): Deed {
+function toAuditRecord({
+  id,
+  at,
+  account_id,
+  username,
+  address,
+  act,
+  object,
+  details,
+}: AuditEntry): AuditRecord {
   return {
     id,
     at: timestamp(at),
@@ -28,6 +37,6 @@ export const listAuditEndpoint = adminEndpoint({
   async handle({ query }, { operations }: { operations: OperationsPart }) {
     const page = pageFields(query)
     const { entries, total } = await operations.auditLog.list(query.act ?? null, page.page, page.perPage)
-    return toList(page, entries.map(toDeed), total)
+    return toList(page, entries.map(toAuditRecord), total)
   },
 })

@@ -15,7 +15,7 @@ import { branches, createFolderTree, treeMove } from '../../web/files/folders/fo
 import { type FetchWindow, Listing, type Query, WINDOW } from '../../web/files/list/listing.ts'
 import { heightOf, linesOf, rowsInView, scrollTo } from '../../web/files/list/rows-in-view.ts'
 import { type FailedOperation, Operations, type Work } from '../../web/files/operations.ts'
-import { heirOf } from '../../web/files/selection/heir.ts'
+import { nextFocus } from '../../web/files/selection/next-focus.ts'
 import {
   AT_START,
   extendTo,
@@ -98,10 +98,10 @@ describe('a selection', () => {
 
   test('leaves its focus to the neighbour of what is deleted', () => {
     const listed = (row: number) => rows[row] ?? null
-    expect(heirOf(listed, 7, rows.slice(5, 8))).toBe(fileKey(8))
-    expect(heirOf(listed, 19, rows.slice(18))).toBe(fileKey(17))
-    expect(heirOf(listed, 4, rows.slice(5, 8))).toBe(null)
-    expect(heirOf(listed, 4, rows)).toBe(null)
+    expect(nextFocus(listed, 7, rows.slice(5, 8))).toBe(fileKey(8))
+    expect(nextFocus(listed, 19, rows.slice(18))).toBe(fileKey(17))
+    expect(nextFocus(listed, 4, rows.slice(5, 8))).toBe(null)
+    expect(nextFocus(listed, 4, rows)).toBe(null)
   })
 
   test.each([

@@ -7,11 +7,11 @@ import { shortList } from '../../web/uploads/list/short-list.ts'
 import { createPacer } from '../../web/uploads/pace.ts'
 import { openReceiptStore } from '../../web/uploads/receipts.ts'
 import { NO_PACE, type UploadItem, type UploadPhase } from '../../web/uploads/upload-item.ts'
-import { judge } from '../../web/uploads/verdict.ts'
+import { classifyFailure } from '../../web/uploads/verdict.ts'
 
 const LIMIT = 1000
 const verdict = (status: number, body = '', retryAfter: string | null = null) =>
-  judge(answerOf(status, body, retryAfter), { limit: LIMIT, isOnline: true })
+  classifyFailure(answerOf(status, body, retryAfter), { limit: LIMIT, isOnline: true })
 const refusal = (error: string, reason?: string) =>
   JSON.stringify({ success: false, message: '', error, reason })
 
@@ -38,7 +38,7 @@ describe('an answer', () => {
       [415, 'UNSUPPORTED_MEDIA_TYPE', 'link-kind'],
     ] as const) {
       const answer = answerOf(status, refusal(code), null)
-      const told = judge(answer, { limit: LIMIT, isOnline: true, byLink: true })
+      const told = classifyFailure(answer, { limit: LIMIT, isOnline: true, byLink: true })
       expect(told).toEqual({ kind: 'over', problem: { kind } })
     }
   })
@@ -48,7 +48,11 @@ describe('an answer', () => {
       [true, 'unreachable'],
       [false, 'offline'],
     ] as const) {
-      expect(judge(null, { limit: LIMIT, isOnline })).toEqual({ kind: 'again', reason, seconds: null })
+      expect(classifyFailure(null, { limit: LIMIT, isOnline })).toEqual({
+        kind: 'again',
+        reason,
+        seconds: null,
+      })
     }
     for (const status of [404, 502, 503, 504, 524]) {
       expect(verdict(status, '<h1>Bad gateway</h1>')).toEqual({

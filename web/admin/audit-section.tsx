@@ -3,8 +3,8 @@ import { ACTS } from '../../src/domain/audit.ts'
 import { PageSection } from '../shared/app/part.tsx'
 import { AccountLink } from './accounts/account-link.tsx'
 import { useAdmin } from './admin-context.ts'
+import type { ShownAuditRecord } from './audit-records.ts'
 import { fetchAudit } from './client.ts'
-import type { ShownDeed } from './deeds.ts'
 import { askedChoice } from './lists/address.ts'
 import { PagedList } from './lists/paged-list.tsx'
 import { SelectField } from './lists/select-field.tsx'
@@ -33,17 +33,17 @@ export function AuditSection() {
         </Button>
       </form>
       <PagedList empty={audit.empty} fetchPage={fetchPage}>
-        {(deed) => <DeedRow deed={deed} key={deed.id} />}
+        {(record) => <DeedRow record={record} key={record.id} />}
       </PagedList>
     </PageSection>
   )
 }
 
-function DeedRow({ deed }: { deed: ShownDeed }) {
+function DeedRow({ record }: { record: ShownAuditRecord }) {
   const { audit } = useAdmin().texts
   const moment = useMoments()
-  const { account, act, object, address, at } = deed
-  const details = Object.entries(deed.details).map(([name, value]) => `${name}: ${value ?? '–'}`)
+  const { account, act, object, address, at } = record
+  const details = Object.entries(record.details).map(([name, value]) => `${name}: ${value ?? '–'}`)
   return (
     <li>
       <div className="plain-words">

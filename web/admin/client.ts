@@ -40,8 +40,8 @@ import type {
   DamagedFileState,
 } from '../../src/domain/administration.ts'
 import type { Act } from '../../src/domain/audit.ts'
-import { askServer, sending } from '../shared/ask.ts'
-import { deedsAnswer, type ShownDeed } from './deeds.ts'
+import { fetchJson, jsonRequest } from '../shared/fetch-json.ts'
+import { auditRecordsAnswer, type ShownAuditRecord } from './audit-records.ts'
 import type { Page } from './lists/paged.ts'
 
 /** Every call that administration makes. All throw RequestFailure. Pages are counted from 1. */
@@ -56,7 +56,7 @@ function asked(path: string, query: Readonly<Record<string, string | number>>): 
 
 /** The oldest day first; the last one is today. */
 export async function fetchStatistics(days: number): Promise<Statistics> {
-  return (await askServer(statisticsAnswer, asked('statistics', { days }))).data
+  return (await fetchJson(statisticsAnswer, asked('statistics', { days }))).data
 }
 
 export interface AccountsQuery {
@@ -70,14 +70,14 @@ export interface AccountsQuery {
 export function fetchAccounts(query: AccountsQuery, page: number): Promise<Page<AdminAccount>> {
   const { search, ...rest } = query
   const order = query.sort === 'username' ? 'asc' : 'desc'
-  return askServer(
+  return fetchJson(
     adminAccountsAnswer,
     asked('accounts', { ...rest, ...(search === '' ? {} : { search }), order, page }),
   )
 }
 
 export async function fetchAnyAccount(id: number): Promise<AdminAccountDetail> {
-  return (await askServer(adminAccountAnswer, `${ADMIN}/account/${id}`)).data
+  return (await fetchJson(adminAccountAnswer, `${ADMIN}/account/${id}`)).data
 }
 
 export interface AccountChangeFields {
@@ -88,7 +88,7 @@ export interface AccountChangeFields {
 }
 
 export async function changeAccount({ id }: AdminAccount, change: AccountChangeFields): Promise<void> {
-  await askServer(adminAccountChangedAnswer, `${ADMIN}/account/${id}`, sending('PATCH', change))
+  await fetchJson(adminAccountChangedAnswer, `${ADMIN}/account/${id}`, jsonRequest('PATCH', change))
 }
 
 /** What a reset takes away besides the password and all sessions. */
@@ -99,93 +99,93 @@ export interface ResetOptions {
 }
 
 export async function resetAccount({ id }: AdminAccount, body: ResetOptions): Promise<OneTimeLink> {
-  return (await askServer(oneTimeLinkAnswer, `${ADMIN}/account/${id}/reset`, sending('POST', body))).data
+  return (await fetchJson(oneTimeLinkAnswer, `${ADMIN}/account/${id}/reset`, jsonRequest('POST', body))).data
 }
 
 export async function removeAnyAccount({ id }: AdminAccount, username: string): Promise<void> {
-  await askServer(done, `${ADMIN}/account/${id}/delete`, sending('POST', { username }))
+  await fetchJson(done, `${ADMIN}/account/${id}/delete`, jsonRequest('POST', { username }))
 }
 
 export async function invite(): Promise<OneTimeLink> {
-  return (await askServer(oneTimeLinkAnswer, '/api/v1/invitations', { method: 'POST' })).data
+  return (await fetchJson(oneTimeLinkAnswer, '/api/v1/invitations', { method: 'POST' })).data
 }
 
 export type WhichReports = 'open' | 'closed' | 'all'
 
 export function fetchReports(state: WhichReports, page: number): Promise<Page<Report>> {
-  return askServer(reportsAnswer, asked('reports', { state, page }))
+  return fetchJson(reportsAnswer, asked('reports', { state, page }))
 }
 
 export async function dismissReport({ id }: Report): Promise<void> {
-  await askServer(done, `${ADMIN}/report/${id}/dismiss`, { method: 'POST' })
+  await fetchJson(done, `${ADMIN}/report/${id}/dismiss`, { method: 'POST' })
 }
 
 export async function takeReportedDown({ id }: Report): Promise<TakenDown> {
-  return (await askServer(takenDownAnswer, `${ADMIN}/report/${id}/take-down`, { method: 'POST' })).data
+  return (await fetchJson(takenDownAnswer, `${ADMIN}/report/${id}/take-down`, { method: 'POST' })).data
 }
 
 /** A file by its number, UUID or slug, or a content by its hash. */
 export type TakeDownTarget = { readonly file: string } | { readonly sha256: string }
 
 export async function takeDown(content: TakeDownTarget): Promise<TakenDown> {
-  return (await askServer(takenDownAnswer, `${ADMIN}/take-down`, sending('POST', content))).data
+  return (await fetchJson(takenDownAnswer, `${ADMIN}/take-down`, jsonRequest('POST', content))).data
 }
 
 export function fetchRefused(page: number): Promise<Page<RefusedContent>> {
-  return askServer(refusedContentsAnswer, asked('refused', { page }))
+  return fetchJson(refusedContentsAnswer, asked('refused', { page }))
 }
 
 export async function allowRefusedContent({ sha256 }: RefusedContent): Promise<void> {
-  await askServer(done, `${ADMIN}/refused/${sha256}`, { method: 'DELETE' })
+  await fetchJson(done, `${ADMIN}/refused/${sha256}`, { method: 'DELETE' })
 }
 
 export function fetchFiles(sort: AllFilesSort, page: number): Promise<Page<AnyFile>> {
-  return askServer(allFilesAnswer, asked('files', { sort, page }))
+  return fetchJson(allFilesAnswer, asked('files', { sort, page }))
 }
 
 export async function fetchIntegrity(): Promise<Integrity> {
-  return (await askServer(integrityAnswer, `${ADMIN}/integrity`)).data
+  return (await fetchJson(integrityAnswer, `${ADMIN}/integrity`)).data
 }
 
 export function fetchDamaged(state: DamagedFileState, page: number): Promise<Page<DamagedFile>> {
-  return askServer(damagedFilesAnswer, asked('damaged', { state, page }))
+  return fetchJson(damagedFilesAnswer, asked('damaged', { state, page }))
 }
 
 export async function fetchJobs(): Promise<Jobs> {
-  return (await askServer(jobsAnswer, `${ADMIN}/jobs`)).data
+  return (await fetchJson(jobsAnswer, `${ADMIN}/jobs`)).data
 }
 
 export async function retryFailedJob(job: string): Promise<void> {
-  await askServer(done, `${ADMIN}/jobs/retry`, sending('POST', { job }))
+  await fetchJson(done, `${ADMIN}/jobs/retry`, jsonRequest('POST', { job }))
 }
 
 export async function fetchNodes(): Promise<readonly Node[]> {
-  return (await askServer(nodesAnswer, `${ADMIN}/nodes`)).data
+  return (await fetchJson(nodesAnswer, `${ADMIN}/nodes`)).data
 }
 
 export async function fetchSettings(): Promise<readonly SettingInForce[]> {
-  return (await askServer(settingsAnswer, `${ADMIN}/settings`)).data
+  return (await fetchJson(settingsAnswer, `${ADMIN}/settings`)).data
 }
 
 /** Takes some seconds. */
 export async function examine(): Promise<Diagnosis> {
-  return (await askServer(diagnosisAnswer, `${ADMIN}/doctor`, { method: 'POST' })).data
+  return (await fetchJson(diagnosisAnswer, `${ADMIN}/doctor`, { method: 'POST' })).data
 }
 
 /** Also one that is not due yet, or over. */
 export async function fetchNotice(): Promise<Notice | null> {
-  return (await askServer(noticeAnswer, `${ADMIN}/notice`)).data.notice
+  return (await fetchJson(noticeAnswer, `${ADMIN}/notice`)).data.notice
 }
 
 export async function setNotice(wanted: Notice): Promise<void> {
-  await askServer(noticeAnswer, `${ADMIN}/notice`, sending('POST', wanted))
+  await fetchJson(noticeAnswer, `${ADMIN}/notice`, jsonRequest('POST', wanted))
 }
 
 export async function clearNotice(): Promise<void> {
-  await askServer(done, `${ADMIN}/notice`, { method: 'DELETE' })
+  await fetchJson(done, `${ADMIN}/notice`, { method: 'DELETE' })
 }
 
 /** The latest first; null: whatever was done. */
-export function fetchAudit(act: Act | null, page: number): Promise<Page<ShownDeed>> {
-  return askServer(deedsAnswer, asked('audit', { ...(act === null ? {} : { act }), page }))
+export function fetchAudit(act: Act | null, page: number): Promise<Page<ShownAuditRecord>> {
+  return fetchJson(auditRecordsAnswer, asked('audit', { ...(act === null ? {} : { act }), page }))
 }

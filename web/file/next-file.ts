@@ -1,10 +1,10 @@
-import { filesBeside } from '../shared/files-beside.ts'
+import { neighbouringFiles } from '../shared/neighbouring-files.ts'
 import type { FileScriptTexts } from './data.ts'
 import { element } from './elements.ts'
 
 /** Leads to the files beside this one in its folder, by links and by arrow keys. */
 export function showNextFile(texts: FileScriptTexts): void {
-  const beside = filesBeside(location.pathname)
+  const beside = neighbouringFiles(location.pathname)
   const folder = document.querySelector('.facts > .up:first-child')
   if (beside === null || folder === null) return
   const previous = linkTo(beside.previous, `‹ ${texts.previousFile}`)

@@ -6,7 +6,7 @@ import {
   filesMovedAnswer,
 } from '../../src/contract/files.ts'
 import { folderCreatedAnswer, foldersMovedAnswer } from '../../src/contract/folders.ts'
-import { askServer, refusedRequest, sending } from '../shared/ask.ts'
+import { fetchJson, jsonRequest, refusedRequest } from '../shared/fetch-json.ts'
 import type { Entry, FileEntry, FolderEntry, Place } from './entry.ts'
 import type { FetchWindow } from './list/listing.ts'
 import { WINDOW } from './list/listing.ts'
@@ -23,21 +23,21 @@ export const fetchWindow: FetchWindow = async (query, index, signal) => {
     asked.set('search', search)
     asked.set('totals', 'bounded')
   }
-  const { data, pagination } = await askServer(filePage, `/api/v1/files?${asked}`, { signal })
+  const { data, pagination } = await fetchJson(filePage, `/api/v1/files?${asked}`, { signal })
   return { files: data, total: pagination.total, isAtLeast: pagination.total_exact === false }
 }
 
 export async function fetchAccount(): Promise<Account> {
-  return (await askServer(accountAnswer, '/api/v1/account')).data
+  return (await fetchJson(accountAnswer, '/api/v1/account')).data
 }
 
 /** All of the account. */
 export async function fetchFolders(): Promise<readonly FolderEntry[]> {
-  return (await askServer(folderEntries, '/api/v1/folders')).data
+  return (await fetchJson(folderEntries, '/api/v1/folders')).data
 }
 
 export async function fetchDetail(file: FileEntry, signal: AbortSignal): Promise<FileDetail> {
-  return (await askServer(fileAnswer, `/api/v1/file/${file.id}`, { signal })).data
+  return (await fetchJson(fileAnswer, `/api/v1/file/${file.id}`, { signal })).data
 }
 
 /** How many one request may move. */
@@ -47,7 +47,7 @@ export const BATCH_SIZE = 200
 export async function moveFiles(files: readonly FileEntry[], to: Place): Promise<readonly FailedOperation[]> {
   const body = { files: files.map(({ id }) => id), folder: to }
   return refusedOf(files, async () => {
-    return (await askServer(filesMovedAnswer, '/api/v1/files/move', sending('POST', body))).data.results
+    return (await fetchJson(filesMovedAnswer, '/api/v1/files/move', jsonRequest('POST', body))).data.results
   })
 }
 
@@ -58,7 +58,8 @@ export async function moveFolders(
 ): Promise<readonly FailedOperation[]> {
   const body = { folders: folders.map(({ id }) => id), parent: to }
   return refusedOf(folders, async () => {
-    return (await askServer(foldersMovedAnswer, '/api/v1/folders/move', sending('POST', body))).data.results
+    return (await fetchJson(foldersMovedAnswer, '/api/v1/folders/move', jsonRequest('POST', body))).data
+      .results
   })
 }
 
@@ -88,8 +89,8 @@ async function refusedOf(
 /** Returns the name that it has now. */
 export async function renameEntry(entry: Entry, name: string): Promise<string> {
   if (entry.kind === 'folder') return (await changeFolder(entry, { name })).name
-  const request = sending('PATCH', { name })
-  return (await askServer(fileAnswer, `/api/v1/file/${entry.id}`, request)).data.name
+  const request = jsonRequest('PATCH', { name })
+  return (await fetchJson(fileAnswer, `/api/v1/file/${entry.id}`, request)).data.name
 }
 
 /** Gives an entry the name that it had when it was listed. Returns it when that was refused. */
@@ -101,7 +102,11 @@ export function renameBack(entry: Entry): Promise<readonly FailedOperation[]> {
 }
 
 export async function createFolder(name: string, parent: Place): Promise<Place> {
-  const { data } = await askServer(folderCreatedAnswer, '/api/v1/folder', sending('POST', { name, parent }))
+  const { data } = await fetchJson(
+    folderCreatedAnswer,
+    '/api/v1/folder',
+    jsonRequest('POST', { name, parent }),
+  )
   return data.identifier
 }
 
@@ -113,7 +118,7 @@ export interface FolderChange {
 }
 
 export async function changeFolder({ id }: FolderEntry, change: FolderChange): Promise<FolderEntry> {
-  return (await askServer(folderEntryAnswer, `/api/v1/folder/${id}`, sending('PATCH', change))).data
+  return (await fetchJson(folderEntryAnswer, `/api/v1/folder/${id}`, jsonRequest('PATCH', change))).data
 }
 
 /** The address of a zip of files and folders, for a few minutes. */
@@ -122,7 +127,7 @@ export async function archiveOf(
   folders: readonly FolderEntry[],
 ): Promise<string> {
   const body = { files: files.map(({ id }) => id), folders: folders.map(({ id }) => id) }
-  return (await askServer(archiveAddressAnswer, '/api/v1/files/download', sending('POST', body))).data.url
+  return (await fetchJson(archiveAddressAnswer, '/api/v1/files/download', jsonRequest('POST', body))).data.url
 }
 
 /** What a browser is sent to for a zip of all that is in a place. */

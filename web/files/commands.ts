@@ -1,5 +1,5 @@
-import { refusedRequest } from '../shared/ask.ts'
 import { toClipboard } from '../shared/clipboard.ts'
+import { refusedRequest } from '../shared/fetch-json.ts'
 import { fill, type Words } from '../shared/words.ts'
 import type { Target } from '../uploads/upload-item.ts'
 import { archiveOf, BATCH_SIZE, folderArchive } from './client.ts'

@@ -1,15 +1,15 @@
 import { BusyEntries } from './busy-entries.ts'
 import { fetchAccount, fetchFolders, fetchWindow } from './client.ts'
-import { moving, type OperationDone, removing, renamed } from './deeds.ts'
 import { type Entry, type Key, type Place, TOP } from './entry.ts'
 import { foldersListed } from './folders/folder-order.ts'
 import { createFolderTree } from './folders/folder-tree.ts'
 import { NewestFolders } from './folders/newest-folders.ts'
 import { Listing, type Query, type Sort } from './list/listing.ts'
 import type { ManagerView, Picking } from './manager-view.ts'
+import { moveWork, type OperationDescription, removeWork, renameWork } from './operation-work.ts'
 import { later, Operations, type Work } from './operations.ts'
 import { type ListProblem, problemOf } from './problem.ts'
-import { heirOf } from './selection/heir.ts'
+import { nextFocus } from './selection/next-focus.ts'
 import {
   AT_START,
   extendTo,
@@ -35,7 +35,7 @@ const LATER = 5000
 
 export class Manager {
   readonly listing = new Listing(fetchWindow)
-  readonly operations = new Operations<OperationDone>(later)
+  readonly operations = new Operations<OperationDescription>(later)
   readonly storage = new StorageLevel(fetchAccount)
   readonly #listeners = new Set<() => void>()
   readonly #busy = new BusyEntries()
@@ -140,19 +140,19 @@ export class Manager {
 
   async move(entries: readonly Entry[], to: Place): Promise<void> {
     const moved = entries.filter(({ place }) => place !== to)
-    if (moved.length > 0) await this.#perform(moved, moving(moved, to))
+    if (moved.length > 0) await this.#perform(moved, moveWork(moved, to))
   }
 
   /** Into the bin. */
   async remove(entries: readonly Entry[]): Promise<void> {
-    await this.#perform(entries, removing(entries))
+    await this.#perform(entries, removeWork(entries))
   }
 
   /** The server has given an entry this name: the focus goes with it to where it is listed now. */
   async renamed(entry: Entry, name: string): Promise<void> {
     const { query, selection } = this.#shown
     this.#focused ??= this.listing.at(selection.focus)?.key ?? null
-    void this.operations.start(renamed(entry, name))
+    void this.operations.start(renameWork(entry, name))
     await this.refresh()
     const row = this.listing.rowOf(entry.key) ?? (await this.#rowFarAway(entry.key))
     if (this.#shown.query !== query || this.#focused !== entry.key) return
@@ -263,12 +263,12 @@ export class Manager {
   }
 
   /** Does it, with the entries marked until the list shows what has come of it. */
-  async #perform(entries: readonly Entry[], work: Work<OperationDone>): Promise<void> {
+  async #perform(entries: readonly Entry[], work: Work<OperationDescription>): Promise<void> {
     this.#mark(entries, 1)
     const { selection } = this.#shown
     // What comes later is not among what it was asked for.
     if (selection.selected.kind === 'all') this.#select(selectThese(selection, entries))
-    const heir = heirOf((row) => this.listing.at(row), this.#shown.selection.focus, entries)
+    const heir = nextFocus((row) => this.listing.at(row), this.#shown.selection.focus, entries)
     this.#heir = heir
     await this.operations.start(work)
     await this.refresh(() => {

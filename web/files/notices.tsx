@@ -7,10 +7,10 @@ import { fill } from '../shared/words.ts'
 import { ClaimPanel } from '../uploads/claims/claim-panel.tsx'
 import { openReceiptStore } from '../uploads/receipts.ts'
 import { storage } from '../uploads/storage.ts'
-import type { OperationDone } from './deeds.ts'
 import { type Place, TOP } from './entry.ts'
 import { type FilesContextValue, useFiles } from './files-context.ts'
 import { reasonOf } from './network-text.ts'
+import type { OperationDescription } from './operation-work.ts'
 import type { FileOperation } from './operations.ts'
 import { SignedOutNotice } from './signed-out.tsx'
 
@@ -40,7 +40,7 @@ export function NoticeList({ said }: { said: Saying }) {
   )
 }
 
-function Notice({ operation }: { operation: FileOperation<OperationDone> }) {
+function Notice({ operation }: { operation: FileOperation<OperationDescription> }) {
   const files = useFiles()
   const { texts, manager, commands } = files
   const { id, state, failed, canUndo } = operation
@@ -96,7 +96,7 @@ function Notice({ operation }: { operation: FileOperation<OperationDone> }) {
 }
 
 function sentence(
-  { kind, state, done, total, isUndo }: FileOperation<OperationDone>,
+  { kind, state, done, total, isUndo }: FileOperation<OperationDescription>,
   files: FilesContextValue,
 ): string {
   const { texts, words } = files
@@ -118,7 +118,7 @@ function sentence(
 }
 
 function progress(
-  { done, total, state }: FileOperation<OperationDone>,
+  { done, total, state }: FileOperation<OperationDescription>,
   { texts, words }: FilesContextValue,
 ): string {
   const { waiting, waitingOffline, waitingSignedOut } = texts.operations
@@ -130,7 +130,10 @@ function progress(
 }
 
 /** The first of what was refused, and why; of the others how many there are. */
-function failure({ failed }: FileOperation<OperationDone>, { texts, words }: FilesContextValue): string {
+function failure(
+  { failed }: FileOperation<OperationDescription>,
+  { texts, words }: FilesContextValue,
+): string {
   const [first] = failed
   if (first === undefined) return ''
   const sentence = fill(words.count(failed.length, texts.operations.failed), { name: first.name })

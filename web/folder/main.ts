@@ -1,5 +1,5 @@
 import { enableCopy } from '../shared/copy-button.ts'
-import { rememberFiles } from '../shared/files-beside.ts'
+import { rememberFiles } from '../shared/neighbouring-files.ts'
 import { moveByArrows } from './arrow-keys.ts'
 
 enableCopy(document)

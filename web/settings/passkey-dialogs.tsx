@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Passkey, Session } from '../../src/contract/session.ts'
 import { ProblemMessage } from '../shared/app/problem.tsx'
-import { Hindrance, useAttempt } from '../shared/app/use-attempt.ts'
+import { AttemptFailure, useAttempt } from '../shared/app/use-attempt.ts'
 import { Dialog } from '../shared/dialogs/dialog.tsx'
 import { DialogActions } from '../shared/dialogs/dialog-actions.tsx'
 import { fill } from '../shared/words.ts'
@@ -54,9 +54,9 @@ async function makePasskey(
   } catch (error) {
     // https://w3c.github.io/webauthn/#sctn-createCredential
     const isThere = error instanceof DOMException && error.name === 'InvalidStateError'
-    if (isThere) throw new Hindrance(texts.thereAlready)
+    if (isThere) throw new AttemptFailure(texts.thereAlready)
   }
-  throw new Hindrance(texts.failed)
+  throw new AttemptFailure(texts.failed)
 }
 
 export function RenamePasskeyDialog({ passkey, close, then }: DialogProps & { readonly passkey: Passkey }) {

@@ -1,6 +1,6 @@
 import type { BoardEntry } from './board.ts'
-import type { Runs, UploadRunContext } from './runs.ts'
 import type { UploadPhase } from './upload-item.ts'
+import type { UploadRunContext, UploadRunner } from './upload-runner.ts'
 
 /** Milliseconds. */
 const SECOND_THOUGHTS = 6000
@@ -8,10 +8,10 @@ const SECOND_THOUGHTS = 6000
 /** Uploads that were cancelled a moment ago, which can be taken back. */
 export class Cancelled {
   readonly #parts: UploadRunContext
-  readonly #runs: Runs
+  readonly #runs: UploadRunner
   readonly #waiting = new Map<BoardEntry, { timer: ReturnType<typeof setTimeout>; before: UploadPhase }>()
 
-  constructor(parts: UploadRunContext, runs: Runs) {
+  constructor(parts: UploadRunContext, runs: UploadRunner) {
     this.#parts = parts
     this.#runs = runs
     // Whoever leaves does not want them back.

@@ -3,19 +3,19 @@ import type { BoardEntry } from './board.ts'
 import { mayRead } from './file-handles.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 import type { Picked } from './picked.ts'
-import type { Runs, UploadRunContext } from './runs.ts'
 import { isSame, otherThan } from './same-file.ts'
-import { askForUpload } from './server.ts'
-import { UploadOver } from './transfer-way.ts'
+import { fetchUpload } from './server.ts'
+import { UploadOver } from './transfer-context.ts'
 import type { UploadPhase } from './upload-item.ts'
-import { judge } from './verdict.ts'
+import type { UploadRunContext, UploadRunner } from './upload-runner.ts'
+import { classifyFailure } from './verdict.ts'
 
 /** The uploads that an earlier page did not finish. */
 export class Interrupted {
   readonly #parts: UploadRunContext
-  readonly #runs: Runs
+  readonly #runs: UploadRunner
 
-  constructor(parts: UploadRunContext, runs: Runs) {
+  constructor(parts: UploadRunContext, runs: UploadRunner) {
     this.#parts = parts
     this.#runs = runs
   }
@@ -94,7 +94,7 @@ export class Interrupted {
   async #look(entry: BoardEntry, address: string): Promise<void> {
     const { way, board } = this.#parts
     try {
-      const seen = await askForUpload(way.to, address)
+      const seen = await fetchUpload(way.to, address)
       if (entry.item.state.kind !== 'interrupted') return
       if (seen.status === 'completed' || seen.status === 'processing') {
         this.#runs.finish(entry)
@@ -105,7 +105,7 @@ export class Interrupted {
     } catch (error) {
       const isGone =
         error instanceof RequestFailure &&
-        judge(error.answer, { limit: way.limit, isOnline: true }).kind === 'anew'
+        classifyFailure(error.answer, { limit: way.limit, isOnline: true }).kind === 'anew'
       if (isGone && entry.item.state.kind === 'interrupted') {
         this.#runs.fail(entry, new UploadOver({ kind: 'expired' }))
       }

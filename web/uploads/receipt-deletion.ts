@@ -1,7 +1,7 @@
 import type { BoardEntry } from './board.ts'
-import type { UploadRunContext } from './runs.ts'
 import { deleteWithReceipt } from './server.ts'
 import type { DeletionState } from './upload-item.ts'
+import type { UploadRunContext } from './upload-runner.ts'
 
 /** Deletes what this browser has uploaded as a guest, after it has asked: nobody can bring it back. */
 export interface ReceiptDeletion {

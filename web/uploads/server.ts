@@ -67,7 +67,7 @@ export interface UploadPart {
 }
 
 /** A question that costs the server nothing. */
-export async function askForNothing(): Promise<void> {
+export async function ping(): Promise<void> {
   await ask(UPLOADS, { method: 'OPTIONS', headers: VERSION, cache: 'no-store' })
 }
 
@@ -130,7 +130,7 @@ async function announce(
   return { created, parts }
 }
 
-export async function askForUpload(to: Destination, address: string): Promise<UploadOffset> {
+export async function fetchUpload(to: Destination, address: string): Promise<UploadOffset> {
   const { body } = await ask(address, { headers: to.headers, cache: 'no-store' })
   const status = UPLOAD_STATUSES.find((known) => known === body.status)
   if (status === undefined) throw new RequestFailure(null)
@@ -143,12 +143,12 @@ function linkOf({ link }: Destination, address: string, body: Said['body']): str
 }
 
 /** Where to go on. Ends a request whose sender is gone, so that the offset stays true. */
-export async function askForOffset(to: Destination, address: string): Promise<number> {
+export async function fetchOffset(to: Destination, address: string): Promise<number> {
   return numberOf(await askWithoutBody(to, address), 'upload-offset')
 }
 
 /** Where to go on: at an offset, or in these parts, if it is to be joined of some. */
-export async function askForPlace(
+export async function fetchResumePoint(
   to: Destination,
   address: string,
 ): Promise<{ readonly offset: number; readonly parts: readonly string[] | null }> {
@@ -162,7 +162,7 @@ function pathsOfParts(headers: Headers): string[] | null {
   return addressesOfParts(headers)?.map((part) => part.slice(part.indexOf(`${UPLOADS}/`))) ?? null
 }
 
-export function askForParts(to: Destination, addresses: readonly string[]): Promise<readonly UploadPart[]> {
+export function fetchParts(to: Destination, addresses: readonly string[]): Promise<readonly UploadPart[]> {
   return Promise.all(
     addresses.map(async (address) => {
       const headers = await askWithoutBody(to, address)
@@ -190,7 +190,7 @@ function numberOf(headers: Headers, name: string): number {
  * Gives an upload up, and what of it has arrived: with a receipt also when the last byte was quicker. It may be the last
  * that the page does.
  */
-export async function takeBack(
+export async function withdrawUpload(
   to: Destination,
   { address, receipt }: Pick<Created, 'address' | 'receipt'>,
 ): Promise<void> {

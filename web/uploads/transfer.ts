@@ -4,29 +4,29 @@ import { lessIfStuck } from './chunk-size.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 import type { Line } from './line.ts'
 import { Announcing } from './parts/announcing.ts'
-import { PartsSending } from './parts/parts-sending.ts'
+import { PartsSender } from './parts/parts-sender.ts'
+import { delay, RequestRetries } from './request-retries.ts'
 import { sendLocalFile } from './send-file.ts'
 import {
-  askForParts,
-  askForPlace,
-  askForUpload,
-  takeBack,
+  fetchParts,
+  fetchResumePoint,
+  fetchUpload,
   type UploadOffset,
   type UploadPart,
+  withdrawUpload,
 } from './server.ts'
-import { type TransferListener, type TransferWay, UploadOver } from './transfer-way.ts'
-import { rest, Tries } from './tries.ts'
+import { type TransferContext, type TransferListener, UploadOver } from './transfer-context.ts'
 
 /** Milliseconds between two looks at an upload that the server is about to store: the first pause, and the longest. */
 const PROCESSING_PAUSE = { first: 250, longest: 2000 }
 
 /** One upload on its way to its end, however often it is interrupted. */
 export class Transfer {
-  readonly #way: TransferWay
+  readonly #way: TransferContext
   readonly #id: string
   readonly #signal: AbortSignal
   readonly #listener: TransferListener
-  readonly #tries: Tries
+  readonly #tries: RequestRetries
   readonly #announcing: Announcing
   #stuckState = NOT_STUCK
   /** It was created just now and nothing was sent, so that nobody has to be asked how far it is. */
@@ -35,12 +35,12 @@ export class Transfer {
   #hasBegun = () => {}
 
   /** `id`: of an upload that is kept. */
-  constructor(way: TransferWay, id: string, signal: AbortSignal, listener: TransferListener) {
+  constructor(way: TransferContext, id: string, signal: AbortSignal, listener: TransferListener) {
     this.#way = way
     this.#id = id
     this.#signal = signal
     this.#listener = listener
-    this.#tries = new Tries(way, id)
+    this.#tries = new RequestRetries(way, id)
     this.#announcing = new Announcing(way)
   }
 
@@ -97,7 +97,7 @@ export class Transfer {
       this.#fresh = upload.size > 0 ? { parts } : null
       return created
     }
-    await takeBack(to, created)
+    await withdrawUpload(to, created)
     return null
   }
 
@@ -122,18 +122,18 @@ export class Transfer {
     const fresh = this.#fresh
     this.#fresh = null
     if (fresh === null) {
-      const seen = await askForUpload(to, address)
+      const seen = await fetchUpload(to, address)
       sending.line.works()
       if (seen.status !== 'uploading') return this.#seeStored(upload, address, seen)
     }
-    const place = fresh === null ? await askForPlace(to, address) : { offset: 0, parts: null }
-    const parts = fresh?.parts ?? (place.parts === null ? null : await askForParts(to, place.parts))
+    const place = fresh === null ? await fetchResumePoint(to, address) : { offset: 0, parts: null }
+    const parts = fresh?.parts ?? (place.parts === null ? null : await fetchParts(to, place.parts))
     if (parts === null) await this.#send(upload.file, address, place.offset)
     else await this.#sendParts(upload.file, parts)
     if (this.#signal.aborted) return 'stopped'
     // The answer to the last byte comes when the file is stored, unless parts have to be joined.
     if (parts === null && place.offset < upload.size) return 'done'
-    return this.#seeStored(upload, address, await askForUpload(to, address))
+    return this.#seeStored(upload, address, await fetchUpload(to, address))
   }
 
   async #send(file: Blob, address: string, offset: number): Promise<void> {
@@ -153,7 +153,7 @@ export class Transfer {
 
   /** Where the server has lost one, the next look at the whole says so. */
   async #sendParts(file: Blob, parts: readonly UploadPart[]): Promise<void> {
-    const sending = new PartsSending({
+    const sending = new PartsSender({
       way: this.#way,
       ...{ file, parts, tries: this.#tries, listener: this.#listener, signal: this.#signal },
       onSent: (bytes) => this.#sent(bytes),
@@ -167,9 +167,9 @@ export class Transfer {
     while (seen.status === 'processing' && !this.#signal.aborted) {
       this.#listener.sent(upload.size)
       this.#listener.stage('processing')
-      await rest(pause, this.#signal)
+      await delay(pause, this.#signal)
       pause = Math.min(PROCESSING_PAUSE.longest, pause * 2)
-      seen = await askForUpload(this.#way.to, address)
+      seen = await fetchUpload(this.#way.to, address)
     }
     if (seen.status === 'failed') {
       this.#loseAddress()

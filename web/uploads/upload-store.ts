@@ -1,7 +1,7 @@
 import { DAY, SECOND } from '../../src/domain/clock.ts'
 import { type FileHandle, isHandle } from './file-handles.ts'
+import { requestResult } from './indexeddb-request.ts'
 import type { Created } from './server.ts'
-import { requestResult } from './settled.ts'
 import type { Target } from './upload-item.ts'
 
 /** An unfinished upload as IndexedDB keeps it, beside its content. */

@@ -5,20 +5,20 @@ import { KeptChunkSize } from './chunk-size.ts'
 import { createFinished } from './finished.ts'
 import { Interrupted } from './interrupted.ts'
 import { KeptUploads } from './kept-uploads.ts'
-import { takeOverFromUppy } from './left-by-uppy.ts'
 import { Line } from './line.ts'
 import { Connections } from './parts/connections.ts'
-import { LongLine } from './parts/long-line.ts'
+import { LatencyProbe } from './parts/latency-probe.ts'
 import type { Picked } from './picked.ts'
 import { createReceiptDeletion, type ReceiptDeletion } from './receipt-deletion.ts'
 import { openReceiptStore } from './receipts.ts'
-import { Runs, type UploadRunContext } from './runs.ts'
+import { createSemaphore } from './semaphore.ts'
 import type { Destination } from './server.ts'
 import { storage } from './storage.ts'
-import type { TransferWay } from './transfer-way.ts'
-import { createTurns } from './turns.ts'
+import type { TransferContext } from './transfer-context.ts'
 import { isActive, isOver, type Target, type UploadItem, type Uploads } from './upload-item.ts'
+import { type UploadRunContext, UploadRunner } from './upload-runner.ts'
 import { UploadStore } from './upload-store.ts'
+import { migrateFromUppy } from './uppy-migration.ts'
 import { windowName } from './window-name.ts'
 
 /** An upload that is on the server alone. */
@@ -47,14 +47,14 @@ export async function openUploadList(options: {
   const link = options.to.link?.slug ?? null
   const window = [options.sort === 'guest' ? [] : [options.sort], link ?? [], name].flat().join('-')
   const store = await UploadStore.open()
-  await takeOverFromUppy(store, window)
+  await migrateFromUppy(store, window)
   const kept = await KeptUploads.open(store, window)
   const chunks = new KeptChunkSize(storage(), Date.now)
-  const lane = () => ({ line: new Line(Date.now, Math.random), turns: createTurns(PARALLEL) })
-  const ahead = createTurns(MOST_AHEAD)
-  const way: TransferWay = {
+  const lane = () => ({ line: new Line(Date.now, Math.random), turns: createSemaphore(PARALLEL) })
+  const ahead = createSemaphore(MOST_AHEAD)
+  const way: TransferContext = {
     ...{ ...options, kept, chunks, ahead, creating: lane(), sending: lane() },
-    ...{ connections: new Connections(), longLine: new LongLine() },
+    ...{ connections: new Connections(), longLine: new LatencyProbe() },
   }
   listenForNetwork(way)
   const list = new UploadList({
@@ -71,7 +71,7 @@ export async function openUploadList(options: {
 /** What a page does with uploads. It knows nothing of how they are shown. */
 export class UploadList {
   readonly #parts: UploadRunContext
-  readonly #runs: Runs
+  readonly #runs: UploadRunner
   readonly #cancelled: Cancelled
   readonly #interrupted: Interrupted
   readonly #deletion: ReceiptDeletion
@@ -80,7 +80,7 @@ export class UploadList {
 
   constructor(parts: UploadRunContext) {
     this.#parts = parts
-    this.#runs = new Runs(parts)
+    this.#runs = new UploadRunner(parts)
     this.#cancelled = new Cancelled(parts, this.#runs)
     this.#interrupted = new Interrupted(parts, this.#runs)
     this.#deletion = createReceiptDeletion(parts)
@@ -255,7 +255,7 @@ export class UploadList {
 }
 
 /** Whatever waits because nobody answered tries at once when the network is back, or the person. */
-function listenForNetwork({ creating, sending }: TransferWay): void {
+function listenForNetwork({ creating, sending }: TransferContext): void {
   const nudge = () => {
     creating.line.nudge()
     sending.line.nudge()

@@ -64,7 +64,7 @@ interface Circumstances {
 }
 
 /** What to do after a request that failed, and what to call it. What may pass by itself is tried for ever. */
-export function judge(
+export function classifyFailure(
   answer: PageAnswer | null,
   { limit, isOnline, byLink = false }: Circumstances,
 ): FailureVerdict {

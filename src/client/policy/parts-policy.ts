@@ -27,7 +27,7 @@ export function mayGoInParts(size: number, connections: number): boolean {
   return size >= SMALLEST && connections > 1
 }
 
-export function isLongLine(roundTrip: number): boolean {
+export function isHighLatency(roundTrip: number): boolean {
   return roundTrip > LONG
 }
 

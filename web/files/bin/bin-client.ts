@@ -8,7 +8,7 @@ import {
   restoredAnswer,
 } from '../../../src/contract/bin.ts'
 import type { ErrorCode } from '../../../src/domain/errors.ts'
-import { askServer, refusedRequest, sending } from '../../shared/ask.ts'
+import { fetchJson, jsonRequest, refusedRequest } from '../../shared/fetch-json.ts'
 import { fetchDetail, fetchFolders } from '../client.ts'
 import {
   type Entry,
@@ -40,7 +40,7 @@ export async function putIntoBin(
   const folders = foldersOf(entries)
   const body = { files: files.map(({ id }) => id), folders: folders.map(({ id }) => id) }
   const results = await resultsOf(entries.length, () =>
-    askServer(binnedAnswer, '/api/v1/bin', sending('POST', body)),
+    fetchJson(binnedAnswer, '/api/v1/bin', jsonRequest('POST', body)),
   )
   return [...files, ...folders].flatMap(({ key, name }, index) => {
     const { success, entry, error } = results[index] ?? NO_RESULT
@@ -64,7 +64,7 @@ export async function restoreFromBin(
   if (wanted.length === 0) return goneOf(missing)
   const body = { entries: wanted.map(({ number }) => number) }
   const results = await resultsOf(wanted.length, () =>
-    askServer(restoredAnswer, '/api/v1/bin/restore', sending('POST', body)),
+    fetchJson(restoredAnswer, '/api/v1/bin/restore', jsonRequest('POST', body)),
   )
   const outcomeOf = (index: number) => results[index] ?? NO_RESULT
   const failed = wanted.flatMap(({ entry: { name } }, index) => {
@@ -118,7 +118,7 @@ async function findInBin(
 
 /** From page 1. */
 export async function fetchBin(page: number): Promise<{ entries: readonly BinEntry[]; pages: number }> {
-  const { data, pagination } = await askServer(binAnswer, `/api/v1/bin?per_page=100&page=${page}`)
+  const { data, pagination } = await fetchJson(binAnswer, `/api/v1/bin?per_page=100&page=${page}`)
   return { entries: data, pages: pagination.pages }
 }
 
@@ -126,14 +126,14 @@ export async function fetchBin(page: number): Promise<{ entries: readonly BinEnt
 export function restoreEntry(entry: BinEntry, folder?: Place): Promise<string | null> {
   return dealtWith(entry, (entries) => {
     const body = { entries, ...(folder === undefined ? {} : { folder }) }
-    return askServer(restoredAnswer, '/api/v1/bin/restore', sending('POST', body))
+    return fetchJson(restoredAnswer, '/api/v1/bin/restore', jsonRequest('POST', body))
   })
 }
 
 /** Returns why it was refused; null when it is done. */
 export function deleteEntry(entry: BinEntry): Promise<string | null> {
   return dealtWith(entry, (entries) =>
-    askServer(deletedFromBinAnswer, '/api/v1/bin/delete', sending('POST', { entries })),
+    fetchJson(deletedFromBinAnswer, '/api/v1/bin/delete', jsonRequest('POST', { entries })),
   )
 }
 
@@ -148,7 +148,7 @@ async function dealtWith(
 }
 
 export async function emptyWholeBin(): Promise<void> {
-  await askServer(emptiedAnswer, '/api/v1/bin', { method: 'DELETE' })
+  await fetchJson(emptiedAnswer, '/api/v1/bin', { method: 'DELETE' })
 }
 
 /** Of an entry. What it was in, or is to go to, has codes of its own. */

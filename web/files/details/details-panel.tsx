@@ -9,7 +9,7 @@ import { problemText } from '../dialogs/use-attempt.ts'
 import type { Entry, FileEntry, FolderEntry } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { amountOf } from '../list/amount.ts'
-import { theOnly } from '../selection/the-only.ts'
+import { singleSelection } from '../selection/single-selection.ts'
 import { useTimes } from '../use-times.ts'
 import { EntryPreview } from './preview.tsx'
 
@@ -17,7 +17,7 @@ import { EntryPreview } from './preview.tsx'
 export function DetailsPanel({ close }: { close: () => void }) {
   const { texts, shown, manager } = useFiles()
   const { details } = texts
-  const entry = theOnly(shown.selection, manager)
+  const entry = singleSelection(shown.selection, manager)
   return (
     <aside
       aria-label={details.title}

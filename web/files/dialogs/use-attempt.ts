@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { refusedRequest } from '../../shared/ask.ts'
+import { refusedRequest } from '../../shared/fetch-json.ts'
 import { useFiles } from '../files-context.ts'
 import { failureText, reasonOf } from '../network-text.ts'
 import type { FilesTexts } from '../texts.ts'

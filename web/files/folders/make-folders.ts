@@ -1,5 +1,5 @@
 import { foldName } from '../../../src/domain/folded-name.ts'
-import { refusedRequest } from '../../shared/ask.ts'
+import { refusedRequest } from '../../shared/fetch-json.ts'
 import { createFolder, fetchFolders } from '../client.ts'
 import type { Place } from '../entry.ts'
 

@@ -10,7 +10,7 @@ import {
   linkMadeAnswer,
   linksAnswer,
 } from '../../../src/contract/links.ts'
-import { askServer, sending } from '../../shared/ask.ts'
+import { fetchJson, jsonRequest } from '../../shared/fetch-json.ts'
 import { type Entry, filesOf, foldersOf } from '../entry.ts'
 import type { UploadLimits } from './more-terms.tsx'
 
@@ -43,7 +43,7 @@ export async function makeLink(
     ...(asks === null ? {} : { uploads: uploadsOf(asks) }),
     ...terms,
   }
-  return (await askServer(linkMadeAnswer, '/api/v1/links', sending('POST', body))).data
+  return (await fetchJson(linkMadeAnswer, '/api/v1/links', jsonRequest('POST', body))).data
 }
 
 function uploadsOf({ forName, ...limits }: NonNullable<ShareTerms['asks']>) {
@@ -60,7 +60,7 @@ const PAGE = 50
 export async function fetchLinks(
   page: number,
 ): Promise<{ readonly links: readonly Link[]; readonly pages: number }> {
-  const { data, pagination } = await askServer(linksAnswer, `/api/v1/links?page=${page}&per_page=${PAGE}`)
+  const { data, pagination } = await fetchJson(linksAnswer, `/api/v1/links?page=${page}&per_page=${PAGE}`)
   return { links: data, pages: pagination.pages }
 }
 
@@ -88,7 +88,7 @@ export async function changeLink(
     max_downloads: maxDownloads,
     uploads: limits === undefined ? undefined : limitsOf(limits),
   }
-  return (await askServer(linkAnswer, `/api/v1/links/${slug}`, sending('PATCH', body))).data
+  return (await fetchJson(linkAnswer, `/api/v1/links/${slug}`, jsonRequest('PATCH', body))).data
 }
 
 /** What came by a link that takes uploads, newest first. */
@@ -97,7 +97,7 @@ export async function fetchContributions(
   page: number,
 ): Promise<{ readonly contributions: readonly Contribution[]; readonly pages: number }> {
   const path = `/api/v1/links/${slug}/contributions?page=${page}&per_page=${PAGE}`
-  const { data, pagination } = await askServer(contributionsAnswer, path)
+  const { data, pagination } = await fetchJson(contributionsAnswer, path)
   return { contributions: data, pages: pagination.pages }
 }
 
@@ -107,10 +107,10 @@ export async function fetchLog(
   page: number,
 ): Promise<{ readonly events: readonly LinkEvent[]; readonly pages: number }> {
   const path = `/api/v1/links/${slug}/log?page=${page}&per_page=${PAGE}`
-  const { data, pagination } = await askServer(linkLogAnswer, path)
+  const { data, pagination } = await fetchJson(linkLogAnswer, path)
   return { events: data, pages: pagination.pages }
 }
 
 export async function revokeLink({ slug }: Link): Promise<void> {
-  await askServer(doneWithMessage, `/api/v1/links/${slug}`, { method: 'DELETE' })
+  await fetchJson(doneWithMessage, `/api/v1/links/${slug}`, { method: 'DELETE' })
 }

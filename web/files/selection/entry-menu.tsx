@@ -6,7 +6,7 @@ import { pressInMenu } from '../../shared/menus/press-in-menu.ts'
 import { useFiles } from '../files-context.ts'
 import { entryActions } from './entry-actions.ts'
 import { selectedCount } from './selection.ts'
-import { theOnly } from './the-only.ts'
+import { singleSelection } from './single-selection.ts'
 
 interface EntryMenuProps {
   readonly at: MenuAnchor
@@ -24,7 +24,7 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
   const menu = useRef<HTMLDivElement>(null)
   const keys = useRef(createMenuKeys())
   const count = selectedCount(shown.selection, manager.listing.total() ?? 0)
-  const actions = entryActions(theOnly(shown.selection, manager), count, files)
+  const actions = entryActions(singleSelection(shown.selection, manager), count, files)
   if (keep !== null) actions.unshift({ label: texts.actions.select, drawing: 'check', act: keep })
 
   useLayoutEffect(() => {

@@ -11,7 +11,7 @@ import type { FilesTexts } from '../texts.ts'
 import { entryActions } from './entry-actions.ts'
 import { EntryMenu } from './entry-menu.tsx'
 import { selectedCount } from './selection.ts'
-import { theOnly } from './the-only.ts'
+import { singleSelection } from './single-selection.ts'
 
 /** What has its word beside it where there is room. */
 const LABELLED: ReadonlySet<DrawingName> = new Set(['download', 'share', 'move', 'trash'])
@@ -27,7 +27,7 @@ export function SelectionBar(look: ListFieldsProps) {
   const { texts, words, shown, manager } = files
   const total = manager.listing.total()
   const count = selectedCount(shown.selection, total ?? 0)
-  const only = theOnly(shown.selection, manager)
+  const only = singleSelection(shown.selection, manager)
   const actions = entryActions(only, count, files)
   const [menu, setMenu] = useState<MenuAnchor | null>(null)
   const closeMenu = useCallback(() => setMenu(null), [])

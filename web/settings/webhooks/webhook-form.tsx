@@ -3,10 +3,10 @@ import { type FormEvent, useState } from 'react'
 import { EVENT_KINDS, type EventKind } from '../../../src/domain/link-event.ts'
 import { parseWebhookUrl } from '../../../src/domain/webhook.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
-import { Hindrance, useAttempt } from '../../shared/app/use-attempt.ts'
-import { refusedRequest } from '../../shared/ask.ts'
+import { AttemptFailure, useAttempt } from '../../shared/app/use-attempt.ts'
 import { CheckField } from '../../shared/check-field.tsx'
 import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
+import { refusedRequest } from '../../shared/fetch-json.ts'
 import { useSettings } from '../settings-context.ts'
 
 interface WebhookFormProps<T> {
@@ -33,11 +33,11 @@ export function WebhookForm<T>({ hint, verb, act, then, cancel, ...before }: Web
   }
 
   async function send(): Promise<T> {
-    if (parseWebhookUrl(url.trim()) === null) throw new Hindrance(form.wrongUrl)
+    if (parseWebhookUrl(url.trim()) === null) throw new AttemptFailure(form.wrongUrl)
     // Who wants all of them wants those as well that come later.
     const wanted = kinds.length === EVENT_KINDS.length ? null : kinds
     return act(url.trim(), wanted).catch((error: unknown) => {
-      throw refusedRequest(error) === 'INVALID_REQUEST' ? new Hindrance(form.refused) : error
+      throw refusedRequest(error) === 'INVALID_REQUEST' ? new AttemptFailure(form.refused) : error
     })
   }
 

@@ -9,7 +9,7 @@ import {
   webhooksAnswer,
 } from '../../../src/contract/webhooks.ts'
 import type { EventKind } from '../../../src/domain/link-event.ts'
-import { askServer, sending } from '../../shared/ask.ts'
+import { fetchJson, jsonRequest } from '../../shared/fetch-json.ts'
 
 /** Every call about webhooks. All throw RequestFailure. */
 
@@ -17,12 +17,13 @@ const pathOf = ({ id }: Pick<Webhook, 'id'>) => `/api/v1/webhooks/${id}`
 
 /** From oldest to newest. */
 export async function fetchWebhooks(): Promise<readonly Webhook[]> {
-  return (await askServer(webhooksAnswer, '/api/v1/webhooks')).data
+  return (await fetchJson(webhooksAnswer, '/api/v1/webhooks')).data
 }
 
 /** Returns its secret. `kinds`: null for all. */
 export async function addWebhook(url: string, kinds: readonly EventKind[] | null): Promise<string> {
-  return (await askServer(webhookMadeAnswer, '/api/v1/webhooks', sending('POST', { url, kinds }))).data.secret
+  return (await fetchJson(webhookMadeAnswer, '/api/v1/webhooks', jsonRequest('POST', { url, kinds }))).data
+    .secret
 }
 
 export interface WebhookChange {
@@ -32,28 +33,28 @@ export interface WebhookChange {
 }
 
 export async function changeWebhook(webhook: Webhook, change: WebhookChange): Promise<void> {
-  await askServer(webhookAnswer, pathOf(webhook), sending('PATCH', change))
+  await fetchJson(webhookAnswer, pathOf(webhook), jsonRequest('PATCH', change))
 }
 
 export async function setEnabled(webhook: Webhook, enabled: boolean): Promise<void> {
-  await askServer(webhookAnswer, pathOf(webhook), sending('PATCH', { enabled }))
+  await fetchJson(webhookAnswer, pathOf(webhook), jsonRequest('PATCH', { enabled }))
 }
 
 export async function removeWebhook(webhook: Webhook): Promise<void> {
-  await askServer(doneWithMessage, pathOf(webhook), { method: 'DELETE' })
+  await fetchJson(doneWithMessage, pathOf(webhook), { method: 'DELETE' })
 }
 
 export async function sendTest(webhook: Webhook): Promise<void> {
-  await askServer(webhookDeliveryAnswer, `${pathOf(webhook)}/test`, { method: 'POST' })
+  await fetchJson(webhookDeliveryAnswer, `${pathOf(webhook)}/test`, { method: 'POST' })
 }
 
 /** The newest ones. */
 export async function fetchDeliveries(webhook: Pick<Webhook, 'id'>): Promise<readonly WebhookDelivery[]> {
-  return (await askServer(webhookDeliveriesAnswer, `${pathOf(webhook)}/deliveries?per_page=${SHOWN}`)).data
+  return (await fetchJson(webhookDeliveriesAnswer, `${pathOf(webhook)}/deliveries?per_page=${SHOWN}`)).data
 }
 
 const SHOWN = 20
 
 export async function sendAgain(webhook: Webhook, { id }: WebhookDelivery): Promise<void> {
-  await askServer(webhookDeliveryAnswer, `${pathOf(webhook)}/deliveries/${id}/replay`, { method: 'POST' })
+  await fetchJson(webhookDeliveryAnswer, `${pathOf(webhook)}/deliveries/${id}/replay`, { method: 'POST' })
 }

@@ -42,10 +42,10 @@ export function useAttempt() {
 }
 
 /** An error whose message tells the user what to do. */
-export class Hindrance extends Error {}
+export class AttemptFailure extends Error {}
 
 function problemText(error: unknown, texts: AppTexts): string {
-  if (error instanceof Hindrance) return error.message
+  if (error instanceof AttemptFailure) return error.message
   const answer = error instanceof RequestFailure ? error.answer : null
   if (answer?.code == null || answer.status >= 500) return texts.notReached
   return texts.reasons[answer.code] ?? fill(texts.otherReason, { code: answer.code })

@@ -4,7 +4,7 @@ import { useApp } from '../app/app-context.ts'
 import { Loaded } from '../app/loaded.tsx'
 import { ProblemMessage } from '../app/problem.tsx'
 import { useAnswer } from '../app/use-answer.ts'
-import { Hindrance, useAttempt } from '../app/use-attempt.ts'
+import { AttemptFailure, useAttempt } from '../app/use-attempt.ts'
 import { knowsPasskeys } from '../passkey-support.ts'
 import { PasswordField } from '../password-field.tsx'
 import { fill } from '../words.ts'
@@ -101,7 +101,7 @@ function PasskeyWay({ isMain, proved }: WayProps & { readonly isMain: boolean })
   const { problem, isBusy, attempt } = useAttempt()
 
   async function use(): Promise<void> {
-    if (!(await proveByPasskey())) throw new Hindrance(proof.passkeyFailed)
+    if (!(await proveByPasskey())) throw new AttemptFailure(proof.passkeyFailed)
   }
 
   return (

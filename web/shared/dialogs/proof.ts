@@ -1,7 +1,7 @@
 import { done } from '../../../src/contract/fields.ts'
 import { type Session, sessionAnswer } from '../../../src/contract/session.ts'
 import { RequestFailure } from '../../uploads/answers.ts'
-import { askServer, sending } from '../ask.ts'
+import { fetchJson, jsonRequest } from '../fetch-json.ts'
 import { askForPasskey } from '../passkeys.ts'
 
 /** Methods by which the session's user can re-authenticate, and how long the last one counts. */
@@ -9,11 +9,11 @@ export type Ways = Pick<Session, 'username' | 'has_password' | 'has_passkeys' | 
 
 /** All functions here throw RequestFailure. */
 export async function fetchWays(): Promise<Ways> {
-  return (await askServer(sessionAnswer, '/api/v1/session')).data
+  return (await fetchJson(sessionAnswer, '/api/v1/session')).data
 }
 
 export async function proveByPassword(password: string): Promise<void> {
-  await askServer(done, '/api/v1/session/proof', sending('POST', { password }))
+  await fetchJson(done, '/api/v1/session/proof', jsonRequest('POST', { password }))
 }
 
 /** False when the browser provided no passkey. */
@@ -23,6 +23,6 @@ export async function proveByPasskey(): Promise<boolean> {
     return null
   })
   if (answer === null) return false
-  await askServer(done, '/api/v1/session/proof/passkey', sending('POST', { answer }))
+  await fetchJson(done, '/api/v1/session/proof/passkey', jsonRequest('POST', { answer }))
   return true
 }

@@ -2,16 +2,16 @@ import { mayGoInParts, partLengths } from '../../../src/client/policy/parts-poli
 import { RequestFailure } from '../answers.ts'
 import { newId } from '../new-id.ts'
 import { type AnnouncedUpload, announceInParts, announceUpload, type FreshUpload } from '../server.ts'
-import type { TransferWay } from '../transfer-way.ts'
+import type { TransferContext } from '../transfer-context.ts'
 
 /** Makes the link of one upload, and its parts where it is to go over several connections. */
 export class Announcing {
-  readonly #way: TransferWay
+  readonly #way: TransferContext
   /** Of the same upload in each try. */
   readonly #key = newId()
   #inParts: boolean | null = null
 
-  constructor(way: TransferWay) {
+  constructor(way: TransferContext) {
     this.#way = way
   }
 

@@ -1,9 +1,9 @@
 import { NOT_STUCK, type StuckState } from '../../../src/client/policy/chunk-policy.ts'
 import { lessIfStuck } from '../chunk-size.ts'
+import type { RequestRetries } from '../request-retries.ts'
 import { sendNext } from '../send-file.ts'
-import { askForOffset, type UploadPart } from '../server.ts'
-import type { TransferListener, TransferWay } from '../transfer-way.ts'
-import type { Tries } from '../tries.ts'
+import { fetchOffset, type UploadPart } from '../server.ts'
+import type { TransferContext, TransferListener } from '../transfer-context.ts'
 
 interface SentPart {
   readonly address: string
@@ -24,10 +24,10 @@ interface Lane {
 }
 
 interface PartsSendingOptions {
-  readonly way: TransferWay
+  readonly way: TransferContext
   readonly file: Blob
   readonly parts: readonly UploadPart[]
-  readonly tries: Tries
+  readonly tries: RequestRetries
   readonly listener: Pick<TransferListener, 'stage' | 'waiting'>
   readonly signal: AbortSignal
   /** Told of the bytes of the whole file that have gone off. */
@@ -38,7 +38,7 @@ interface PartsSendingOptions {
  * Sends the parts of one file over as many connections as it may have at the time, in their order, so that whoever reads
  * the file meanwhile is close behind. What fails of one is tried again alone.
  */
-export class PartsSending {
+export class PartsSender {
   readonly #options: PartsSendingOptions
   readonly #all: readonly SentPart[]
   readonly #lanes = new Set<Lane>()
@@ -119,7 +119,7 @@ export class PartsSending {
     const { to, chunks } = this.#options.way
     const { address, bytes } = part
     const { signal } = lane.ending
-    const offset = part.safe ?? (await askForOffset(to, address))
+    const offset = part.safe ?? (await fetchOffset(to, address))
     part.safe = offset
     part.sent = offset
     this.#told()

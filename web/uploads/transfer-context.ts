@@ -2,13 +2,13 @@ import type { KeptChunkSize } from './chunk-size.ts'
 import type { KeptUploads } from './kept-uploads.ts'
 import type { Line } from './line.ts'
 import type { Connections } from './parts/connections.ts'
-import type { LongLine } from './parts/long-line.ts'
+import type { LatencyProbe } from './parts/latency-probe.ts'
+import type { Semaphore } from './semaphore.ts'
 import type { Destination } from './server.ts'
-import type { UploadTurns } from './turns.ts'
 import type { Reason, UploadProblem } from './verdict.ts'
 
 /** What all uploads of the page share. */
-export interface TransferWay {
+export interface TransferContext {
   readonly to: Destination
   readonly kept: KeptUploads
   readonly chunks: KeptChunkSize
@@ -18,12 +18,12 @@ export interface TransferWay {
    * Uploads with a link of which nothing has been sent yet: the server allows an address only so many, and makes it wait
    * for long.
    */
-  readonly ahead: UploadTurns
+  readonly ahead: Semaphore
   readonly connections: Connections
-  readonly longLine: LongLine
+  readonly longLine: LatencyProbe
   /** Making links and sending bytes are waited for apart: a used-up limit of links does not hold bytes back. */
-  readonly creating: { readonly line: Line; readonly turns: UploadTurns }
-  readonly sending: { readonly line: Line; readonly turns: UploadTurns }
+  readonly creating: { readonly line: Line; readonly turns: Semaphore }
+  readonly sending: { readonly line: Line; readonly turns: Semaphore }
 }
 
 /** What is told on the way. */

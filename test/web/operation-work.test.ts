@@ -4,9 +4,9 @@ import { z } from 'zod'
 import type { FolderListItem } from '../../src/contract/folders.ts'
 import type { BinNumber } from '../../web/files/bin/bin-client.ts'
 import { restoreFromBin } from '../../web/files/bin/bin-client.ts'
-import { moving, type OperationDone, removing } from '../../web/files/deeds.ts'
 import { type FileEntry, fileKey, type Key, TOP } from '../../web/files/entry.ts'
 import { Manager } from '../../web/files/manager.ts'
+import { moveWork, type OperationDescription, removeWork } from '../../web/files/operation-work.ts'
 import { Operations } from '../../web/files/operations.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -251,11 +251,11 @@ describe('the file manager', () => {
 
 describe('a deed that is stopped', () => {
   const many = Array.from({ length: 1000 }, (_, id) => file(id))
-  const operationsOf = () => new Operations<OperationDone>(() => () => {})
+  const operationsOf = () => new Operations<OperationDescription>(() => () => {})
 
   test.each([
-    ['into the bin', removing],
-    ['to a folder', (entries: readonly FileEntry[]) => moving(entries, 'b')],
+    ['into the bin', removeWork],
+    ['to a folder', (entries: readonly FileEntry[]) => moveWork(entries, 'b')],
   ])('is taken back as far as it went, and nothing else is asked: %s', async (_, deed) => {
     const gate = Promise.withResolvers<void>()
     const asked = answering(async (it) => {
@@ -282,7 +282,7 @@ describe('a deed that is stopped', () => {
       return batch('binned', results)
     })
     const operations = operationsOf()
-    await operations.start(removing(many.slice(0, 4)))
+    await operations.start(removeWork(many.slice(0, 4)))
     await operations.undoLast()
     expect(asked.map(({ path }) => path)).toEqual(['/api/v1/bin', '/api/v1/bin/restore'])
     expect(asked[1]?.entries).toEqual([0, 2])

@@ -3,14 +3,14 @@ import type { Board, BoardEntry } from './board.ts'
 import type { CancelledMarks } from './cancelled-marks.ts'
 import type { Finished } from './finished.ts'
 import type { ReceiptStore } from './receipts.ts'
-import { type Created, takeBack } from './server.ts'
+import { type Created, withdrawUpload } from './server.ts'
 import { Transfer } from './transfer.ts'
-import { type TransferListener, type TransferWay, UploadOver } from './transfer-way.ts'
+import { type TransferContext, type TransferListener, UploadOver } from './transfer-context.ts'
 import { NO_PACE } from './upload-item.ts'
 
 /** What the parts of the list work with. */
 export interface UploadRunContext {
-  readonly way: TransferWay
+  readonly way: TransferContext
   readonly board: Board
   readonly finished: Finished
   readonly receipts: ReceiptStore
@@ -18,7 +18,7 @@ export interface UploadRunContext {
 }
 
 /** Brings uploads to their ends, each of them once at a time. */
-export class Runs {
+export class UploadRunner {
   readonly #parts: UploadRunContext
 
   constructor(parts: UploadRunContext) {
@@ -112,10 +112,10 @@ export class Runs {
 }
 
 /** Tries for an hour at most: what is left then the server clears away by itself. */
-async function terminate({ to }: TransferWay, created: Created): Promise<void> {
+async function terminate({ to }: TransferContext, created: Created): Promise<void> {
   for (let pause = 1000; pause < 60 * 60 * 1000; pause *= 2) {
     try {
-      return await takeBack(to, created)
+      return await withdrawUpload(to, created)
     } catch (error) {
       const { answer } = error instanceof RequestFailure ? error : { answer: null }
       if (answer !== null && answer.status < 500 && answer.status !== 423) return

@@ -3,7 +3,7 @@ import type { Manager } from '../manager.ts'
 import type { Selection } from './selection.ts'
 
 /** The one entry that is selected, as it is now; null when there are others, or none. */
-export function theOnly({ selected }: Selection, { listing }: Manager): Entry | null {
+export function singleSelection({ selected }: Selection, { listing }: Manager): Entry | null {
   if (selected.kind !== 'these' || selected.entries.size !== 1) return null
   const [entry] = selected.entries.values()
   if (entry === undefined) return null

@@ -12,7 +12,7 @@ export interface JsonRequest extends RequestInit {
 }
 
 /** Asks the server for JSON of a shape. Throws RequestFailure, also for an answer that is not the server's. */
-export async function askServer<T>(
+export async function fetchJson<T>(
   shape: z.ZodMiniType<T>,
   path: string,
   request: JsonRequest = {},
@@ -30,7 +30,7 @@ export async function askServer<T>(
   return parsed.data
 }
 
-export function sending(method: 'POST' | 'PATCH' | 'DELETE', body: object): JsonRequest {
+export function jsonRequest(method: 'POST' | 'PATCH' | 'DELETE', body: object): JsonRequest {
   return { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 

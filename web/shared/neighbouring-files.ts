@@ -3,7 +3,7 @@
 const KEY = 'files-of-folder'
 const FILES = '.file-item > .file-link'
 
-export interface FilesBeside {
+export interface NeighbouringFiles {
   /** Paths of their pages; null at an end. */
   readonly previous: string | null
   readonly next: string | null
@@ -22,7 +22,7 @@ export function rememberFiles(page: Document): void {
 }
 
 /** null: this tab did not show a folder with that file last. */
-export function filesBeside(path: string): FilesBeside | null {
+export function neighbouringFiles(path: string): NeighbouringFiles | null {
   const paths = remembered()
   const at = paths.indexOf(path)
   if (at === -1 || paths.length === 1) return null

@@ -1,12 +1,12 @@
-import { isLongLine, QUESTIONS } from '../../../src/client/policy/parts-policy.ts'
+import { isHighLatency, QUESTIONS } from '../../../src/client/policy/parts-policy.ts'
 import { MINUTE } from '../../../src/domain/clock.ts'
-import { askForNothing } from '../server.ts'
+import { ping } from '../server.ts'
 
 /** A laptop may be on another line later. */
 const REMEMBERED = 10 * MINUTE
 
 /** Whether the line to the server is long, so that one connection may be slower than it. */
-export class LongLine {
+export class LatencyProbe {
   #answer: Promise<boolean> | null = null
   #asked = 0
 
@@ -14,7 +14,7 @@ export class LongLine {
   isLong(): Promise<boolean> {
     if (!hasConnectionsOfItsOwn()) return Promise.resolve(false)
     const quickest = quickestAnswer()
-    if (quickest !== null) return Promise.resolve(isLongLine(quickest))
+    if (quickest !== null) return Promise.resolve(isHighLatency(quickest))
     const now = performance.now()
     if (this.#answer === null || now - this.#asked > REMEMBERED) {
       this.#asked = now
@@ -28,8 +28,8 @@ async function ask(): Promise<boolean> {
   try {
     for (let asked = 0; asked < QUESTIONS; asked += 1) {
       const began = performance.now()
-      await askForNothing()
-      if (!isLongLine(performance.now() - began)) return false
+      await ping()
+      if (!isHighLatency(performance.now() - began)) return false
     }
     return true
   } catch {

@@ -4,7 +4,7 @@ import { type Entry, filesOf, foldersOf, type Key, type Place } from './entry.ts
 import type { Batch, Work } from './operations.ts'
 
 /** What an operation does, as it is told to the person. */
-export type OperationDone =
+export type OperationDescription =
   /** `to`: where to. */
   | { readonly kind: 'move'; readonly to: Place }
   /** Into the bin, where each has a number. */
@@ -13,7 +13,7 @@ export type OperationDone =
   | { readonly kind: 'rename'; readonly name: string }
 
 /** Moves entries to a place, and those that were sent there back to where each of them was. */
-export function moving(entries: readonly Entry[], to: Place): Work<OperationDone> {
+export function moveWork(entries: readonly Entry[], to: Place): Work<OperationDescription> {
   const sent = new Set<Entry>()
   return {
     kind: { kind: 'move', to },
@@ -49,7 +49,7 @@ function noting(some: readonly Entry[], sent: Set<Entry>, run: Batch['run']): Ba
 }
 
 /** Puts entries into the bin, and brings back those that are there. */
-export function removing(entries: readonly Entry[]): Work<OperationDone> {
+export function removeWork(entries: readonly Entry[]): Work<OperationDescription> {
   const binned = new Map<Key, BinNumber>()
   const sent = new Set<Entry>()
   return {
@@ -78,7 +78,7 @@ export function removing(entries: readonly Entry[]): Work<OperationDone> {
 }
 
 /** A rename that the server has answered already: listed, so that it can be taken back like all else. */
-export function renamed(entry: Entry, name: string): Work<OperationDone> {
+export function renameWork(entry: Entry, name: string): Work<OperationDescription> {
   return {
     kind: { kind: 'rename', name },
     batches: [{ count: 1, run: async () => [] }],
@@ -97,7 +97,7 @@ function inBatches<T>(all: readonly T[]): T[][] {
 }
 
 /** Whether nothing of it is left in the bin once these are deleted for good; null: all that are there. */
-export function isLostWith(deed: OperationDone, deleted: BinNumber | null): boolean {
+export function isLostWith(deed: OperationDescription, deleted: BinNumber | null): boolean {
   if (deed.kind !== 'remove') return false
   return deleted === null || [...deed.binned.values()].every((number) => number === deleted)
 }

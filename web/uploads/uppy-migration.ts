@@ -1,5 +1,5 @@
 import { isHandle } from './file-handles.ts'
-import { requestResult } from './settled.ts'
+import { requestResult } from './indexeddb-request.ts'
 import {
   isStoredUpload,
   KEPT_FOR,
@@ -12,7 +12,7 @@ import {
  * Takes over the uploads that a page of a former version has left, which kept them by Uppy's Golden Retriever. They
  * expired after a day, so this file can go with the version after the next.
  */
-export async function takeOverFromUppy(store: UploadStore, window: string): Promise<void> {
+export async function migrateFromUppy(store: UploadStore, window: string): Promise<void> {
   try {
     const database = await openExisting('uppy-blobs')
     if (database === null) return

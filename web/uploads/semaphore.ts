@@ -1,10 +1,10 @@
 /** Lets so many work at a time, in the order they came. */
-export interface UploadTurns {
+export interface Semaphore {
   /** Resolves with what gives the turn back; null when `signal` was aborted first. */
   take(signal: AbortSignal): Promise<(() => void) | null>
 }
 
-export function createTurns(count: number): UploadTurns {
+export function createSemaphore(count: number): Semaphore {
   let free = count
   const queue: (() => void)[] = []
 

@@ -1,8 +1,8 @@
 import { RequestFailure } from './answers.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 import type { Line } from './line.ts'
-import { type TransferListener, type TransferWay, UploadOver } from './transfer-way.ts'
-import { judge } from './verdict.ts'
+import { type TransferContext, type TransferListener, UploadOver } from './transfer-context.ts'
+import { classifyFailure } from './verdict.ts'
 
 interface TryOptions {
   readonly signal: AbortSignal
@@ -10,12 +10,12 @@ interface TryOptions {
 }
 
 /** The requests of one upload, each tried until there is an answer. */
-export class Tries {
-  readonly #way: TransferWay
+export class RequestRetries {
+  readonly #way: TransferContext
   readonly #id: string
 
   /** `id`: of an upload that is kept. */
-  constructor(way: TransferWay, id: string) {
+  constructor(way: TransferContext, id: string) {
     this.#way = way
     this.#id = id
   }
@@ -48,7 +48,7 @@ export class Tries {
     { signal, waiting }: TryOptions,
   ): Promise<'again' | 'anew'> {
     if (answer === null) await assertReadable(this.#kept())
-    const verdict = judge(answer, {
+    const verdict = classifyFailure(answer, {
       limit: this.#way.limit,
       isOnline: navigator.onLine,
       byLink: this.#way.to.link !== undefined,
@@ -64,7 +64,7 @@ export class Tries {
       case 'again':
         if (answer?.status === 409 || answer?.status === 423) {
           // It concerns this upload alone: an earlier connection has not been given up yet.
-          await rest((verdict.seconds ?? 1) * 1000, signal)
+          await delay((verdict.seconds ?? 1) * 1000, signal)
         } else {
           waiting(verdict.reason, line.failed(verdict.seconds))
         }
@@ -94,7 +94,7 @@ async function assertReadable(upload: KeptUpload | null): Promise<void> {
 }
 
 /** Resolves after so many milliseconds, or when `signal` is aborted. */
-export function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
+export function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer)
