@@ -86,12 +86,15 @@ describeInBrowser(
       })
     })
 
-    test('grows a picture between two fingers', async () => {
-      const file = await put('photograph.jpg', await picture(1200, 1200))
+    test.each([
+      ['photograph.jpg', () => picture(1200, 1200), 'img'],
+      ['pages.pdf', async () => pdf(['Between two fingers']), '.pdf-page:has(canvas)'],
+    ] as const)('grows %s between two fingers', async (name, made, part) => {
+      const file = await put(name, await made())
       await opened(
         file,
         async (page) => {
-          const image = page.getByRole('region').locator('img')
+          const image = page.getByRole('region').locator(part)
           await image.waitFor()
           const before = (await image.boundingBox())?.width ?? 0
           const session = await page.context().newCDPSession(page)
@@ -104,6 +107,8 @@ describeInBrowser(
           await fingers('touchMove', [120, 240])
           await fingers('touchEnd', [])
           expect((await image.boundingBox())?.width ?? 0).toBeCloseTo(before * 2, 0)
+          // A page is painted anew for its size, and stays.
+          await image.waitFor()
         },
         PHONE,
       )
