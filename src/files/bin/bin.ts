@@ -1,10 +1,8 @@
 import { changeTotals, findAccount } from '../../core/accounts.rows.ts'
 import { noteChange } from '../../core/changes.rows.ts'
 import type { Lifetime } from '../../core/outages.ts'
-
 import { pageAtOneMoment } from '../../core/pages-at-one-moment.ts'
 import { yieldToEventLoop } from '../../core/yielding.ts'
-
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
