@@ -62,8 +62,8 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const config = loadConfig(environment)
   const to = targetEnvironment(environment, options)
   const target = loadConfig(to)
-  const { relocate, whatMoves } = await import('../operations/relocation/relocate.ts')
-  const moves = whatMoves(config, target)
+  const { relocate, movedParts } = await import('../operations/relocation/relocate.ts')
+  const moves = movedParts(config, target)
   assertMoves(config, target, moves, options)
 
   const stop = abortedBySignal('stopped; nothing is switched, and the same command goes on from here')

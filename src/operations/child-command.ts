@@ -17,11 +17,11 @@ const ASKS_EVERY = SECOND / 2
 const STOPS_WITHIN = 2 * SECOND
 const LONGEST_LINE = 2000
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type ChildEnvironment = Readonly<Record<string, string | undefined>>
 
 interface ChildCommand {
   readonly words: readonly string[]
-  readonly env: Environment
+  readonly env: ChildEnvironment
   /** Told each line that the process says before its error. */
   readonly tell: (line: string) => void
 }
@@ -87,12 +87,12 @@ async function eachLine(stream: ReadableStream<Uint8Array>, take: (line: string)
 }
 
 /** What the process inherits, without any setting. */
-export function withoutSettings(inherited: Environment): Environment {
+export function withoutSettings(inherited: ChildEnvironment): ChildEnvironment {
   return Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('HOLDFAST_')))
 }
 
 /** By which the process finds the same database and the same store. */
-export function storageEnvironment(config: Config, connections: number): Environment {
+export function storageEnvironment(config: Config, connections: number): ChildEnvironment {
   const { dataDir, groupRead, minFreeSpace, databaseUrl, databasePrepares, s3 } = config
   return {
     [settings.dataDir.variable]: dataDir,
@@ -116,13 +116,13 @@ export function storageEnvironment(config: Config, connections: number): Environ
 }
 
 /** By which the process finds the place of backups or of the mirror. */
-export function placeEnvironment(of: 'backup' | 'mirror', place: StorePlace): Environment {
+export function placeEnvironment(of: 'backup' | 'mirror', place: StorePlace): ChildEnvironment {
   if (place.kind === 'folder') return { [settings[of].variable]: place.path }
   const { endpoint, bucket } = place.s3
   return { [settings[of].variable]: `${endpoint}/${bucket}`, ...s3Environment(`${of}S3`, place.s3) }
 }
 
-function s3Environment(of: 's3' | 'backupS3' | 'mirrorS3', s3: S3Config): Environment {
+function s3Environment(of: 's3' | 'backupS3' | 'mirrorS3', s3: S3Config): ChildEnvironment {
   return {
     [settings[`${of}AccessKeyId`].variable]: s3.accessKeyId,
     [settings[`${of}SecretAccessKey`].variable]: s3.secretAccessKey,

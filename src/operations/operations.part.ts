@@ -16,7 +16,7 @@ import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
 import { createDoctor, type Doctor } from './doctor/doctor.ts'
 import { createProbes, type Probes } from './doctor/probe-tokens.ts'
 import { createFigures, type OperationFigures } from './figures.ts'
-import { tellOfDamages } from './integrity/damage-mails.job.ts'
+import { mailDamages } from './integrity/damage-mails.job.ts'
 import { latestDamage } from './integrity/damage-mails.rows.ts'
 import { followDamages } from './integrity/damages.job.ts'
 import { createDiskLoad, type DiskLoad } from './integrity/disk-load.ts'
@@ -128,7 +128,7 @@ export async function createOperationsPart(
         name: 'tell of damaged contents',
         on: 'one node',
         every: 10 * MINUTE,
-        run: async (mayGoOn) => tellOfDamages({ ...core, ...mails }, await latestDamage(db), mayGoOn),
+        run: async (mayGoOn) => mailDamages({ ...core, ...mails }, await latestDamage(db), mayGoOn),
       },
       ...ownBackupJobs(core, mails),
     ],

@@ -10,7 +10,7 @@ const ACCOUNTS = 50
 /** Milliseconds for which the mail is worth sending. */
 const LASTS = 7 * DAY
 
-export async function tellAdministrators(
+export async function mailAdministrators(
   trx: Trx,
   { outbox, unsubscribePath }: EndableMails,
   write: (to: { readonly username: string; readonly unsubscribePath: string }) => MailContent,

@@ -11,7 +11,7 @@ import { type BlobKey, isBlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { parsedJson } from '../parsed-json.ts'
 import type { BackupStore } from './backup-store.ts'
-import { isGone, ownProcess } from './own-process.ts'
+import { hasProcessEnded, ownProcess } from './own-process.ts'
 
 const FORMAT = 1
 
@@ -118,7 +118,7 @@ export async function holdCatalog({ store, clock, random, signal, onWait }: Hold
     let hasWaited = false
     for (;;) {
       const found = (await readCatalog(store)) ?? { ...NEW, mark: makeMark(random) }
-      if (found.lease === null || found.lease.until <= clock.now() || isGone(found.lease.process)) {
+      if (found.lease === null || found.lease.until <= clock.now() || hasProcessEnded(found.lease.process)) {
         await store.writeMark(JSON.stringify({ ...found, lease: lease() }))
         await pause(SETTLES_WITHIN)
         const now = await readCatalog(store)

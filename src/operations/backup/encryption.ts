@@ -7,7 +7,7 @@ import { type BlobBody, streamOf } from '../../blobs/blob-store.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { piecesOf } from '../relocation/blob-copier.ts'
 import type { BackupStore } from './backup-store.ts'
-import { CHUNK, isSealed, opened, SealingWriter, TAG } from './sealed-contents.ts'
+import { CHUNK, decrypted, isSealed, SealingWriter, TAG } from './sealed-contents.ts'
 
 /** A new key, and the same locked by the passphrase. */
 export async function makeKey(passphrase: string): Promise<{ key: string; lockedKey: string }> {
@@ -80,7 +80,7 @@ async function* plainBytes(
     beginning = Buffer.concat([beginning, next.value])
   }
   const whole = preceded(beginning, { [Symbol.asyncIterator]: () => pieces })
-  if (isSealed(beginning)) return yield* opened(whole, key, head)
+  if (isSealed(beginning)) return yield* decrypted(whole, key, head)
   const decrypter = new Decrypter()
   decrypter.addIdentity(key)
   yield* await decrypter.decrypt(streamed(whole))

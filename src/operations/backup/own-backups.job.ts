@@ -12,7 +12,7 @@ import type { EndableMails } from '../../mail/outbox.ts'
 import { settings } from '../../settings.ts'
 import {
   type ChildEnd,
-  type Environment,
+  type ChildEnvironment,
   placeEnvironment,
   runChildCommand,
   storageEnvironment,
@@ -20,7 +20,7 @@ import {
 } from '../child-command.ts'
 import { parsedJson } from '../parsed-json.ts'
 import { placeName } from '../store-places.ts'
-import { tellAdministrators } from './backup-mails.ts'
+import { mailAdministrators } from './backup-mails.ts'
 import {
   dueAt,
   noRuns,
@@ -106,7 +106,7 @@ async function note(
       const lastAt = last?.takenAt ?? null
       if (mayTell) {
         const kind = `${run} failed` as const
-        await tellAdministrators(trx, mails, (to) => ({ ...to, kind, place, reason: result, lastAt }))
+        await mailAdministrators(trx, mails, (to) => ({ ...to, kind, place, reason: result, lastAt }))
       }
       return
     }
@@ -114,12 +114,12 @@ async function note(
     const isToTell = run === 'drill' || isWorse
     await setRuns(trx, run, { ...before, last: { ...result, endedAt: now }, failure: null })
     const kind = `${run} ended` as const
-    if (isToTell) await tellAdministrators(trx, mails, (to) => ({ ...to, kind, place, ...result }))
+    if (isToTell) await mailAdministrators(trx, mails, (to) => ({ ...to, kind, place, ...result }))
   })
 }
 
 /** All settings that this process inherited: the server of a drill has to be like this one. */
-function environmentOf(config: Config, inherited: Environment): Environment {
+function environmentOf(config: Config, inherited: ChildEnvironment): ChildEnvironment {
   const variables = Object.values(settings).map(({ variable }) => variable)
   return {
     ...withoutSettings(inherited),
@@ -129,14 +129,20 @@ function environmentOf(config: Config, inherited: Environment): Environment {
   }
 }
 
-function backupEnvironment({ own, passphraseFile }: BackupConfig): Environment {
+function backupEnvironment({ own, passphraseFile }: BackupConfig): ChildEnvironment {
   return {
     ...(passphraseFile === null ? {} : { [settings.backupPassphraseFile.variable]: passphraseFile }),
     ...(own === null ? {} : { ...placeEnvironment('backup', own.place), ...timesEnvironment(own) }),
   }
 }
 
-function timesEnvironment({ keepDaily, keepWeekly, rate, drillDays, drillFolder }: OwnBackups): Environment {
+function timesEnvironment({
+  keepDaily,
+  keepWeekly,
+  rate,
+  drillDays,
+  drillFolder,
+}: OwnBackups): ChildEnvironment {
   return {
     ...(rate === null ? {} : { [settings.backupRate.variable]: String(rate) }),
     [settings.backupKeepDaily.variable]: String(keepDaily),

@@ -19,7 +19,7 @@ export function ownProcess(): string | null {
 }
 
 /** False also when it cannot be told. */
-export function isGone(text: string | null): boolean {
+export function hasProcessEnded(text: string | null): boolean {
   const here = place()
   if (text === null || here === null || !text.startsWith(`${here}.`)) return false
   const pid = Number(text.slice(here.length + 1))

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isGone, ownProcess } from './own-process.ts'
+import { hasProcessEnded, ownProcess } from './own-process.ts'
 
 const NAME = 'holdfast-scratch-'
 
@@ -10,7 +10,7 @@ const NAME = 'holdfast-scratch-'
 export async function makeScratch(folder = tmpdir()): Promise<string> {
   for (const name of await readdir(folder)) {
     const owner = name.startsWith(NAME) ? (name.slice(NAME.length).split('-')[0] ?? null) : null
-    if (isGone(owner)) await rm(join(folder, name), { recursive: true, force: true })
+    if (hasProcessEnded(owner)) await rm(join(folder, name), { recursive: true, force: true })
   }
   return mkdtemp(join(folder, `${NAME}${ownProcess() ?? 'unknown'}-`))
 }

@@ -105,7 +105,7 @@ export class SealingWriter implements BlobWriter {
 }
 
 /** Decrypts a content whose head has that length. Throws for one that is not, from its beginning to its end, what was sealed. */
-export async function* opened(
+export async function* decrypted(
   body: AsyncIterable<Uint8Array>,
   secret: string,
   head: number,

@@ -2,9 +2,9 @@
 import { parseTrustedProxies } from '../../server/requests/client-address.ts'
 import { settings } from '../../settings.ts'
 import { type Finding, fine, problem, say, unknown } from './findings.ts'
+import { describeAnswer, isNoAnswer, type ProbePath, probe } from './probe-path.ts'
 import { linesFor, proxyLines } from './proxy-lines.ts'
 import { portOf } from './raw-request.ts'
-import { isNone, probe, told, type Way } from './way.ts'
 
 /** Reserved for documentation (RFC 5737): nobody's address. */
 const FORGED = '198.51.100.7'
@@ -12,17 +12,18 @@ const FORGED = '198.51.100.7'
 const BYTE = new Uint8Array(1)
 
 /** Whether a proxy stands between: one that says so, adds a header, speaks TLS, or listens elsewhere. */
-function isProxied({ url, config, proxy, seen }: Way): boolean {
+function isProxied({ url, config, proxy, seen }: ProbePath): boolean {
   return (
     proxy !== null || seen.forwarded_for !== null || url.protocol === 'https:' || portOf(url) !== config.port
   )
 }
 
-export async function checkForwarding(way: Way): Promise<Finding> {
+export async function checkForwarding(way: ProbePath): Promise<Finding> {
   const check = 'forwarded-address'
   if (!isProxied(way)) return fine(check, say`no proxy: visitors are counted by their own addresses`)
   const forged = await probe(way, { headers: { 'X-Forwarded-For': FORGED } })
-  if (isNone(forged) || forged.seen === null) return unknown(check, say`no answer: ${told(forged)}`)
+  if (isNoAnswer(forged) || forged.seen === null)
+    return unknown(check, say`no answer: ${describeAnswer(forged)}`)
   // What the proxy has added itself stands last.
   if (forged.seen.forwarded_for?.split(',').at(-1)?.trim() === FORGED) {
     return problem(
@@ -52,7 +53,7 @@ export async function checkForwarding(way: Way): Promise<Finding> {
   return fine(check, say`visitors are told apart (this machine is ${seen.address})`)
 }
 
-export async function checkHost({ url, config, proxy, seen }: Way): Promise<Finding> {
+export async function checkHost({ url, config, proxy, seen }: ProbePath): Promise<Finding> {
   // Without the port, as nginx's $host is, names are still told apart, but for two addresses with one name.
   const isOneName = config.contentUrl !== null && new URL(config.contentUrl).hostname === url.hostname
   if (seen.host === url.host || (seen.host === url.hostname && !isOneName))
@@ -65,7 +66,7 @@ export async function checkHost({ url, config, proxy, seen }: Way): Promise<Find
   )
 }
 
-export async function checkMethods(way: Way): Promise<Finding> {
+export async function checkMethods(way: ProbePath): Promise<Finding> {
   const answers = await Promise.all(
     (['PUT', 'PATCH', 'HEAD'] as const).map(async (method) => {
       const hasBody = method !== 'HEAD'
@@ -74,7 +75,8 @@ export async function checkMethods(way: Way): Promise<Finding> {
         headers: hasBody ? { 'Content-Length': '1' } : {},
         ...(hasBody ? { body: [{ bytes: BYTE, after: 0 }] } : {}),
       })
-      const arrived = !isNone(answer) && answer.status === 200 && (!hasBody || answer.seen?.method === method)
+      const arrived =
+        !isNoAnswer(answer) && answer.status === 200 && (!hasBody || answer.seen?.method === method)
       return { method, arrived }
     }),
   )
@@ -88,10 +90,11 @@ export async function checkMethods(way: Way): Promise<Finding> {
   )
 }
 
-export async function checkRanges(way: Way): Promise<Finding> {
+export async function checkRanges(way: ProbePath): Promise<Finding> {
   const range = 'bytes=10-19'
   const answer = await probe(way, { headers: { Range: range } })
-  if (isNone(answer) || answer.seen === null) return unknown('ranges', say`no answer: ${told(answer)}`)
+  if (isNoAnswer(answer) || answer.seen === null)
+    return unknown('ranges', say`no answer: ${describeAnswer(answer)}`)
   if (answer.seen.range === range) return fine('ranges', say`requests for a part of a file arrive`)
   return problem(
     'ranges',

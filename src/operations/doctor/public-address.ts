@@ -3,23 +3,36 @@ import type { Config } from '../../config.ts'
 import { settings } from '../../settings.ts'
 import { advice, type Finding, fine, problem, say } from './findings.ts'
 import { checkForwarding, checkHost, checkMethods, checkRanges } from './forwarding.ts'
-import { checkBodyLimit, checkRequestBuffering, checkResponseBuffering, checkSilence } from './passage.ts'
+import {
+  ANSWER_TIMEOUT,
+  describeAnswer,
+  isNoAnswer,
+  type ProbePath,
+  type ProbeResult,
+  type PublicAddress,
+  probe,
+} from './probe-path.ts'
+import {
+  checkBodyLimit,
+  checkRequestBuffering,
+  checkResponseBuffering,
+  checkSilence,
+} from './proxy-buffering.ts'
 import { linesFor, proxyLines, proxyOf } from './proxy-lines.ts'
 import { type NoAnswer, type RawAnswer, rawRequest } from './raw-request.ts'
 import { checkTls } from './tls.ts'
-import { isNone, MAY_TAKE, type Probed, type PublicAddress, probe, told, type Way } from './way.ts'
 
 export async function checkPublicAddress(address: PublicAddress): Promise<Finding[]> {
   const { url, config } = address
   const [health, first] = await Promise.all([
-    rawRequest(url, { method: 'GET', path: '/health', headers: {}, within: MAY_TAKE }),
+    rawRequest(url, { method: 'GET', path: '/health', headers: {}, within: ANSWER_TIMEOUT }),
     probe(address),
   ])
   const tls = await checkTls(url, health)
-  if (isNone(health)) return [unreachable(url, health), ...tls]
+  if (isNoAnswer(health)) return [unreachable(url, health), ...tls]
   if (!health.body.includes('"holdfast"')) return [notHoldfast(url, health), ...tls]
-  if (isNone(first) || first.seen === null) return [notThisOne(url, first), ...tls]
-  const way: Way = { ...address, proxy: proxyOf(health.headers), seen: first.seen }
+  if (isNoAnswer(first) || first.seen === null) return [notThisOne(url, first), ...tls]
+  const way: ProbePath = { ...address, proxy: proxyOf(health.headers), seen: first.seen }
   const findings = await Promise.all([
     checkForwarding(way),
     checkHost(way),
@@ -35,7 +48,7 @@ export async function checkPublicAddress(address: PublicAddress): Promise<Findin
   return [fine('public-address', reached(way)), ...findings, ...tls]
 }
 
-function reached({ url, proxy }: Way) {
+function reached({ url, proxy }: ProbePath) {
   if (proxy === null) return say`${url.origin} reaches this installation`
   return say`${url.origin} reaches this installation through ${proxy}`
 }
@@ -58,19 +71,24 @@ function notHoldfast(url: URL, answer: RawAnswer): Finding {
   )
 }
 
-function notThisOne(url: URL, answer: Probed | NoAnswer): Finding {
+function notThisOne(url: URL, answer: ProbeResult | NoAnswer): Finding {
   return problem(
     'public-address',
-    say`${url.origin} is a Holdfast that does not know this installation (${told(answer)})`,
+    say`${url.origin} is a Holdfast that does not know this installation (${describeAnswer(answer)})`,
     say`The address leads to another installation or to an older version, or the proxy drops headers that it does not know.`,
   )
 }
 
-async function checkMetrics({ url, config, proxy }: Way): Promise<Finding> {
+async function checkMetrics({ url, config, proxy }: ProbePath): Promise<Finding> {
   if (config.metrics === null || config.metrics.token !== null)
     return fine('metrics', say`metrics are not public`)
-  const answer = await rawRequest(url, { method: 'GET', path: '/metrics', headers: {}, within: MAY_TAKE })
-  if (isNone(answer) || answer.status !== 200) return fine('metrics', say`metrics are not public`)
+  const answer = await rawRequest(url, {
+    method: 'GET',
+    path: '/metrics',
+    headers: {},
+    within: ANSWER_TIMEOUT,
+  })
+  if (isNoAnswer(answer) || answer.status !== 200) return fine('metrics', say`metrics are not public`)
   return problem(
     'metrics',
     say`everybody can read ${url.origin}/metrics`,
@@ -96,13 +114,13 @@ async function checkContentAddress({ contentUrl }: Config): Promise<Finding> {
     method: 'GET',
     path: '/health',
     headers: {},
-    within: MAY_TAKE,
+    within: ANSWER_TIMEOUT,
   })
-  if (!isNone(answer) && answer.body.includes('"holdfast"'))
+  if (!isNoAnswer(answer) && answer.body.includes('"holdfast"'))
     return fine(check, say`${contentUrl} reaches a Holdfast`)
   return problem(
     check,
-    say`${contentUrl} does not reach this server (${told(answer)})`,
+    say`${contentUrl} does not reach this server (${describeAnswer(answer)})`,
     say`No file can be opened or downloaded.`,
     [{ where: 'Holdfast', line: `${settings.contentUrl.variable}=<the second name, or nothing>` }],
   )

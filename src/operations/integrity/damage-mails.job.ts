@@ -7,13 +7,13 @@ import { type AccountId, type DamageId, GUESTS } from '../../domain/ids.ts'
 import type { MailContent } from '../../domain/mail-content.ts'
 import type { EndableMails } from '../../mail/outbox.ts'
 import {
-  type Asked,
-  administratorsToTell,
+  administratorsToNotify,
   countDamages,
   filesOfDamages,
-  noteTold,
-  ownersToTell,
+  ownersToNotify,
   type Recipient,
+  type RecipientQuery,
+  recordNotified,
 } from './damage-mails.rows.ts'
 
 /** Files that a mail names; it counts the others. */
@@ -32,7 +32,7 @@ export interface DamageMails extends EndableMails {
  * Each address gets at most one mail a day, with all that it was not told of up to `latest`. Administrators are told of
  * every content, owners of those that their files have.
  */
-export async function tellOfDamages(
+export async function mailDamages(
   parts: DamageMails,
   latest: DamageId | null,
   mayGoOn: () => boolean,
@@ -41,11 +41,11 @@ export async function tellOfDamages(
   if (!outbox.isOpen || latest === null) return
   // Those who own damaged files too have told themselves with the first.
   await tellAll(parts, latest, mayGoOn, {
-    find: (asked) => administratorsToTell(db, latest, asked),
+    find: (asked) => administratorsToNotify(db, latest, asked),
     write: (to) => mailToAdministrator(parts, to, latest),
   })
   await tellAll(parts, latest, mayGoOn, {
-    find: (asked) => ownersToTell(db, asked),
+    find: (asked) => ownersToNotify(db, asked),
     write: (to) => mailToOwner(parts, to, latest),
   })
 }
@@ -58,7 +58,7 @@ async function tellAll(
     find,
     write,
   }: {
-    readonly find: (asked: Asked) => Promise<Recipient[]>
+    readonly find: (asked: RecipientQuery) => Promise<Recipient[]>
     readonly write: (to: Recipient) => Promise<MailContent | null>
   },
 ): Promise<void> {
@@ -72,7 +72,7 @@ async function tellAll(
       const content = await write(to)
       if (content === null) continue
       await inTransaction(db, async (trx) => {
-        if (!(await noteTold(trx, to, latest, clock.now()))) return
+        if (!(await recordNotified(trx, to, latest, clock.now()))) return
         const { account_id: account, address, language } = to
         await outbox.put(trx, { account, to: address, language, content, lasts: LASTS })
       })

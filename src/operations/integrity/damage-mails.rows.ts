@@ -24,21 +24,25 @@ export async function latestDamage(db: Database): Promise<DamageId | null> {
 export type Recipient = MailRecipient & Row<'mail_addresses', 'damage_told'>
 
 /** Recipients after the account `after`, by id, that were not mailed since `before`. */
-export interface Asked {
+export interface RecipientQuery {
   readonly after: AccountId
   readonly before: number
   readonly limit: number
 }
 
 /** Administrators to notify of damages up to that one. */
-export function administratorsToTell(db: Database, latest: DamageId, asked: Asked): Promise<Recipient[]> {
+export function administratorsToNotify(
+  db: Database,
+  latest: DamageId,
+  asked: RecipientQuery,
+): Promise<Recipient[]> {
   return db.readPool.rows(
     recipients(db, asked).where('accounts.is_admin', '=', 1).where('mail_addresses.damage_told', '<', latest),
   )
 }
 
 /** Owners of files with a damaged content that no mail to them has named. */
-export function ownersToTell(db: Database, asked: Asked): Promise<Recipient[]> {
+export function ownersToNotify(db: Database, asked: RecipientQuery): Promise<Recipient[]> {
   const newest = damagedFiles(db)
     .select((row) => ['files.account_id as owner', row.fn.max('damages.id').as('newest')])
     .groupBy('files.account_id')
@@ -49,7 +53,7 @@ export function ownersToTell(db: Database, asked: Asked): Promise<Recipient[]> {
   )
 }
 
-function recipients(db: Database, { after, before, limit }: Asked) {
+function recipients(db: Database, { after, before, limit }: RecipientQuery) {
   return mailRecipients(db, after, limit)
     .select('mail_addresses.damage_told')
     .where(notMailedSince('damage_told_at', before))
@@ -110,7 +114,12 @@ export async function countDamages(db: Database, [after, to]: Span): Promise<num
 }
 
 /** Records a mail; false when another node has sent one meanwhile, or they have opted out. */
-export async function noteTold(trx: Trx, seen: Recipient, told: DamageId, now: number): Promise<boolean> {
+export async function recordNotified(
+  trx: Trx,
+  seen: Recipient,
+  told: DamageId,
+  now: number,
+): Promise<boolean> {
   const { numUpdatedRows } = await updateRecipient(trx, seen)
     .set({ damage_told: told, damage_told_at: now })
     .where('damage_told', '=', seen.damage_told)

@@ -9,7 +9,7 @@ const BATCH = 500
 /** What could not be removed is tried again after this. */
 const TRIED_AGAIN_AFTER = HOUR
 
-export interface Clearing {
+export interface MirrorClearing {
   readonly db: Database
   readonly blobs: BlobStore
   readonly mirror: Mirror
@@ -19,7 +19,7 @@ export interface Clearing {
 }
 
 /** Removes copies whose contents are gone for a day or more. Nothing while the database is behind its store. */
-export async function clearMirror(clearing: Clearing): Promise<void> {
+export async function clearMirror(clearing: MirrorClearing): Promise<void> {
   const { db, blobs, mirror, clock, signal, onFailure } = clearing
   await setTimes(db, clock.now() + DAY)
   for (;;) {

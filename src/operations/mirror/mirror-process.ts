@@ -2,7 +2,7 @@
 import type { Config } from '../../config.ts'
 import { settings } from '../../settings.ts'
 import {
-  type Environment,
+  type ChildEnvironment,
   placeEnvironment,
   runChildCommand,
   storageEnvironment,
@@ -31,7 +31,7 @@ export async function runMirrorProcess(
 }
 
 /** What the process needs of the settings, and no other secret; besides, what this one inherited. */
-function environmentOf(config: Config, inherited: Environment): Environment {
+function environmentOf(config: Config, inherited: ChildEnvironment): ChildEnvironment {
   const { mirror } = config
   return {
     ...withoutSettings(inherited),

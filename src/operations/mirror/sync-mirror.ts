@@ -2,7 +2,7 @@
 import type { Database } from '../../database/database.ts'
 import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
-import { type Clearing, clearMirror } from './clearing.ts'
+import { clearMirror, type MirrorClearing } from './clearing.ts'
 import { dueKeys, type MirroredContent, mirroredAfter, oldestUnmirrored, setTimes } from './mirror.rows.ts'
 import { isOutage, MirrorCopier, type MirrorCopyParts } from './mirror-copier.ts'
 import { type RepairResult, repairFromMirror } from './repair-from-mirror.ts'
@@ -13,7 +13,7 @@ const MOST_FAILURES = 10
 /** How often damaged contents are looked for while others are copied. */
 const LOOKS_EVERY = MINUTE
 
-export interface MirrorSync extends Omit<MirrorCopyParts, 'minFree'>, Clearing {
+export interface MirrorSync extends Omit<MirrorCopyParts, 'minFree'>, MirrorClearing {
   /** Bytes that stay free on the disks of both stores. */
   readonly minFree: number
   readonly onRepaired: (key: BlobKey, result: RepairResult) => void

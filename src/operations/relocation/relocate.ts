@@ -9,7 +9,7 @@ export type { UncopyableBlob } from './copy-blobs.ts'
 export type { Relocated, RelocationStep } from './relocation.ts'
 
 /** Which parts have different locations in the two configurations. */
-export function whatMoves(from: Config, to: Config): { readonly rows: boolean; readonly bytes: boolean } {
+export function movedParts(from: Config, to: Config): { readonly rows: boolean; readonly bytes: boolean } {
   const database = ({ databaseUrl, dataDir }: Config) => databaseUrl ?? dataDir
   const store = ({ s3, dataDir }: Config) => (s3 === null ? dataDir : `${s3.endpoint}/${s3.bucket}`)
   return { rows: database(from) !== database(to), bytes: store(from) !== store(to) }
@@ -24,7 +24,7 @@ export async function relocate(
     Pick<RelocationParts, 'signal' | 'watch' | 'skipDamaged'> & { readonly target: Config },
 ): Promise<Relocated> {
   const { config, target } = parts
-  const moves = whatMoves(config, target)
+  const moves = movedParts(config, target)
   if (!databaseExists(config)) {
     throw new Refusal('PRECONDITION_FAILED', `there is nothing to move: no database is in ${config.dataDir}`)
   }

@@ -15,7 +15,7 @@ export interface PublicAddress {
 }
 
 /** What the checks know of the way that a first probe took. */
-export interface Way extends PublicAddress {
+export interface ProbePath extends PublicAddress {
   readonly proxy: ProxyName | null
   readonly seen: ProbeAnswer
 }
@@ -24,23 +24,23 @@ export interface Way extends PublicAddress {
 export const PROBE = '/api/v1/probe'
 
 /** Milliseconds for an answer that nothing holds up. */
-export const MAY_TAKE = 15 * SECOND
+export const ANSWER_TIMEOUT = 15 * SECOND
 
-export type Probed = RawAnswer & { readonly seen: ProbeAnswer | null }
+export type ProbeResult = RawAnswer & { readonly seen: ProbeAnswer | null }
 
 /** Sends a request to the server's probe, by the public address. `seen`: null where something else answered. */
 export async function probe(
   { url, token }: PublicAddress,
   request: Partial<RawRequest> = {},
-): Promise<Probed | NoAnswer> {
+): Promise<ProbeResult | NoAnswer> {
   const answer = await rawRequest(url, {
     method: 'GET',
     path: PROBE,
-    within: MAY_TAKE,
+    within: ANSWER_TIMEOUT,
     ...request,
     headers: { [PROBE_HEADER]: token, ...request.headers },
   })
-  return isNone(answer) ? answer : { ...answer, seen: seenIn(answer) }
+  return isNoAnswer(answer) ? answer : { ...answer, seen: seenIn(answer) }
 }
 
 function seenIn({ status, body }: RawAnswer): ProbeAnswer | null {
@@ -49,10 +49,10 @@ function seenIn({ status, body }: RawAnswer): ProbeAnswer | null {
   return parsed.success ? parsed.data : null
 }
 
-export function isNone(answer: RawAnswer | NoAnswer): answer is NoAnswer {
+export function isNoAnswer(answer: RawAnswer | NoAnswer): answer is NoAnswer {
   return 'failure' in answer
 }
 
-export function told(answer: RawAnswer | NoAnswer): string {
-  return isNone(answer) ? answer.reason : `status ${answer.status}`
+export function describeAnswer(answer: RawAnswer | NoAnswer): string {
+  return isNoAnswer(answer) ? answer.reason : `status ${answer.status}`
 }

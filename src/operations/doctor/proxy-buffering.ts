@@ -4,9 +4,17 @@ import { SECOND } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
 import { advice, type Finding, fine, problem, say, unknown } from './findings.ts'
+import {
+  ANSWER_TIMEOUT,
+  describeAnswer,
+  isNoAnswer,
+  PROBE,
+  type ProbePath,
+  type ProbeResult,
+  probe,
+} from './probe-path.ts'
 import { linesFor, proxyLines } from './proxy-lines.ts'
 import type { NoAnswer } from './raw-request.ts'
-import { isNone, MAY_TAKE, PROBE, type Probed, probe, told, type Way } from './way.ts'
 
 const PIECE = new Uint8Array(64 * 1024)
 /** Milliseconds between the two pieces of a body. Half of it is left if nothing held up the first. */
@@ -16,7 +24,7 @@ const REFUSES_WITHIN = 3 * SECOND
 /** What proxies answer after a time-out. */
 const GAVE_UP: readonly number[] = [408, 502, 504]
 
-export async function checkBodyLimit(way: Way): Promise<Finding> {
+export async function checkBodyLimit(way: ProbePath): Promise<Finding> {
   const check = 'body-limit'
   const size = way.config.maxFileSize
   const answer = await probe(way, {
@@ -25,30 +33,30 @@ export async function checkBodyLimit(way: Way): Promise<Finding> {
     within: REFUSES_WITHIN,
   })
   // The server waits for the body, as it should.
-  if (isNone(answer) && answer.failure === 'silent') {
+  if (isNoAnswer(answer) && answer.failure === 'silent') {
     return fine(check, say`an upload may announce ${formatSize(size)}`)
   }
-  if (!isNone(answer) && GAVE_UP.includes(answer.status)) {
-    return unknown(check, say`the proxy gave up waiting (${told(answer)}) before it could be seen`)
+  if (!isNoAnswer(answer) && GAVE_UP.includes(answer.status)) {
+    return unknown(check, say`the proxy gave up waiting (${describeAnswer(answer)}) before it could be seen`)
   }
   return problem(
     check,
-    say`a body of ${formatSize(size)} is refused before it comes (${told(answer)})`,
+    say`a body of ${formatSize(size)} is refused before it comes (${describeAnswer(answer)})`,
     say`Uploads that ${settings.maxFileSize.variable} allows end with an error that Holdfast never sees.`,
     linesFor(proxyLines.bodyLimit, way.proxy),
   )
 }
 
-export async function checkRequestBuffering(way: Way): Promise<Finding> {
+export async function checkRequestBuffering(way: ProbePath): Promise<Finding> {
   const check = 'request-buffering'
   // A busy machine may hold up the first piece as well: so it is looked at twice.
   for (const between of [BETWEEN, 3 * BETWEEN]) {
     const answer = await sendInTwo(way, between)
-    const body = isNone(answer) ? null : (answer.seen?.body ?? null)
+    const body = isNoAnswer(answer) ? null : (answer.seen?.body ?? null)
     if (body === null || body.first_after === null || body.last_after === null) {
       return problem(
         check,
-        say`an upload did not arrive: ${told(answer)}`,
+        say`an upload did not arrive: ${describeAnswer(answer)}`,
         say`Files cannot be uploaded through this address.`,
       )
     }
@@ -63,7 +71,7 @@ export async function checkRequestBuffering(way: Way): Promise<Finding> {
   )
 }
 
-function sendInTwo(way: Way, between: number): Promise<Probed | NoAnswer> {
+function sendInTwo(way: ProbePath, between: number): Promise<ProbeResult | NoAnswer> {
   return probe(way, {
     method: 'PUT',
     headers: { 'Content-Length': String(2 * PIECE.length), 'Content-Type': 'application/octet-stream' },
@@ -74,11 +82,11 @@ function sendInTwo(way: Way, between: number): Promise<Probed | NoAnswer> {
   })
 }
 
-export async function checkResponseBuffering(way: Way): Promise<Finding> {
+export async function checkResponseBuffering(way: ProbePath): Promise<Finding> {
   const check = 'response-buffering'
   const answer = await probe(way, { path: `${PROBE}?slow=true` })
-  if (isNone(answer) || !answer.body.endsWith(SLOW_ANSWER.end)) {
-    return unknown(check, say`a slow answer did not arrive: ${told(answer)}`)
+  if (isNoAnswer(answer) || !answer.body.endsWith(SLOW_ANSWER.end)) {
+    return unknown(check, say`a slow answer did not arrive: ${describeAnswer(answer)}`)
   }
   if (answer.endedAfter - answer.firstAfter > SLOW_ANSWER.pause / 2)
     return fine(check, say`answers arrive as they are sent`)
@@ -90,19 +98,19 @@ export async function checkResponseBuffering(way: Way): Promise<Finding> {
   )
 }
 
-export async function checkSilence(way: Way): Promise<Finding> {
+export async function checkSilence(way: ProbePath): Promise<Finding> {
   const check = 'time-out'
   const { silence } = way
   if (silence === 0) return unknown(check, say`left out`)
   const answer = await probe(way, {
     path: `${PROBE}?silence=${silence}`,
-    within: silence * SECOND + MAY_TAKE,
+    within: silence * SECOND + ANSWER_TIMEOUT,
   })
-  if (!isNone(answer) && answer.status === 200) return fine(check, say`an answer may take ${silence} s`)
-  const after = isNone(answer) ? answer.after : answer.endedAfter
+  if (!isNoAnswer(answer) && answer.status === 200) return fine(check, say`an answer may take ${silence} s`)
+  const after = isNoAnswer(answer) ? answer.after : answer.endedAfter
   return problem(
     check,
-    say`after ${Math.round(after / SECOND)} s without an answer the proxy gives up (${told(answer)})`,
+    say`after ${Math.round(after / SECOND)} s without an answer the proxy gives up (${describeAnswer(answer)})`,
     say`The answer to a large upload comes after all of it is safe on disk, which may take minutes: the file is stored, and its sender sees an error.`,
     linesFor(proxyLines.silence, way.proxy),
   )
