@@ -176,6 +176,11 @@ export function hiddenFromPlanner<T extends number>(db: Queryable, value: T): Ra
   return isPostgres(db) ? sql<T>`(select ${value}::bigint)` : sql<T>`+${value}`
 }
 
+/** The same for a key that joined rows are looked up by: PostgreSQL keeps the plan for that by itself. */
+export function hiddenFromSqlite<T extends number | string>(db: Queryable, value: T): RawBuilder<T> {
+  return isPostgres(db) ? sql<T>`${value}` : sql<T>`+${value}`
+}
+
 /**
  * For PostgreSQL: whether the column's value is one of the ids, which are few. Whatever it expects of the query, it looks each
  * of them up in the column's index.

@@ -1,4 +1,5 @@
 import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { hiddenFromSqlite } from '../../database/differences.ts'
 import { prepared } from '../../database/prepared.ts'
 import type { Row } from '../../database/schema.ts'
 import type { AccountId, SessionId, Sha256 } from '../../domain/ids.ts'
@@ -30,7 +31,7 @@ const sessionHolder = prepared((db, hash: Sha256) =>
       'sessions.expires_at',
       'sessions.proved_at',
     ])
-    .where('sessions.token_hash', '=', hash),
+    .where('sessions.token_hash', '=', hiddenFromSqlite(db, hash)),
 )
 
 /** Holder of the session, which may have expired. */
@@ -43,7 +44,7 @@ const sessionHolderById = prepared((db, session: SessionId) =>
     .selectFrom('sessions')
     .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
     .select(['sessions.account_id as account', 'sessions.expires_at'])
-    .where('sessions.id', '=', session)
+    .where('sessions.id', '=', hiddenFromSqlite(db, session))
     .where('accounts.disabled_at', 'is', null),
 )
 

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { hiddenFromSqlite } from '../../database/differences.ts'
 import { lookup } from '../../database/lookup.ts'
 import { prepared, preparedChange } from '../../database/prepared.ts'
 import type { Row } from '../../database/schema.ts'
@@ -66,10 +67,12 @@ export async function folderOrBelowDeleted(
   return row
 }
 
-const folderNumbered = prepared((db, id: FolderId) => liveFolders(db).where('folders.id', '=', id))
+const folderNumbered = prepared((db, id: FolderId) =>
+  liveFolders(db).where('folders.id', '=', hiddenFromSqlite(db, id)),
+)
 
 const folderCalled = prepared((db, identifier: FolderIdentifier) =>
-  liveFolders(db).where('folders.identifier', '=', identifier),
+  liveFolders(db).where('folders.identifier', '=', hiddenFromSqlite(db, identifier)),
 )
 
 /** The folder, deleted or not. */
@@ -81,18 +84,6 @@ export function folderById(db: Queryable, id: FolderId): Promise<FolderRow> {
 export async function folderIdOf(db: Database, identifier: FolderIdentifier): Promise<FolderId | undefined> {
   const folders = db.selectFrom('folders').select('id').where('identifier', '=', identifier)
   return (await folders.executeTakeFirst())?.id
-}
-
-/** All live folders of the account, or those directly in the live folder `parent`, oldest first. */
-export async function listFolders(
-  db: Database,
-  account: AccountId,
-  parent: FolderId | null,
-): Promise<FolderListRow[]> {
-  const folders = liveFolders(db).where('folders.account_id', '=', account).orderBy('folders.id')
-  if (parent !== null) return folders.where('folders.parent_id', '=', parent).execute()
-  if (!(await isClearing(db, account))) return folders.execute()
-  return db.readPool.rows(folders.where('folders.id', 'not in', goingFolders(account)))
 }
 
 /** The live folder of that name directly in the live folder `parent`. */

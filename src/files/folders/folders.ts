@@ -4,9 +4,9 @@ import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { createFolderChanges, type FolderChanges } from './folder-changes.ts'
-import { type FolderListRow, findFolder, folderById, folderChain, listFolders } from './folders.rows.ts'
+import { type FolderListRow, findFolder, folderById, folderChain } from './folders.rows.ts'
 import { ownFolder, resolvePlace, withinReach } from './places.ts'
-import { countSubfolders, type SubfolderOrder, subfolderPage } from './subfolders.rows.ts'
+import { countSubfolders, listFolders, type SubfolderOrder, subfolderPage } from './subfolders.rows.ts'
 import { listTree } from './trees.rows.ts'
 
 /** A folder with its parent's identifier, which is null at top level. */

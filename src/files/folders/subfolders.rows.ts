@@ -1,10 +1,34 @@
-/** What is below a folder, as its page shows it. */
+/** Folders in lists: those of an account, and what is below a folder, as its page shows it. */
 
 import { sql } from 'kysely'
 import { type Database, MOST_SKIPPED } from '../../database/database.ts'
-import { wholeSum } from '../../database/differences.ts'
+import { hiddenFromSqlite, wholeSum } from '../../database/differences.ts'
+import { prepared } from '../../database/prepared.ts'
 import type { AccountId, FolderId } from '../../domain/ids.ts'
-import { type FolderListRow, liveFolders } from './folders.rows.ts'
+import { type FolderListRow, goingFolders, isClearing, liveFolders } from './folders.rows.ts'
+
+/** All live folders of the account, or those directly in the live folder `parent`, oldest first. */
+export async function listFolders(
+  db: Database,
+  account: AccountId,
+  parent: FolderId | null,
+): Promise<FolderListRow[]> {
+  if (parent !== null) return foldersIn(db, account, parent)
+  if (!(await isClearing(db, account))) return foldersOf(db, account)
+  const folders = liveFolders(db).where('folders.account_id', '=', account).orderBy('folders.id')
+  return db.readPool.rows(folders.where('folders.id', 'not in', goingFolders(account)))
+}
+
+const foldersOf = prepared((db, account: AccountId) =>
+  liveFolders(db).where('folders.account_id', '=', hiddenFromSqlite(db, account)).orderBy('folders.id'),
+)
+
+const foldersIn = prepared((db, account: AccountId, parent: FolderId) =>
+  liveFolders(db)
+    .where('folders.account_id', '=', hiddenFromSqlite(db, account))
+    .where('folders.parent_id', '=', hiddenFromSqlite(db, parent))
+    .orderBy('folders.id'),
+)
 
 export interface SubfolderOrder {
   /** By name: naturally, see `sortKey`. */

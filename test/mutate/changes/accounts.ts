@@ -128,8 +128,8 @@ export const accounts: readonly Change[] = [
   ...changesIn('src/accounts/sign-in/sessions.rows.ts', times, [
     ['row.expires_at <= now ? null', 'row.expires_at < now ? null'],
     [
-      ".where('sessions.id', '=', session)\n    .where('accounts.disabled_at', 'is', null)",
-      ".where('sessions.id', '=', session)",
+      ".where('sessions.id', '=', hiddenFromSqlite(db, session))\n    .where('accounts.disabled_at', 'is', null)",
+      ".where('sessions.id', '=', hiddenFromSqlite(db, session))",
     ],
   ]),
   ...changesIn('src/accounts/keys/key-holders.ts', times, [
