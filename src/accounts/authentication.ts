@@ -39,7 +39,8 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
   const callerOf = (call: Call) => authenticated(keys, browsers, call)
 
   async function counted(call: Call): Promise<AccountCaller> {
-    let caller = await admitted(needs, call)
+    const { keyedRequests } = needs
+    let caller = keyedRequests === null ? null : await admitted(keyedRequests, call)
     if (caller === null) {
       caller = await callerOf(call)
       await countRequest(needs, call, caller)
@@ -159,10 +160,10 @@ function assertNeed({ need }: Call, caller: AccountCaller): void {
   if (need !== 'any') assertScope(caller, need)
 }
 
-/** The caller of a request with a key, counted; null where key and rate limit are asked one after the other. */
-async function admitted({ keyedRequests }: AuthenticationNeeds, call: Call): Promise<AccountCaller | null> {
+/** The caller of a request with a key, counted; null for one without. */
+async function admitted(keyedRequests: KeyedRequests, call: Call): Promise<AccountCaller | null> {
   const key = bearerKey(call.request)
-  if (key === null || keyedRequests === null) return null
+  if (key === null) return null
   const { caller, verdict } = await keyedRequests.admit(key)
   assertMeant(call, caller)
   call.caller = caller

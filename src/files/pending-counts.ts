@@ -5,6 +5,9 @@ import type { FileUse } from './use-counters.rows.ts'
 /** Files that one transaction updates: SQLite serves nobody else while it writes them. */
 export const BATCH_FILES = 250
 
+/** Of most files nothing is unwritten, and a page of a list asks for a hundred. */
+const UNUSED = { views: 0, downloads: 0 } as const
+
 /** Counts that one transaction writes. */
 export interface CountBatch {
   readonly files: Map<FileId, FileUse>
@@ -67,7 +70,7 @@ export class PendingCounts {
 
   /** The uses of a file, without those as part of an archive. */
   ofFile(file: FileId): { readonly views: number; readonly downloads: number } {
-    return this.#files.get(file) ?? { views: 0, downloads: 0 }
+    return this.#files.get(file) ?? UNUSED
   }
 
   requests(day: string, account: AccountId): number {

@@ -53,8 +53,9 @@ export function iconFor(type: string, name: string): string {
  * ever.
  */
 export function iconAddress(type: string, name: string): string {
-  const known = recent.find((icon) => icon.type === type && hasEnding(name, icon.ending))
-  if (known !== undefined) return known.address
+  for (const icon of recent) {
+    if (icon.type === type && hasEnding(name, icon.ending)) return icon.address
+  }
   const extension = extensionOf(name)
   const address = addressOf(type, extension)
   if (extension === '' || !name.endsWith(extension)) return address

@@ -19,6 +19,8 @@ const LINGER = 5 * SECOND
  */
 const LONGEST_AT_ONCE = 64 * 1024
 
+const doNothing = () => {}
+
 /** Handlers of failures. */
 export interface Failing {
   readonly failed: AnswerFailure
@@ -36,7 +38,7 @@ export class DirectAnswer implements Connection {
   #isGone = false
   #chunks: BodyChunks | null = null
   #isFull = false
-  #leave = () => {}
+  #leave = doNothing
   #hasUrl = false
   #status = 0
   #bytes = 0
@@ -49,6 +51,20 @@ export class DirectAnswer implements Connection {
     this.#flow = flow
     this.isStreaming = flow !== null
     this.#request = pipelined.request
+    this.#body = pipelined.request.hasBody ? this.#bodyOf(pipelined) : null
+    pipelined.connection.answer = this
+  }
+
+  /** The connection has closed. */
+  closed(): void {
+    this.#isGone = true
+    this.#body?.abort()
+    this.#chunks?.cancel()
+    this.#leave()
+  }
+
+  #bodyOf(pipelined: PipelinedRequest): DirectBody {
+    const flow = this.#flow
     const invite = () => {
       if (pipelined.request.expectation === 'continue') pipelined.request.writeContinue()
     }
@@ -56,15 +72,7 @@ export class DirectAnswer implements Connection {
       this.#received += bytes
       flow?.received(bytes)
     }
-    this.#body = pipelined.request.hasBody
-      ? new DirectBody(pipelined, { invite, flowed: flow === null ? null : flowed })
-      : null
-    pipelined.connection.onClose = () => {
-      this.#isGone = true
-      this.#body?.abort()
-      this.#chunks?.cancel()
-      this.#leave()
-    }
+    return new DirectBody(pipelined, { invite, flowed: flow === null ? null : flowed })
   }
 
   get address(): string {

@@ -29,11 +29,12 @@ export function listenByDispatch(
   })
   const isStreaming = matching(streaming, plain)
   const isReceiving = matching(receiving, plain)
+  const failing = { failed, brokeOff, refuse }
   const run = (pipelined: PipelinedRequest) => {
     const { url, socket } = pipelined.request
     if (isStreaming(url)) return handOn(pipelined)
     const direct = new DirectAnswer(pipelined, isReceiving(url) ? flow : null)
-    return direct.run(answer, { failed, brokeOff, refuse }).catch((error: unknown) => {
+    return direct.run(answer, failing).catch((error: unknown) => {
       brokeOff(error)
       socket.destroy()
     })
@@ -49,21 +50,19 @@ export function listenByDispatch(
   }
 }
 
-const doNothing = () => {}
-
 /** By the socket of `node:http`. */
 type Connections = WeakMap<object, OpenConnection>
 
 /** Each request waits for the earlier answers of its connection, and is run then. */
 function taking(connections: Connections, run: (pipelined: PipelinedRequest) => Promise<void>): TakeRequest {
   function open(socket: Socket): OpenConnection {
-    const connection = {
+    const connection: OpenConnection = {
       pipeline: new PipelineQueue(),
       address: socket.remoteAddress ?? '',
-      onClose: doNothing,
+      answer: null,
     }
     connections.set(socket, connection)
-    socket.once('close', () => connection.onClose())
+    socket.once('close', () => connection.answer?.closed())
     return connection
   }
 

@@ -105,7 +105,8 @@ export class NodeRequest {
   readonly #handle: Handle
   readonly #socketHandle: SocketHandle
   readonly #bits: number
-  readonly #handOn: () => Promise<void> | undefined
+  readonly #dispatch: Dispatch
+  readonly #given: Given
 
   /** `dispatch`: what `node:http` does with a request that is handed on. */
   constructor(dispatch: Dispatch, given: Given) {
@@ -119,11 +120,8 @@ export class NodeRequest {
     this.#bits = bits
     this.#handle = handle
     this.#socketHandle = socketHandle
-    this.#handOn = () => {
-      // It is handed on when those before it are answered.
-      given[IS_PIPELINED] = false
-      return dispatch(...given)
-    }
+    this.#dispatch = dispatch
+    this.#given = given
   }
 
   get asksForClose(): boolean {
@@ -148,7 +146,9 @@ export class NodeRequest {
 
   /** Has `node:http` answer it by its own objects, which it makes before this returns. Resolves when that is over. */
   handOn(): Promise<void> | undefined {
-    return this.#handOn()
+    // It is handed on when those before it are answered.
+    this.#given[IS_PIPELINED] = false
+    return this.#dispatch(...this.#given)
   }
 
   receiveBody(receiver: BodyReceiver): void {

@@ -10,8 +10,8 @@ export interface OpenConnection {
   readonly pipeline: PipelineQueue
   /** Address of the client. */
   readonly address: string
-  /** Called when the connection closes. Set by the answer that is under way. */
-  onClose: () => void
+  /** The answer that is under way, or the last one; told when the connection closes. */
+  answer: { closed(): void } | null
 }
 
 /** A request, which waits for the answers to earlier ones of its connection. */

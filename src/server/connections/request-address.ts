@@ -8,8 +8,10 @@ export const NOWHERE = 'http://nowhere.invalid'
  */
 export function urlOf(headers: Headers, target: string, isAncient: boolean): string | null {
   const path = target.startsWith('/') ? target : pathOfAddress(target)
-  if (path === null || !isOneHost(headers) || (!isAncient && !headers.has('host'))) return null
-  const host = headers.get('host') ?? new URL(NOWHERE).host
+  // Several Host headers are joined with a comma, which no host name contains.
+  const told = headers.get('host')
+  if (path === null || told?.includes(',') === true || (!isAncient && told === null)) return null
+  const host = told ?? new URL(NOWHERE).host
   const address = `http://${host}${path}`
   return host !== '' && !/[\s/?#@\\]/.test(host) && URL.canParse(address) ? address : null
 }
@@ -18,11 +20,6 @@ export function urlOf(headers: Headers, target: string, isAncient: boolean): str
 export function pathOfAddress(address: string): string | null {
   const url = URL.parse(address)
   return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.pathname + url.search : null
-}
-
-/** Several Host headers are joined with a comma, which no host name contains. */
-function isOneHost(headers: Headers): boolean {
-  return headers.get('host')?.includes(',') !== true
 }
 
 /** Headers from a list of alternating names and values. */
