@@ -166,7 +166,7 @@ describeInBrowser('administration', (browser) => {
     await enterAt(page, page.getByRole('dialog').getByRole('button', { name: 'Take down' }))
     await said(page, '1 file was taken down')
     await button(page, 'Take down “bad.txt”').waitFor({ state: 'detached' })
-    expect(await focus.evaluate('document.activeElement.className')).toBe('paged')
+    await page.locator('.part :focus').waitFor()
     expect((await fetch(`${host.url}/d/${slug}`)).status).toBe(404)
     expect(opened.trouble()).toEqual([])
   })

@@ -60,6 +60,9 @@ describeInBrowser('the file manager', (browser) => {
       await files.button(`Restore: ${name}`).click()
       await files.button(`Restore: ${name}`).waitFor({ state: 'detached' })
     }
+    await files.page.getByRole('status').getByText('“30.txt” is restored').waitFor()
+    // The next of them has the focus.
+    await files.button('Restore: 29.txt').and(files.page.locator(':focus')).waitFor()
     await files.button('Show more').click()
     await shows(98)
     expect(await files.button('Show more').count()).toBe(0)

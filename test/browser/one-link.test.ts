@@ -36,8 +36,9 @@ describeInBrowser('one link to several uploads', (browser) => {
     })
     const { page } = start
     await uploadAll(start)
-    await page.getByRole('button', { name: 'Get one link to all 3 files' }).click()
-    await page.getByText('The link is made and copied.').waitFor()
+    await page.getByRole('button', { name: 'Get one link to all 3 files' }).press('Enter')
+    await page.getByRole('status').getByText('The link is made and copied.').waitFor()
+    await page.locator('.one-link .copy:focus').waitFor()
     const link = await linkOn(page)
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(link)
     await using friend = await openPage(browser(), host.url)

@@ -101,15 +101,19 @@ describeInBrowser('the settings', (browser) => {
     await dialog.getByRole('button', { name: 'Confirm', exact: true }).click()
     await dialog.getByText('Wrong password.').waitFor()
     // Who thinks better of it is where they were, with what they have typed.
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Backup')
-    await button(page, 'Create key').click()
+    await button(page, 'Create key').and(page.locator(':focus')).press('Enter')
     await password.fill(PASSWORD)
     await page.setViewportSize(PHONE.viewport)
     expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
     await password.press('Enter')
-    await page.getByRole('dialog', { name: 'Your new key' }).waitFor()
+    const made = page.getByRole('dialog', { name: 'Your new key' })
+    await made.waitFor()
+    // Neither closes it while the key is not kept.
+    for (const key of ['Enter', 'Escape']) await page.keyboard.press(key)
+    await made.getByRole('heading', { name: 'Your new key' }).and(page.locator(':focus')).waitFor()
     expect(opened.trouble().filter((each) => !each.includes('403'))).toEqual([])
   })
 

@@ -2,7 +2,7 @@
  * Takes pictures of every page and state, wide, as wide as a tablet and as narrow as a phone, in light and in dark, for
  * somebody to look at. A state that cannot be brought about is named.
  *
- *   npm run look -- <folder> [<part of a name>…] [--locale de-DE]
+ *   npm run look -- <folder> [<part of a name>…] [--locale de-DE] [--screens 844x390,320x256]
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,19 +19,24 @@ import { states } from './states.ts'
 import { fillStates, type StatesDemo } from './states-demo.ts'
 import { browserAt, SITE, type State } from './visiting.ts'
 
-const SCREENS = [
-  { width: 1440, height: 900 },
-  { width: 768, height: 1024 },
-  { width: 390, height: 844, isMobile: true, hasTouch: true },
-] as const
+/** Those of a phone are as narrow as one, or as low as one on its side. */
+const PHONE = 500
 
 const { positionals, values } = parseArgs({
   args: Bun.argv.slice(2),
   allowPositionals: true,
-  options: { locale: { type: 'string', default: 'en-GB' } },
+  options: {
+    locale: { type: 'string', default: 'en-GB' },
+    screens: { type: 'string', default: '1440x900,768x1024,390x844' },
+  },
 })
 const [folder, ...wanted] = positionals
 if (folder === undefined) throw new Error('say into which folder')
+const screens = values.screens.split(',').map((each) => {
+  const [width = 0, height = 0] = each.split('x').map(Number)
+  const isPhone = Math.min(width, height) < PHONE
+  return { width, height, isMobile: isPhone, hasTouch: isPhone }
+})
 await mkdir(folder, { recursive: true })
 const all: readonly State[] = [...scenes, ...linkScenes, ...states]
 const chosen = all.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
@@ -49,7 +54,7 @@ try {
   const demo = await fillStates(host, await fillDemo(host))
   await using browser = await browserAt(new URL(host.url))
   for (const state of chosen) {
-    for (const screen of SCREENS) await take(browser, state, screen, demo)
+    for (const screen of screens) await take(browser, state, screen, demo)
   }
 } finally {
   await host.stop()
@@ -59,7 +64,7 @@ for (const line of missed) console.log(line)
 async function take(
   browser: Browser,
   { name, show }: State,
-  { width, height, ...kind }: (typeof SCREENS)[number],
+  { width, height, ...kind }: (typeof screens)[number],
   demo: StatesDemo,
 ): Promise<void> {
   await using context = await browser.newContext({

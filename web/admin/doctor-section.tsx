@@ -5,6 +5,7 @@ import { PageSection } from '../shared/app/part.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { Drawing } from '../shared/drawings/drawing.tsx'
+import { Told } from '../shared/told.tsx'
 import { fill } from '../shared/words.ts'
 import { useAdmin } from './admin-context.ts'
 import { examine } from './client.ts'
@@ -52,7 +53,7 @@ export function DoctorSection() {
 function Verdict({ diagnosis }: { diagnosis: Diagnosis }) {
   const { texts, words } = useAdmin()
   const problems = PARTS.flatMap((part) => diagnosis[part]).filter(({ level }) => level === 'problem').length
-  return <p>{problems === 0 ? texts.doctor.sound : words.count(problems, texts.doctor.problems)}</p>
+  return <Told>{problems === 0 ? texts.doctor.sound : words.count(problems, texts.doctor.problems)}</Told>
 }
 
 function Findings({ title, findings }: { title: string; findings: readonly Finding[] }) {

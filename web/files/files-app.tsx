@@ -69,7 +69,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
     showDetails(false)
     if (isTouchDevice()) manager.selectNone()
     // The button that had the focus is gone with the panel.
-    document.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus()
+    document.querySelector<HTMLElement>(HEIR)?.focus()
   }
   const isOver = hasDetails && isNarrow()
   // A dialog takes the place of the menu that it was chosen in. A mouse leaves a menu by any click.
@@ -93,7 +93,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
       <FilesContext value={files}>
         <div className="files-layout" data-details={hasDetails}>
           <FolderPane />
-          <section aria-label={data.texts.list} className="files-main" data-over={isHeld}>
+          <section aria-label={data.texts.list} className="files-main" data-heir={HEIR} data-over={isHeld}>
             <PathBar />
             <Toolbar engine={engine} look={look} setLook={setLook} />
             <EntryList look={look} />
@@ -110,6 +110,9 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
     </ThemeProvider>
   )
 }
+
+/** The row where keys go on when a button is gone with the selection or a message. */
+const HEIR = '[data-row][tabindex="0"], .empty-list'
 
 /** Whether the details stand over the list, as the stylesheet has it. */
 function isNarrow(): boolean {

@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
 import { SAID_FOR, Said, type Saying } from '../shared/said.tsx'
 import { SignInLink, useSessionOver } from '../shared/sign-in-link.tsx'
+import { Told } from '../shared/told.tsx'
 import { fill } from '../shared/words.ts'
 import { ClaimPanel } from '../uploads/claims/claim-panel.tsx'
 import { openReceiptStore } from '../uploads/receipts.ts'
@@ -63,11 +64,11 @@ function Notice({ operation }: { operation: FileOperation<OperationDescription> 
       onPointerEnter={() => setIsHeld(true)}
       onPointerLeave={() => setIsHeld(false)}
     >
-      <div role="status">
+      <Told className="notice-words">
         <p>{sentence(operation, files)}</p>
         {isHeldUp ? <p className="small quiet">{progress(operation, files)}</p> : null}
         {failed.length === 0 ? null : <p className="small failure">{failure(operation, files)}</p>}
-      </div>
+      </Told>
       <div className="notice-actions">
         {state === 'waiting' ? (
           <Button onClick={() => manager.operations.retry()} variant="subtle">

@@ -1,5 +1,6 @@
 import { Drawing } from '../shared/drawings/drawing.tsx'
 import { SignInLink, useSessionOver } from '../shared/sign-in-link.tsx'
+import { Told } from '../shared/told.tsx'
 import { useFiles } from './files-context.ts'
 
 /** Says in a dialog that its requests are refused, for as long as they are. */
@@ -23,10 +24,10 @@ export function SignedOutNotice() {
   const { problems } = useFiles().texts
   return (
     <div className="notice" data-state="waiting">
-      <div role="status">
+      <Told className="notice-words">
         <p>{problems.signedOut}</p>
         <p className="small quiet">{problems.signedOutStays}</p>
-      </div>
+      </Told>
       <div className="notice-actions">
         <SignInLink label={problems.signIn} />
       </div>

@@ -14,7 +14,6 @@ export function MadeKeyView({ made, close }: { made: NewApiKey; close: () => voi
   const canUpload = made.scopes.includes('upload')
   return (
     <>
-      <p>{newKey.madeWhy}</p>
       <CodeBox label={newKey.key} text={made.api_key} />
       <h3>{newKey.examples}</h3>
       <details className="example" open>

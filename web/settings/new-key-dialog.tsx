@@ -23,6 +23,7 @@ export function NewKeyDialog({ close, then }: NewKeyDialogProps) {
       isWide={made !== null}
       key={made === null ? 'form' : 'made'}
       title={made === null ? newKey.title : newKey.made}
+      why={made === null ? undefined : newKey.madeWhy}
     >
       {made === null ? (
         <NewKeyForm

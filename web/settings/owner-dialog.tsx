@@ -33,9 +33,8 @@ export function OwnerDialog<T>(props: OwnerDialogProps<T>) {
   }
 
   return (
-    <Dialog close={close} closeText={common.close} title={title}>
+    <Dialog close={close} closeText={common.close} title={title} why={why}>
       <form className="dialog-form" onSubmit={submit}>
-        <p>{why}</p>
         <PresentPassword {...present} />
         <ProblemMessage text={problem} />
         <DialogActions

@@ -17,8 +17,13 @@ export function RecoveryCodes({ codes, close }: RecoveryCodesProps) {
   // Whoever finds the file years later learns what it is for.
   const file = [texts.codes.recovery, publicUrl, username, '', ...codes, ''].join('\n')
   return (
-    <Dialog close={close} closeText={texts.common.close} isHeld title={texts.codes.recovery}>
-      <p>{texts.codes.recoveryWhy}</p>
+    <Dialog
+      close={close}
+      closeText={texts.common.close}
+      isHeld
+      title={texts.codes.recovery}
+      why={texts.codes.recoveryWhy}
+    >
       <ul className="recovery-codes">
         {codes.map((code) => (
           <li key={code}>

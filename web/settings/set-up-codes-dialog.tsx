@@ -70,8 +70,7 @@ function FirstCode({ made, close, then }: FirstCodeProps) {
   }
 
   return (
-    <Dialog close={close} closeText={common.close} title={codes.setUp}>
-      <p>{codes.scan}</p>
+    <Dialog close={close} closeText={common.close} title={codes.setUp} why={codes.scan}>
       <svg
         aria-label={codes.qrCode}
         className="qr"

@@ -1,11 +1,13 @@
 import { MantineProvider } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
+import { keepFocus } from './kept-focus.ts'
 import { theme } from './theme.ts'
 
 /**
  * Mantine's provider without its injected styles: the CSS variables are in theme.css, which needs no script.
  */
 export function ThemeProvider({ children }: { children: ReactNode }) {
+  useEffect(keepFocus, [])
   return (
     <MantineProvider
       colorSchemeManager={systemScheme}

@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core'
-import { useMemo, useState, useSyncExternalStore } from 'react'
+import { useId, useMemo, useState, useSyncExternalStore } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
+import { escapeTo } from '../shared/escape-to.ts'
 import { FileName } from '../shared/file-name.tsx'
+import { Told } from '../shared/told.tsx'
 import { fill } from '../shared/words.ts'
 import type { View } from '../uploads/list/view.ts'
 import type { KeptReceipt, ReceiptStore } from '../uploads/receipts.ts'
@@ -91,6 +93,7 @@ export function EarlierUploads({ receipts, listed, view, isSignedIn }: EarlierUp
 function ForgetAll({ forget, view: { texts } }: Pick<EarlierUploadsProps, 'view'> & { forget: () => void }) {
   const { forget: begin, forgetAsked, forgetConfirm, remember } = texts.earlier
   const [isAsked, setIsAsked] = useState(false)
+  const question = useId()
   if (!isAsked)
     return (
       <Button leftSection={<Drawing of="cross" />} onClick={() => setIsAsked(true)} variant="subtle">
@@ -99,9 +102,15 @@ function ForgetAll({ forget, view: { texts } }: Pick<EarlierUploadsProps, 'view'
     )
   return (
     <div className="earlier-forget">
-      <p role="status">{forgetAsked}</p>
+      <p id={question}>{forgetAsked}</p>
       <div className="actions">
-        <Button onClick={() => setIsAsked(false)} variant="default">
+        <Button
+          aria-describedby={question}
+          autoFocus
+          onClick={() => setIsAsked(false)}
+          onKeyDown={escapeTo(() => setIsAsked(false))}
+          variant="default"
+        >
           {remember}
         </Button>
         <Button color="red" onClick={forget} variant="light">
@@ -124,6 +133,8 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
   // A link to several uploads is taken back; its files stay.
   const isLink = view.showsLinks && new URL(link).pathname.startsWith('/l/')
   const said = isLink ? ofLink(texts) : ofFile(texts)
+  const isAsked = step === 'asked' || step === 'failed'
+  const question = useId()
   const facts = { size: words.size(size), day: words.day(new Date(at).toISOString()) }
 
   function carryOut(): void {
@@ -132,7 +143,7 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
   }
 
   return (
-    <li>
+    <li onKeyDown={isAsked ? escapeTo(() => setStep('none')) : undefined}>
       {view.showsLinks ? (
         <a className="earlier-name" href={new URL(link).pathname}>
           <FileName name={name} />
@@ -142,20 +153,42 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
           <FileName name={name} />
         </span>
       )}
-      <p
-        className={step === 'failed' ? 'small failure' : 'small quiet'}
-        role={step === 'none' ? undefined : 'status'}
-      >
-        {step === 'asked' ? said.asked : null}
-        {step === 'failed' ? texts.states.deletionFailed : null}
-        {step === 'none' || step === 'under way' ? fill(said.facts, facts) : null}
-      </p>
+      {step === 'failed' ? (
+        <Told className="small failure">{texts.states.deletionFailed}</Told>
+      ) : (
+        <p className="small quiet" id={question}>
+          {step === 'asked' ? said.asked : fill(said.facts, facts)}
+        </p>
+      )}
       <div className="earlier-actions">
-        {step === 'none' || step === 'under way' ? (
+        {isAsked ? (
+          <>
+            {/* The focus goes from the one to the other, so that a second press deletes nothing. */}
+            <Button
+              aria-describedby={question}
+              aria-label={`${said.keep}: ${name}`}
+              key="ending"
+              onClick={() => setStep('none')}
+              variant="default"
+            >
+              {said.keep}
+            </Button>
+            <Button
+              aria-label={`${said.confirm}: ${name}`}
+              key="deleting"
+              color="red"
+              onClick={carryOut}
+              variant="light"
+            >
+              {said.confirm}
+            </Button>
+          </>
+        ) : (
           <>
             <Button
               aria-label={`${texts.earlier.manage}: ${name}`}
               component="a"
+              key="managing"
               href={`/r/${encodeURIComponent(receipt)}`}
               leftSection={<Drawing of={view.showsLinks ? 'pencil' : 'file'} />}
               variant="subtle"
@@ -164,21 +197,13 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
             </Button>
             <Button
               aria-label={`${said.begin}: ${name}`}
+              key="ending"
               disabled={step === 'under way'}
               leftSection={<Drawing of="trash" />}
               onClick={() => setStep('asked')}
               variant="subtle"
             >
               {said.begin}
-            </Button>
-          </>
-        ) : (
-          <>
-            <Button aria-label={`${said.keep}: ${name}`} onClick={() => setStep('none')} variant="default">
-              {said.keep}
-            </Button>
-            <Button aria-label={`${said.confirm}: ${name}`} color="red" onClick={carryOut} variant="light">
-              {said.confirm}
             </Button>
           </>
         )}

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { type SubmitEvent, useId, useState } from 'react'
 import { toClipboard } from '../shared/clipboard.ts'
+import { Told } from '../shared/told.tsx'
 import { makeLinkTo } from '../uploads/link-making.ts'
 import { LinkActions } from '../uploads/list/link-actions.tsx'
 import type { View } from '../uploads/list/view.ts'
@@ -39,9 +40,7 @@ export function OneLink({ items, receipts, view, made, show }: OneLinkProps) {
         note={noteOf(made, texts)}
         texts={texts}
       />
-      <p className="small quiet" role="status">
-        {made.isCopied ? texts.oneLink.copied : texts.oneLink.made}
-      </p>
+      <Told className="small quiet">{made.isCopied ? texts.oneLink.copied : texts.oneLink.made}</Told>
     </section>
   )
 }
@@ -156,9 +155,7 @@ function Making({ done, receipts, show, view: { texts, words } }: MakingProps) {
           {isOpen ? submitButton : null}
         </div>
       </details>
-      <p className="small failure" role="status">
-        {step === 'failed' ? oneLink.failed : null}
-      </p>
+      {step === 'failed' ? <Told className="small failure">{oneLink.failed}</Told> : null}
     </form>
   )
 }

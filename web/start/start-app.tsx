@@ -51,7 +51,12 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
 
   const receiptOf = useCallback((link: string) => receipts.find(link)?.receipt ?? null, [receipts])
   const listed = { items, made, receipts: data.isSignedIn ? null : receipts }
-  const oneLink = link === null ? <OneLink {...listed} show={setMade} view={view} /> : null
+  const oneLink =
+    link === null ? (
+      <div className="one-link-place" data-heir=".one-link .copy">
+        <OneLink {...listed} show={setMade} view={view} />
+      </div>
+    ) : null
 
   return (
     <ThemeProvider>

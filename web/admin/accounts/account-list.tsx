@@ -43,9 +43,8 @@ export function AccountList() {
           label={accounts.invited}
           title={accounts.invite}
           verb={accounts.invite}
-        >
-          <p>{accounts.inviteWhy}</p>
-        </LinkDialog>
+          why={accounts.inviteWhy}
+        />
       ) : null}
     </PageSection>
   )

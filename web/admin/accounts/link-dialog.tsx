@@ -12,6 +12,7 @@ import { useMoments } from '../use-moments.ts'
 
 interface LinkDialogProps {
   readonly title: string
+  readonly why: string
   readonly verb: string
   /** What the link is for. */
   readonly label: string
@@ -20,13 +21,13 @@ interface LinkDialogProps {
   readonly close: () => void
   /** Throws RequestFailure. */
   readonly act: () => Promise<OneTimeLink>
-  /** What is said, and may be chosen, before. */
-  readonly children: ReactNode
+  /** What may be chosen before. */
+  readonly children?: ReactNode
 }
 
 /** Makes a link that works once, and shows it this once. */
 export function LinkDialog(props: LinkDialogProps) {
-  const { title, verb, label, isDeletion = false, close, act, children } = props
+  const { title, why, verb, label, isDeletion = false, close, act, children } = props
   const { texts } = useAdmin()
   const [link, setLink] = useState<OneTimeLink | null>(null)
   const { problem, isBusy, attempt } = useAttempt()
@@ -37,6 +38,7 @@ export function LinkDialog(props: LinkDialogProps) {
       isHeld={link !== null}
       isWide={link !== null}
       title={title}
+      why={link === null ? why : label}
     >
       {link === null ? (
         <>
@@ -46,24 +48,24 @@ export function LinkDialog(props: LinkDialogProps) {
             cancel={close}
             cancelText={texts.common.cancel}
             act={() => void attempt(act, setLink)}
+            isAsking
             isDeletion={isDeletion}
             isDisabled={isBusy}
             verb={verb}
           />
         </>
       ) : (
-        <MadeLink close={close} label={label} link={link} />
+        <MadeLink close={close} link={link} />
       )}
     </Dialog>
   )
 }
 
-function MadeLink({ link, label, close }: { link: OneTimeLink } & Pick<LinkDialogProps, 'label' | 'close'>) {
+function MadeLink({ link, close }: { link: OneTimeLink } & Pick<LinkDialogProps, 'close'>) {
   const { texts } = useAdmin()
   const moment = useMoments()
   return (
     <>
-      <p>{label}</p>
       <CodeBox label={texts.link.label} text={link.url} />
       <p className="quiet">
         {texts.link.once} {fill(texts.link.ends, { time: moment(link.expires_at) })}

@@ -46,12 +46,17 @@ function RemoveDialog({ account, close }: { account: AdminAccount; close: () => 
   }
 
   return (
-    <Dialog close={close} closeText={common.close} title={fill(names.removeOf, { name: account.username })}>
-      <p>{fill(names.removeSure, what)}</p>
+    <Dialog
+      close={close}
+      closeText={common.close}
+      title={fill(names.removeOf, { name: account.username })}
+      why={fill(names.removeSure, what)}
+    >
       <form className="dialog-form" onSubmit={submit}>
         <TextInput
           autoCapitalize="none"
           autoComplete="off"
+          data-autofocus
           label={fill(names.typeName, { name: account.username })}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
           required

@@ -45,8 +45,8 @@ export function ResetPart({ account, changed }: ResetPartProps) {
           label={texts.resetDone}
           title={fill(texts.resetOf, { name: account.username })}
           verb={texts.resetButton}
+          why={texts.resetSure}
         >
-          <p>{texts.resetSure}</p>
           <CheckField
             isChecked={besides.second_factor}
             text={texts.secondFactor}

@@ -1,6 +1,6 @@
-import { type ReactNode, useCallback, useEffect, useRef } from 'react'
+import { type ReactNode, useCallback } from 'react'
 import { Loaded } from '../../shared/app/loaded.tsx'
-import { type Answered, useAnswer } from '../../shared/app/use-answer.ts'
+import { useAnswer } from '../../shared/app/use-answer.ts'
 import { askedPage } from './address.ts'
 import type { Page } from './paged.ts'
 import { Pager } from './pager.tsx'
@@ -21,11 +21,10 @@ export function PagedList<Item>(props: PagedListProps<Item>) {
   const { fetchPage, empty, pageName = 'page', children } = props
   const fetchIt = useCallback(() => fetchPage(askedPage(pageName)), [fetchPage, pageName])
   const { answered, again } = useAnswer(fetchIt)
-  const list = useFocusKept(answered)
   return (
     <Loaded again={again} answered={answered}>
       {({ data, pagination }) => (
-        <div className="paged" ref={list} tabIndex={-1}>
+        <div className="paged">
           {data.length === 0 ? (
             <p className="quiet">{empty}</p>
           ) : (
@@ -36,16 +35,4 @@ export function PagedList<Item>(props: PagedListProps<Item>) {
       )}
     </Loaded>
   )
-}
-
-/** Who works by keyboard goes on at the list when the row that they were at is gone from it. */
-function useFocusKept<T>(answered: Answered<T>) {
-  const list = useRef<HTMLDivElement>(null)
-  const shown = useRef<Answered<T>>(answered)
-  useEffect(() => {
-    const isAnew = shown.current.kind === 'there' && shown.current !== answered
-    shown.current = answered
-    if (isAnew && document.activeElement === document.body) list.current?.focus()
-  }, [answered])
-  return list
 }

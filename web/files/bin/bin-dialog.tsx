@@ -1,9 +1,11 @@
 import { Button } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import type { BinEntry } from '../../../src/contract/bin.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { escapeTo } from '../../shared/escape-to.ts'
 import { FileName } from '../../shared/file-name.tsx'
+import { Told } from '../../shared/told.tsx'
 import { fill } from '../../shared/words.ts'
 import { FilesDialog } from '../dialogs/dialog.tsx'
 import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
@@ -25,6 +27,7 @@ function useBin() {
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [homeless, setHomeless] = useState<BinEntry | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
+  const [done, setDone] = useState<string | null>(null)
   const oneAtATime = useOneAtATime()
   const failed = (error: unknown) => setProblem(failureText(error, texts))
 
@@ -49,9 +52,10 @@ function useBin() {
   // It is read when it is opened.
   useEffect(() => read(1), [])
 
-  /** Does it, and takes the entry off the list when that is done. */
-  function dealWith(entry: BinEntry, act: () => Promise<string | null>): void {
+  /** Does it, and takes the entry off the list when that is done. `said`: what is said then, with the name. */
+  function dealWith(entry: BinEntry, act: () => Promise<string | null>, said: string): void {
     setProblem(null)
+    setDone(null)
     act().then((code) => {
       // Another one may be told where to go meanwhile.
       if (code === 'FOLDER_NOT_FOUND') setHomeless(entry)
@@ -61,6 +65,8 @@ function useBin() {
         return
       }
       setEntries((before) => before?.filter(({ id }) => id !== entry.id) ?? null)
+      setDone(fill(said, { name: entry.name }))
+      manager.operations.withdrawUndo((deed) => isLostWith(deed, entry.id))
       void manager.refresh()
     }, failed)
   }
@@ -86,6 +92,7 @@ function useBin() {
     homeless,
     forgetHomeless: () => setHomeless(null),
     problem,
+    done,
   }
 }
 
@@ -93,19 +100,20 @@ function useBin() {
 export function BinDialog({ close }: { close: () => void }) {
   const { texts } = useFiles()
   const { bin } = texts
-  const { entries, hasMore, readMore, dealWith, empty, homeless, forgetHomeless, problem } = useBin()
+  const { entries, hasMore, readMore, dealWith, empty, homeless, forgetHomeless, problem, done } = useBin()
   const [asked, setAsked] = useState<number | null>(null)
   const isEmpty = entries?.length === 0 && !hasMore
 
   return (
     <FilesDialog close={close} isWide title={bin.title}>
       <ProblemMessage isSmall text={problem} />
+      {done === null ? null : <Told className="small quiet">{done}</Told>}
       {homeless === null ? null : (
         <RestoreTo
           cancel={forgetHomeless}
           entry={homeless}
           key={homeless.id}
-          restore={(to: Place) => dealWith(homeless, () => restoreEntry(homeless, to))}
+          restore={(to: Place) => dealWith(homeless, () => restoreEntry(homeless, to), bin.restored)}
         />
       )}
       {isEmpty ? <p className="quiet">{bin.emptyWhy}</p> : null}
@@ -137,13 +145,22 @@ export function BinDialog({ close }: { close: () => void }) {
 function EmptyBin({ empty }: { empty: (emptied: () => void) => void }) {
   const { bin } = useFiles().texts
   const [isSure, setIsSure] = useState(false)
+  const warning = useId()
 
   return (
     <>
       {isSure ? (
         <>
-          <p className="small">{bin.sureWhy}</p>
-          <Button onClick={() => setIsSure(false)} variant="default">
+          <p className="small" id={warning}>
+            {bin.sureWhy}
+          </p>
+          <Button
+            aria-describedby={warning}
+            autoFocus
+            onClick={() => setIsSure(false)}
+            onKeyDown={escapeTo(() => setIsSure(false))}
+            variant="default"
+          >
             {bin.keep}
           </Button>
         </>
@@ -165,24 +182,19 @@ interface BinRowProps {
   readonly isAsked: boolean
   readonly ask: () => void
   readonly keep: () => void
-  readonly deal: (entry: BinEntry, act: () => Promise<string | null>) => void
+  readonly deal: (entry: BinEntry, act: () => Promise<string | null>, said: string) => void
 }
 
 function BinRow({ entry, deal, isAsked, ask, keep }: BinRowProps) {
-  const { texts, words, manager } = useFiles()
+  const { texts, words } = useFiles()
   const times = useTimes()
   const { bin } = texts
   const { kind, name, size, restoring, expires_at } = entry
   const fate = restoring ? bin.returning : fill(bin.until, { day: times.short(expires_at) })
-  async function deleteForGood(): Promise<string | null> {
-    const code = await deleteEntry(entry)
-    if (code === null) manager.operations.withdrawUndo((deed) => isLostWith(deed, entry.id))
-    return code
-  }
 
   if (isAsked) {
     return (
-      <li className="bin-row bin-asked">
+      <li className="bin-row bin-asked" onKeyDown={escapeTo(keep)}>
         <span className="plain-words" role="alert">
           <span>{fill(bin.askOne, { name })}</span>
           <span className="small quiet">{bin.sureWhy}</span>
@@ -194,7 +206,7 @@ function BinRow({ entry, deal, isAsked, ask, keep }: BinRowProps) {
           aria-label={`${bin.delete}: ${name}`}
           className="tool"
           color="red"
-          onClick={() => deal(entry, deleteForGood)}
+          onClick={() => deal(entry, () => deleteEntry(entry), bin.deleted)}
         >
           {bin.delete}
         </Button>
@@ -215,7 +227,7 @@ function BinRow({ entry, deal, isAsked, ask, keep }: BinRowProps) {
           <Button
             aria-label={`${bin.restore}: ${name}`}
             className="tool"
-            onClick={() => deal(entry, () => restoreEntry(entry))}
+            onClick={() => deal(entry, () => restoreEntry(entry), bin.restored)}
             variant="default"
           >
             {bin.restore}

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import { type Place, TOP } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
-import { branches, createFolderTree, type TreeBranch, treeMove } from './folder-tree.ts'
+import { branches, createFolderTree, type FolderTree, type TreeBranch, treeMove } from './folder-tree.ts'
 
 interface FolderTreeViewProps {
   /** The folder that is listed, or chosen. */
@@ -20,23 +20,14 @@ const NOTHING = createFolderTree([])
 export function FolderTreeView({ at, choose, drops = false, isClosed }: FolderTreeViewProps) {
   const { texts, shown } = useFiles()
   const tree = shown.tree ?? NOTHING
-  const [open, setOpen] = useState<ReadonlySet<Place>>(new Set())
+  const [open, setOpen] = useState<ReadonlySet<Place>>(() => new Set(above(tree, at)))
   const [focus, setFocus] = useState<Place>(at)
   const lines = useRef(new Map<Place, HTMLElement>())
   const rows = useMemo(() => branches(tree, open), [tree, open])
 
   useEffect(() => {
     setFocus(at)
-    setOpen(
-      (before) =>
-        new Set([
-          ...before,
-          ...tree
-            .path(at)
-            .slice(0, -1)
-            .map(({ id }) => id),
-        ]),
-    )
+    setOpen((before) => new Set([...before, ...above(tree, at)]))
   }, [tree, at])
 
   function setIsOpen(place: Place, isOpen: boolean): void {
@@ -91,6 +82,14 @@ export function FolderTreeView({ at, choose, drops = false, isClosed }: FolderTr
   )
 }
 
+/** The folders that have to be open for one to be shown. */
+function above(tree: FolderTree, place: Place): readonly Place[] {
+  return tree
+    .path(place)
+    .slice(0, -1)
+    .map(({ id }) => id)
+}
+
 interface BranchLineProps {
   readonly branch: TreeBranch
   readonly isHere: boolean
@@ -121,6 +120,7 @@ function BranchLine({ branch, isHere, isClosed, isDrop, isReached, ...on }: Bran
       aria-selected={isHere}
       aria-setsize={branch.siblings}
       className="branch"
+      data-autofocus={isReached || undefined}
       data-drop={isDrop ? branch.id : undefined}
       onClick={on.choose}
       onFocus={on.onFocus}

@@ -3,6 +3,7 @@ import { Fragment, useEffect, useState } from 'react'
 import type { Link } from '../../../src/contract/links.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { escapeTo } from '../../shared/escape-to.ts'
 import { refusedRequest } from '../../shared/fetch-json.ts'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
@@ -184,7 +185,7 @@ function AskedRow({ link, keep, revoke }: AskedRowProps) {
   const title = useLinkTitle(link)
   const { links } = texts
   return (
-    <li className="bin-row bin-asked">
+    <li className="bin-row bin-asked" onKeyDown={escapeTo(keep)}>
       <span className="plain-words" role="alert">
         <span>{fill(links.ask, { name: title })}</span>
         <span className="small quiet">{links.askWhy}</span>

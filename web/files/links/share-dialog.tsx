@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
+import { Told } from '../../shared/told.tsx'
 import { fill } from '../../shared/words.ts'
 import { CopyButton, LinkActions } from '../../uploads/list/link-actions.tsx'
 import { FilesDialog } from '../dialogs/dialog.tsx'
@@ -40,9 +41,9 @@ function MadeLink({ made: { link, password }, close }: { made: Made; close: () =
 
   return (
     <div className="share-made" ref={place}>
-      <p className="small" role="status">
+      <Told className="small">
         {end} {link.max_downloads === null ? '' : words.count(link.max_downloads, share.madeFor)}
-      </p>
+      </Told>
       <LinkActions isMain link={link.url} name={link.title} note={null} texts={data.uploads} />
       {password === null ? null : (
         <>

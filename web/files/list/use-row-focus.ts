@@ -36,7 +36,9 @@ export function useRowFocus(grid: RefObject<HTMLElement | null>, focus: number, 
 
   return useCallback(() => {
     isDue.current = true
-  }, [isDue])
+    // Where the window scrolls, the list may be partly outside it.
+    grid.current?.scrollIntoView({ block: 'nearest' })
+  }, [grid, isDue])
 }
 
 /** Gives the focus to an element that stands where there is no list. */

@@ -25,6 +25,7 @@ export function NewWebhookDialog({ close, then }: NewWebhookDialogProps) {
       isWide={secret !== null}
       key={secret === null ? 'form' : 'added'}
       title={secret === null ? form.title : form.added}
+      why={secret === null ? undefined : form.addedWhy}
     >
       {secret === null ? (
         <WebhookForm
@@ -41,7 +42,6 @@ export function NewWebhookDialog({ close, then }: NewWebhookDialogProps) {
         />
       ) : (
         <>
-          <p>{form.addedWhy}</p>
           <CodeBox label={form.secret} text={secret} />
           <div className="dialog-actions">
             <Button onClick={close} variant="default">

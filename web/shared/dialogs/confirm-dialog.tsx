@@ -31,13 +31,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   }
 
   return (
-    <Dialog close={close} closeText={texts.close} title={title}>
-      <p>{why}</p>
+    <Dialog close={close} closeText={texts.close} title={title} why={why}>
       <ProblemMessage text={problem} />
       <DialogActions
         cancel={close}
         cancelText={texts.cancel}
         act={confirm}
+        isAsking
         isDeletion={isDeletion}
         isDisabled={isBusy}
         verb={verb}

@@ -8,14 +8,16 @@ interface DialogActionsProps {
   readonly act?: () => void
   readonly isDisabled: boolean
   readonly isDeletion?: boolean
+  /** Whether the dialog opens on Cancel, as one that only asks. */
+  readonly isAsking?: boolean
 }
 
 /** The buttons at the end of a dialog. */
 export function DialogActions(props: DialogActionsProps) {
-  const { cancelText, cancel, verb, act, isDisabled, isDeletion = false } = props
+  const { cancelText, cancel, verb, act, isDisabled, isDeletion = false, isAsking = false } = props
   return (
     <div className="dialog-actions">
-      <Button onClick={cancel} type="button" variant="default">
+      <Button data-autofocus={isAsking || undefined} onClick={cancel} type="button" variant="default">
         {cancelText}
       </Button>
       <Button

@@ -3,6 +3,8 @@ import { Drawing } from '../drawings/drawing.tsx'
 
 interface DialogProps {
   readonly title: string
+  /** What it asks or tells, read out with the title when it opens. */
+  readonly why?: ReactNode
   readonly close: () => void
   /** Label of the close button. */
   readonly closeText: string
@@ -13,17 +15,20 @@ interface DialogProps {
 }
 
 /**
- * Modal dialog. The browser keeps the focus inside, initially on the element marked `data-autofocus`, and
- * restores it afterwards.
+ * Modal dialog. The browser keeps the focus inside, initially on the element marked `data-autofocus`, else on
+ * the title, where no key does anything, and restores it afterwards.
  */
-export function Dialog({ title, close, closeText, children, isWide = false, isHeld = false }: DialogProps) {
-  const heading = useId()
+export function Dialog(props: DialogProps) {
+  const { title, why, close, closeText, children, isWide = false, isHeld = false } = props
+  const ids = useId()
+  const heading = `${ids}-title`
   const dialog = useRef<HTMLDialogElement>(null)
 
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
-    element?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
+    const first = element?.querySelector('[data-autofocus]') ?? element?.querySelector('h2')
+    if (first instanceof HTMLElement) first.focus()
     return () => element?.close()
   }, [])
 
@@ -40,6 +45,7 @@ export function Dialog({ title, close, closeText, children, isWide = false, isHe
 
   return (
     <dialog
+      aria-describedby={why === undefined ? undefined : `${ids}-why`}
       aria-labelledby={heading}
       className="dialog"
       data-wide={isWide || undefined}
@@ -53,13 +59,16 @@ export function Dialog({ title, close, closeText, children, isWide = false, isHe
     >
       <div className="dialog-content">
         <div className="dialog-head">
-          <h2 id={heading}>{title}</h2>
+          <h2 id={heading} tabIndex={-1}>
+            {title}
+          </h2>
           {isHeld ? null : (
             <button aria-label={closeText} className="icon-button" onClick={close} type="button">
               <Drawing of="cross" />
             </button>
           )}
         </div>
+        {why === undefined ? null : <p id={`${ids}-why`}>{why}</p>}
         {children}
       </div>
     </dialog>

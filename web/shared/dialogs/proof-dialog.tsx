@@ -7,6 +7,7 @@ import { useAnswer } from '../app/use-answer.ts'
 import { AttemptFailure, useAttempt } from '../app/use-attempt.ts'
 import { knowsPasskeys } from '../passkey-support.ts'
 import { PasswordField } from '../password-field.tsx'
+import { Told } from '../told.tsx'
 import { fill } from '../words.ts'
 import { Dialog } from './dialog.tsx'
 import { fetchWays, proveByPasskey, proveByPassword, type Ways } from './proof.ts'
@@ -24,8 +25,7 @@ export function ProofDialog({ end }: ProofDialogProps) {
   const { texts } = useApp()
   const { answered, again } = useAnswer(fetchWays)
   return (
-    <Dialog close={() => end(false)} closeText={texts.close} title={texts.proof.title}>
-      <p>{texts.proof.why}</p>
+    <Dialog close={() => end(false)} closeText={texts.close} title={texts.proof.title} why={texts.proof.why}>
       <Loaded again={again} answered={answered}>
         {(ways) => <WaysOf end={end} ways={ways} />}
       </Loaded>
@@ -151,11 +151,7 @@ function OtherWay({ name, ways, proved }: WayProps & { readonly name: string; re
       >
         {fill(proof.other, { name })}
       </Button>
-      {isThere ? (
-        <p className="small quiet" role="status">
-          {proof.waiting}
-        </p>
-      ) : null}
+      {isThere ? <Told className="small quiet">{proof.waiting}</Told> : null}
     </>
   )
 }

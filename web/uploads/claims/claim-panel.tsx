@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import { Told } from '../../shared/told.tsx'
 import type { Words } from '../../shared/words.ts'
 import type { ReceiptStore } from '../receipts.ts'
 import { storage } from '../storage.ts'
@@ -39,7 +40,7 @@ export function ClaimPanel({ receipts, texts, words, className, changed }: Claim
   if (step === 'over' || files.length === 0) return null
   return (
     <div className={className} data-claim={typeof step === 'string' ? step : 'moved'}>
-      <div role="status">{said(step, files.length, texts, words)}</div>
+      <Told className="notice-words">{said(step, files.length, texts, words)}</Told>
       <div className="notice-actions">
         {step === 'offered' ? (
           <>

@@ -46,11 +46,17 @@ function sentence(items: readonly UploadItem[], last: Kinds, view: View): Senten
     return { text: words.count(items.length, texts.uploaded), about: null }
   }
   const [told] = [...TOLD.flatMap(are), ...done]
-  if (told !== undefined) return { text: `${told.name}: ${view.state(told)}`, about: told }
+  if (told !== undefined) {
+    const text = `${told.name}: ${view.state(told)}`
+    const isEnd = items.length > 1 && items.every(({ state }) => ENDED.includes(state.kind))
+    return isEnd ? { text: `${text} ${view.outcome(items)}`, about: null } : { text, about: told }
+  }
   const begun = [...are('starting'), ...are('sending').filter(({ id }) => STOOD.includes(last.get(id) ?? ''))]
   return begun.length === 0 ? null : { text: words.count(begun.length, texts.uploading), about: null }
 }
 
 const TOLD = ['failed', 'interrupted', 'waiting', 'paused', 'cancelled', 'deleted'] as const
+/** Where the last upload ends so, it is said what became of all of them. */
+const ENDED: readonly string[] = ['done', 'failed']
 /** From these an upload goes on where others have only begun. */
 const STOOD: readonly string[] = ['interrupted', 'waiting', 'paused']

@@ -105,14 +105,20 @@ export function CopyButton({ text, label, copied, of, variant }: CopyButtonProps
 
   const said = isCopied ? copied : label
   return (
-    <Button
-      aria-label={of === undefined ? undefined : `${said}: ${of}`}
-      className="copy"
-      leftSection={<Drawing of={isCopied ? 'check' : 'copy'} />}
-      onClick={() => void copy()}
-      variant={variant}
-    >
-      {said}
-    </Button>
+    <>
+      <Button
+        aria-label={of === undefined ? undefined : `${said}: ${of}`}
+        className="copy"
+        leftSection={<Drawing of={isCopied ? 'check' : 'copy'} />}
+        onClick={() => void copy()}
+        variant={variant}
+      >
+        {said}
+      </Button>
+      {/* A button that is called something else now is announced by few screen readers. */}
+      <span className="off-screen" role="status">
+        {isCopied ? copied : ''}
+      </span>
+    </>
   )
 }

@@ -28,16 +28,26 @@ interface Action {
 /** Where a button stands among those of its row: no two have the same at once. */
 type Place = 'going' | 'ending' | 'deleting' | 'removing'
 
+/** The id of the line that says how an upload is, or what is asked about it. */
+export function stateId({ id }: UploadItem): string {
+  return `upload-state-${id}`
+}
+
+export function isAsked({ state }: UploadItem): boolean {
+  return state.kind === 'done' && state.deletion === 'asked'
+}
+
 /** What can be done about an upload in the state that it is in. */
 export function RowActions({ engine, item, texts }: RowActionsProps) {
   const { id, name, state } = item
   /** What comes for a button that was pressed has the same `place`, so that the focus stays there. */
   const button = (place: Place, { label, drawing, isMain = false, isDeletion = false, action }: Action) => (
     <Button
+      key={place}
       aria-label={`${label}: ${name}`}
       {...(isMain || isDeletion ? {} : { className: 'quiet-button' })}
       {...(isDeletion ? { color: 'red' } : {})}
-      key={place}
+      {...(place === 'ending' && isAsked(item) ? { 'aria-describedby': stateId(item) } : {})}
       leftSection={<Drawing of={drawing} />}
       onClick={() => engine.act(action)}
       variant={isMain || isDeletion ? 'light' : 'subtle'}

@@ -1,12 +1,13 @@
 import { Button, Progress } from '@mantine/core'
 import { memo } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { escapeTo } from '../../shared/escape-to.ts'
 import { FileName } from '../../shared/file-name.tsx'
 import { fill } from '../../shared/words.ts'
 import type { UploadEngine } from '../engine.ts'
 import type { UploadItem, UploadPhase } from '../upload-item.ts'
 import { LinkActions } from './link-actions.tsx'
-import { RowActions } from './row-actions.tsx'
+import { isAsked, RowActions, stateId } from './row-actions.tsx'
 import type { View } from './view.ts'
 
 interface UploadRowProps {
@@ -32,8 +33,11 @@ export const UploadLine = memo(function UploadRow(props: UploadRowProps) {
   return (
     <li
       className="upload"
-      data-asked={(state.kind === 'done' && state.deletion === 'asked') || undefined}
+      data-asked={isAsked(item) || undefined}
       data-state={state.kind}
+      onKeyDown={
+        isAsked(item) ? escapeTo(() => engine.act((list) => list.deletion(item.id, 'keep'))) : undefined
+      }
     >
       <div className="upload-name">
         <Drawing of={drawingOf(state)} />
@@ -49,7 +53,9 @@ export const UploadLine = memo(function UploadRow(props: UploadRowProps) {
             value={share(item)}
           />
         )}
-        <p className="upload-state small">{view.state(item)}</p>
+        <p className="upload-state small" id={stateId(item)}>
+          {view.state(item)}
+        </p>
         {state.kind === 'interrupted' && state.other !== null ? (
           <p className="failure small">{view.otherFile(item, state.other)}</p>
         ) : null}

@@ -84,9 +84,14 @@ export class View {
     const active = items.filter(isActive)
     if (this.#standstill({ items, total }) !== null) return words.count(active.length, texts.waiting)
     if (active.length > 0) return `${words.count(active.length, texts.uploading)} · ${this.percent(total)}`
+    const paused = items.filter(({ state }) => state.kind === 'paused').length
+    return paused > 0 ? words.count(paused, texts.pausedUploads) : this.outcome(items)
+  }
+
+  /** What became of uploads of which none moves any more. */
+  outcome(items: readonly UploadItem[]): string {
+    const { texts, words } = this
     const are = (kind: UploadItem['state']['kind']) => items.filter(({ state }) => state.kind === kind).length
-    const paused = are('paused')
-    if (paused > 0) return words.count(paused, texts.pausedUploads)
     const [well, badly] = [are('done'), are('failed')]
     const parts = [
       ...(well > 0 ? [words.count(well, texts.uploaded)] : []),
