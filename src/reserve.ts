@@ -40,9 +40,12 @@ export function createReserve(folder: string, floor: number): Reserve {
   }
 }
 
-/** Removes what there is of the reserve of a data folder, if its disk is full. */
+/** Removes what there is of the reserve of a data folder, if its disk is full. A folder that can only be read keeps it. */
 export async function giveUpReserve(folder: string): Promise<void> {
-  if ((await freeIn(folder)) < LOW) await rm(reserveIn(folder), { force: true })
+  if ((await freeIn(folder)) >= LOW) return
+  await rm(reserveIn(folder), { force: true }).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EROFS')) throw error
+  })
 }
 
 const reserveIn = (folder: string) => join(folder, 'reserve')

@@ -15,8 +15,7 @@ import { countsKeys, isForPeople, isOfApi, type Origins, type Route } from './ro
 
 const ASSETS = '/assets/{name}'
 /** Paths below which repeated and trailing slashes are ignored. */
-const TOLERANT =
-  /^\/(?:api\/v1|file\/delete|folder\/delete|d|f|l|r|files|settings|admin|sign-in|sign-up|docs)(?=\/|$)/
+const TOLERANT = /^\/(?:api\/v1|file\/delete|folder\/delete|d|f|l)(?=\/|$)/
 
 /** Answers any request and fills in its route. Never throws. */
 export type Router = (context: RequestContext) => Promise<Response | JsonAnswer>

@@ -50,10 +50,6 @@ describe('repeated and trailing slashes', () => {
       [`//d//${slug}?download=1`, `/d/${slug}?download=1`],
       [`/f/${folder}//?page=2`, `/f/${folder}?page=2`],
       ['/d/%0D%0Ax%20%2F/', '/d/%0D%0Ax%20%2F'],
-      ['/files/?folder=x', '/files?folder=x'],
-      ['/settings//keys/', '/settings/keys'],
-      ['/admin/', '/admin'],
-      ['/sign-in/', '/sign-in'],
     ] as const) {
       const answer = await visit(path)
       expect(answer.status).toBe(308)
@@ -61,7 +57,7 @@ describe('repeated and trailing slashes', () => {
     }
   })
 
-  test.each(['/health/', '/health//', '/v2//api/public/view', `/t//x`, '/keep//x'])(
+  test.each(['/health/', '/health//', '/sign-in/', '/v2//api/public/view', `/t//x`, '/files//'])(
     'mean what they say elsewhere: %s',
     async (path) => {
       const { status } = await visit(path, { headers: { accept: 'application/json' } })

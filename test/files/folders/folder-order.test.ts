@@ -58,17 +58,19 @@ async function mixedFolder(): Promise<string> {
 
 describe('files are sorted', () => {
   const newestFirst = ['gamma.txt', 'Alpha.txt', 'beta.txt']
+  const byName = ['Alpha.txt', 'beta.txt', 'gamma.txt']
 
   test.each([
-    ['', newestFirst],
+    ['', byName],
+    ['?sort=created_at', newestFirst],
     ['?sort=created_at&order=asc', newestFirst.toReversed()],
-    ['?sort=name', ['Alpha.txt', 'beta.txt', 'gamma.txt']],
-    ['?sort=name&order=desc', ['gamma.txt', 'beta.txt', 'Alpha.txt']],
+    ['?sort=name', byName],
+    ['?sort=name&order=desc', byName.toReversed()],
     ['?sort=size', ['beta.txt', 'gamma.txt', 'Alpha.txt']],
     ['?sort=size&order=asc', ['Alpha.txt', 'gamma.txt', 'beta.txt']],
     ['?sort=downloads', ['gamma.txt', 'Alpha.txt', 'beta.txt']],
     ['?sort=downloads&order=asc', ['beta.txt', 'Alpha.txt', 'gamma.txt']],
-    ['?sort=colour&order=sideways', newestFirst],
+    ['?sort=colour&order=sideways', byName],
   ])('by %p', async (query, names) => {
     const folder = await mixedFolder()
     expect(fileNames(await page(`/f/${folder}${query}`))).toEqual(names)
@@ -76,13 +78,13 @@ describe('files are sorted', () => {
 
   test('by links that turn around when they are followed again, and say how it is now', async () => {
     const folder = await mixedFolder()
-    const byName = ({ attributes }: HtmlElement) => /sort=name/.test(attributes.href ?? '')
-    const once = linkTo(await page(`/f/${folder}`), '.sorts a', byName)
+    const isBySize = ({ attributes }: HtmlElement) => /sort=size/.test(attributes.href ?? '')
+    const once = linkTo(await page(`/f/${folder}`), '.sorts a', isBySize)
     const sorted = await page(`/f/${folder}${once}`)
-    expect(fileNames(sorted)).toEqual(['Alpha.txt', 'beta.txt', 'gamma.txt'])
+    expect(fileNames(sorted)).toEqual(['beta.txt', 'gamma.txt', 'Alpha.txt'])
     expect(elements(sorted, '.sorts a[aria-current=true]')).toHaveLength(1)
-    const again = linkTo(sorted, '.sorts a[aria-current=true]', byName)
-    expect(fileNames(await page(`/f/${folder}${again}`))).toEqual(['gamma.txt', 'beta.txt', 'Alpha.txt'])
+    const again = linkTo(sorted, '.sorts a[aria-current=true]', isBySize)
+    expect(fileNames(await page(`/f/${folder}${again}`))).toEqual(['Alpha.txt', 'gamma.txt', 'beta.txt'])
   })
 })
 

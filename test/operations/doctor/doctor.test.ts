@@ -31,7 +31,8 @@ const inTheSite = z.object({
 const ON_DISK = '/var/tmp'
 
 /** Seconds of silence that a proxy must bear, and what those bear that shall not. A busy server answers in less. */
-const SILENCE = patient(2) / 1000
+const SILENCE = 3 + patient(1) / 1000
+/** HAProxy counts the pause in the body of the doctor's upload too. */
 const SHORTER = SILENCE / 2
 
 const problemsOf = (findings: readonly Finding[]) =>
