@@ -12,7 +12,7 @@ export async function uploadLinkPage(
   { pages, sharing }: { readonly pages: PagesPart; readonly sharing: Pick<SharingPart, 'linkContributors'> },
   { link }: Pick<OpenLink, 'link'>,
 ): Promise<Response> {
-  const { owner, terms, isFull } = await sharing.linkContributors.asking(link)
+  const { owner, terms, isFull, filesLeft } = await sharing.linkContributors.asking(link)
   const { maxFileSize } = call.site.config
   const view: UploadLinkView = {
     slug: link.slug,
@@ -27,6 +27,7 @@ export async function uploadLinkPage(
     types: terms.types,
     maxFileSize: Math.min(maxFileSize, terms.maxFileSize ?? maxFileSize, terms.maxSize ?? maxFileSize),
     isFull,
+    filesLeft,
   }
   return page(call.site, pages.render.uploadLinkPage(view, await pages.reader(call)))
 }

@@ -288,6 +288,8 @@ export interface UploadLinkView {
   readonly maxFileSize: number
   /** Whether it takes no more. */
   readonly isFull: boolean
+  /** How many files more it takes; null: no number is set. */
+  readonly filesLeft: number | null
 }
 
 export interface StartPageView {

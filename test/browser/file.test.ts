@@ -290,6 +290,12 @@ describeInBrowser(
           'a, "b"',
           '0',
         ])
+        // On paper all of it.
+        await page.emulateMedia({ media: 'print' })
+        const hidden =
+          '(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector(".stage"))'
+        expect(await page.evaluate<number>(hidden)).toBe(0)
+        expect(await page.locator('header.top').isVisible()).toBe(false)
       })
     })
 

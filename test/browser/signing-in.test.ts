@@ -141,6 +141,8 @@ describeInBrowser('signing in', (browser) => {
     await page.getByLabel('Password').fill('wrong')
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     expect(await page.getByRole('alert').textContent()).toContain('wrong')
+    expect(await page.title()).toBe('Error: Sign in · Holdfast')
+    await page.locator('[aria-invalid=true][aria-describedby=password-error]:focus').waitFor()
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.waitForURL(`${host.url}/files`)

@@ -90,6 +90,13 @@ describeInBrowser('the page of an upload link', (browser) => {
     expect(await tab.locator('.earlier').count()).toBe(0)
     await tab.close()
     await changeLink(host, key, link, { uploads: { max_files: 1 } })
+    await page.reload()
+    expect(await page.locator('.asking-facts').textContent()).toContain('Up to 1 file.')
+    await start.choose(
+      chosenFile('last.txt', Buffer.from('last')),
+      chosenFile('more.txt', Buffer.from('more')),
+    )
+    await page.getByText('This link takes only 1 more file.').waitFor()
     await start.choose(chosenFile('last.txt', Buffer.from('last')))
     await page.getByRole('button', { name: 'Send 1 file' }).click()
     await start.upload('last.txt').is('done')

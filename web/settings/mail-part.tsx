@@ -59,7 +59,7 @@ function AddressForm({ session, changed }: AddressProps) {
   const { mail } = texts
   const [address, setAddress] = useState('')
   const { given, ...present } = usePresentPassword(session)
-  const { problem, isBusy, attempt } = useAttempt()
+  const { problem, passwordProblem, isBusy, attempt } = useAttempt()
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -86,7 +86,7 @@ function AddressForm({ session, changed }: AddressProps) {
         value={address}
         withAsterisk={false}
       />
-      <PresentPassword {...present} />
+      <PresentPassword {...present} problem={passwordProblem} />
       <ProblemMessage text={problem} />
       <Button className="add" disabled={isBusy} type="submit">
         {mail.send}

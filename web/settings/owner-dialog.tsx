@@ -25,7 +25,7 @@ export function OwnerDialog<T>(props: OwnerDialogProps<T>) {
   const { session, title, why, verb, isDeletion = false, close, act, then } = props
   const { common } = useSettings().texts
   const { given, ...present } = usePresentPassword(session)
-  const { problem, isBusy, attempt } = useAttempt()
+  const { problem, passwordProblem, isBusy, attempt } = useAttempt()
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -35,7 +35,7 @@ export function OwnerDialog<T>(props: OwnerDialogProps<T>) {
   return (
     <Dialog close={close} closeText={common.close} title={title} why={why}>
       <form className="dialog-form" onSubmit={submit}>
-        <PresentPassword {...present} />
+        <PresentPassword {...present} problem={passwordProblem} />
         <ProblemMessage text={problem} />
         <DialogActions
           cancel={close}

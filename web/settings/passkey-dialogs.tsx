@@ -21,7 +21,7 @@ export function AddPasskeyDialog({ session, close, then }: DialogProps & { reado
   const { common, passkeys } = useSettings().texts
   const { given, ...present } = usePresentPassword(session)
   const [name, setName] = useState('')
-  const { problem, isBusy, attempt } = useAttempt()
+  const { problem, passwordProblem, isBusy, attempt } = useAttempt()
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -35,7 +35,7 @@ export function AddPasskeyDialog({ session, close, then }: DialogProps & { reado
     <Dialog close={close} closeText={common.close} title={passkeys.add}>
       <form className="dialog-form" onSubmit={submit}>
         <NameField hint={passkeys.nameHint} name={name} setName={setName} />
-        <PresentPassword {...present} />
+        <PresentPassword {...present} problem={passwordProblem} />
         <ProblemMessage text={problem} />
         <DialogActions cancel={close} cancelText={common.cancel} isDisabled={isBusy} verb={passkeys.make} />
       </form>

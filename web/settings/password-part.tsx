@@ -21,7 +21,7 @@ export function PasswordPart({ session, changed }: PasswordPartProps) {
   const { password } = texts
   const { given, ...present } = usePresentPassword(session)
   const [next, setNext] = useState('')
-  const { problem, isBusy, attempt } = useAttempt()
+  const { problem, passwordProblem, isBusy, attempt } = useAttempt()
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -41,7 +41,7 @@ export function PasswordPart({ session, changed }: PasswordPartProps) {
       <form className="dialog-form" onSubmit={submit}>
         {/* Tells password managers whose password it is. */}
         <input autoComplete="username" hidden readOnly value={session.username} />
-        <PresentPassword {...present} />
+        <PresentPassword {...present} problem={passwordProblem} />
         <div>
           <PasswordField
             autoComplete="new-password"

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { Session } from '../../src/contract/session.ts'
+import { useProblemField } from '../shared/app/use-problem-field.ts'
 import { PasswordField } from '../shared/password-field.tsx'
 import { useSettings } from './settings-context.ts'
 
@@ -9,17 +10,24 @@ export function usePresentPassword({ has_password: isThere }: Session) {
   return { given: isThere ? typed : null, typed, setTyped, isThere }
 }
 
-type PresentPasswordProps = Omit<ReturnType<typeof usePresentPassword>, 'given'>
+interface PresentPasswordProps extends Omit<ReturnType<typeof usePresentPassword>, 'given'> {
+  /** That it was wrong. */
+  readonly problem: string | null
+}
 
-export function PresentPassword({ typed, setTyped, isThere }: PresentPasswordProps) {
+export function PresentPassword({ typed, setTyped, isThere, problem }: PresentPasswordProps) {
   const { common } = useSettings().texts
+  const field = useProblemField(problem)
   if (!isThere) return <p className="quiet">{common.noPassword}</p>
   return (
     <PasswordField
       autoComplete="current-password"
       data-autofocus
+      error={problem}
+      errorProps={{ role: 'alert' }}
       label={common.presentPassword}
       onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      ref={field}
       required
       show={common.showPassword}
       value={typed}

@@ -25,7 +25,7 @@ export function RemoveAccountDialog({ session, close }: RemoveAccountDialogProps
   const { answered, again } = useAnswer(fetchOwnAccount)
   const [name, setName] = useState('')
   const { given, ...present } = usePresentPassword(session)
-  const { problem, isBusy, attempt } = useAttempt()
+  const { problem, passwordProblem, isBusy, attempt } = useAttempt()
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -56,7 +56,7 @@ export function RemoveAccountDialog({ session, close }: RemoveAccountDialogProps
           value={name}
           withAsterisk={false}
         />
-        <PresentPassword {...present} />
+        <PresentPassword {...present} problem={passwordProblem} />
         <ProblemMessage text={problem} />
         <DialogActions
           cancel={close}

@@ -19,7 +19,7 @@ export function UsernamePart({ session, changed }: UsernamePartProps) {
   const { account } = texts
   const [name, setName] = useState(session.username)
   const { given, ...present } = usePresentPassword(session)
-  const { problem, isBusy, attempt } = useAttempt()
+  const { problem, passwordProblem, isBusy, attempt } = useAttempt()
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -50,7 +50,7 @@ export function UsernamePart({ session, changed }: UsernamePartProps) {
           value={name}
           withAsterisk={false}
         />
-        <PresentPassword {...present} />
+        <PresentPassword {...present} problem={passwordProblem} />
         <ProblemMessage text={problem} />
         <Button className="add" disabled={isBusy || name === session.username} type="submit">
           {account.change}

@@ -23,6 +23,8 @@ export interface AskingLink {
   readonly accept: string | null
   /** Whether it takes no more. */
   readonly isFull: boolean
+  /** How many files more it takes, from when the page came; null: no number is set. */
+  readonly filesLeft: number | null
 }
 
 export interface AskedField {

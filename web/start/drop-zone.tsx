@@ -13,8 +13,8 @@ interface DropZoneProps {
   readonly open: () => void
   /** Whether files are held over the page. */
   readonly isOver: boolean
-  /** Whether nothing was in what was dropped last. */
-  readonly isNothing: boolean
+  /** Why nothing came of what was dropped or chosen last. */
+  readonly told: string | null
   /** Below a list: a strip to add more. */
   readonly isSmall: boolean
   /** Of an upload link; null on the start page. */
@@ -25,7 +25,7 @@ interface DropZoneProps {
  * The place to drop or choose files. Its field fills it, so that without a script browsers take a dropped file there,
  * and the form sends it.
  */
-export function DropZone({ texts, add, open, isOver, isNothing, isSmall, link }: DropZoneProps) {
+export function DropZone({ texts, add, open, isOver, told, isSmall, link }: DropZoneProps) {
   const [isAlive, setIsAlive] = useState(false)
   const files = useRef<HTMLInputElement>(null)
   const photos = useRef<HTMLInputElement>(null)
@@ -108,7 +108,7 @@ export function DropZone({ texts, add, open, isOver, isNothing, isSmall, link }:
         </div>
         {isAlive ? (
           <p className="zone-nothing" role="status">
-            {isNothing ? texts.nothingDropped : null}
+            {told}
           </p>
         ) : null}
         {isSmall ? null : <p className="zone-paste quiet with-mouse">{texts.paste}</p>}

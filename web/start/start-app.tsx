@@ -19,6 +19,7 @@ import { OneLink, showsMade } from './one-link.tsx'
 import { pastedFiles } from './pasted.ts'
 import { TypedText } from './typed-text.tsx'
 import { useDrop } from './use-drop.ts'
+import { useRoom } from './use-room.ts'
 
 interface StartAppProps {
   readonly data: StartPageData
@@ -38,7 +39,11 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
   const asks = link !== null && link.fields.length > 0
   const begin = useBeginning(engine)
   const sending = useHeld(begin)
-  const add = asks ? sending.hold : begin
+  const { add, refused, giveBack } = useRoom(link?.filesLeft ?? null, items, asks ? sending.hold : begin)
+  const discard = () => {
+    giveBack(sending.held.length)
+    sending.discard()
+  }
   useEffect(() => add(early), [add, early])
   const { isOver, isEmpty: isNothing } = useDrop(add, items.length + sending.held.length)
   usePaste(data, add)
@@ -70,11 +75,19 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
         />
       )}
       {items.length > 1 ? null : oneLink}
-      {asks ? <AskedFields answers={answers} fields={link.fields} sending={sending} view={view} /> : null}
+      {asks ? (
+        <AskedFields answers={answers} fields={link.fields} sending={{ ...sending, discard }} view={view} />
+      ) : null}
       {link?.isFull ? null : (
         <DropZone
           add={add}
-          isNothing={isNothing}
+          told={
+            refused === null
+              ? isNothing
+                ? data.texts.nothingDropped
+                : null
+              : view.words.count(refused, data.texts.tooMany)
+          }
           isOver={isOver}
           isSmall={!isEmpty || sending.held.length > 0}
           link={link}

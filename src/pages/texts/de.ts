@@ -10,6 +10,7 @@ export const de: Texts = {
   common: {
     toStart: 'Zur Startseite',
     copyLink: 'Link kopieren',
+    errorTitle: 'Fehler: {title}',
     copied: 'Kopiert',
     copyFailed: 'Der Browser hat das Kopieren nicht erlaubt. Markiere den Link und kopiere ihn von Hand.',
     barriers: {
@@ -42,6 +43,10 @@ export const de: Texts = {
       choose: 'Dateien auswählen, Link erhalten',
       dropNow: 'Zum Hochladen loslassen',
       addMore: 'Weitere ablegen oder auswählen',
+      tooMany: {
+        one: 'Dieser Link nimmt nur noch {count} Datei an.',
+        other: 'Dieser Link nimmt nur noch {count} Dateien an.',
+      },
       nothingDropped: 'In dem, was du abgelegt hast, sind keine Dateien.',
       chooseFiles: 'Dateien auswählen',
       choosePhotos: 'Fotos und Videos',

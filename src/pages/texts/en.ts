@@ -13,6 +13,7 @@ export const en = {
     tryAgain: 'Try again',
     showPassword: 'Show what is typed',
     copyLink: 'Copy link',
+    errorTitle: 'Error: {title}',
     copied: 'Copied',
     copyFailed: 'The browser did not allow copying. Select the link and copy it by hand.',
     barriers: {
@@ -42,6 +43,10 @@ export const en = {
       choose: 'Choose files to get a link',
       dropNow: 'Let go to upload',
       addMore: 'Drop or choose more',
+      tooMany: {
+        one: 'This link takes only {count} more file.',
+        other: 'This link takes only {count} more files.',
+      },
       nothingDropped: 'There are no files in what you dropped.',
       chooseFiles: 'Choose files',
       choosePhotos: 'Photos and videos',

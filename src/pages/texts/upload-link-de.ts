@@ -7,6 +7,7 @@ export const uploadLinkDe: UploadLinkTexts = {
   kinds: 'Nur diese Arten: {kinds}.',
   mediaTypes: { 'image/*': 'Bilder', 'video/*': 'Videos', 'audio/*': 'Tonaufnahmen', 'text/*': 'Texte' },
   full: 'Über diesen Link wird nichts mehr angenommen. Wende dich an die Person, die ihn geschickt hat.',
+  most: { one: 'Bis zu {count} Datei.', other: 'Bis zu {count} Dateien.' },
   received: 'Die Datei ist angekommen.',
   labels: { sender: 'Dein Name', address: 'Deine E-Mail-Adresse', reference: 'Kennzeichen' },
   optional: '{label} (freiwillig)',

@@ -5,6 +5,7 @@ export const uploadLinkEn = {
   kinds: 'Only these kinds: {kinds}.',
   mediaTypes: { 'image/*': 'pictures', 'video/*': 'videos', 'audio/*': 'sound', 'text/*': 'texts' },
   full: 'This link takes no more files. Ask the person who sent it.',
+  most: { one: 'Up to {count} file.', other: 'Up to {count} files.' },
   received: 'The file has arrived.',
   labels: { sender: 'Your name', address: 'Your e-mail address', reference: 'Reference' },
   optional: '{label} (optional)',

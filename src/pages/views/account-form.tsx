@@ -30,20 +30,26 @@ export function AccountFormPage({ view, context }: FormProps) {
     texts: { passkeyFailed: texts.passkeyFailed, strength, claim: texts.claim },
   }
   const problem = problemOf(view, context)
+  const field = fieldOfProblem(view)
   return (
-    <Layout context={context} head={<NoIndex />} scripted={{ page: 'sign-in', data }} title={title}>
+    <Layout
+      context={context}
+      head={<NoIndex />}
+      scripted={{ page: 'sign-in', data }}
+      title={titleOf(title, problem, context)}
+    >
       <main className="message account">
         <h1>{title}</h1>
         <p className="quiet">{why}</p>
         {view.isPasswordSet && problem === null ? <p role="status">{texts.passwordSet}</p> : null}
-        {problem === null ? null : (
+        {problem === null || field !== null ? null : (
           <p className="failure" role="alert">
             {problem}
           </p>
         )}
         <form action={view.action} method="post">
           <input name="next" type="hidden" value={view.next} />
-          <Fields context={context} view={view} />
+          <Fields context={context} field={field} problem={problem} view={view} />
           {view.kind === 'signUp' ? (
             <label className="check" hidden id={CLAIM}>
               <input defaultChecked type="checkbox" />
@@ -60,11 +66,27 @@ export function AccountFormPage({ view, context }: FormProps) {
   )
 }
 
-function Fields({ view, context }: FormProps) {
+interface FieldsProps extends FormProps {
+  readonly problem: string | null
+  /** Where the problem is; null: nowhere in particular. */
+  readonly field: FieldName | null
+}
+
+type FieldName = 'username' | 'password' | 'code'
+
+/** The field to type into next has the focus, and says what is wrong with it. */
+function Fields({ view, context, problem, field }: FieldsProps) {
+  const start = field ?? firstField(view)
+  const told = (name: FieldName) => ({
+    autoFocus: name === start,
+    error: name === field ? problem : null,
+    errorProps: { role: 'alert' },
+  })
   const texts = context.texts.account
   if (view.kind === 'code') {
     return (
       <TextInput
+        {...told('code')}
         autoComplete="one-time-code"
         description={texts.codeHint}
         id="code"
@@ -80,6 +102,7 @@ function Fields({ view, context }: FormProps) {
     <>
       {view.kind === 'setPassword' ? null : (
         <TextInput
+          {...told('username')}
           autoCapitalize="none"
           autoComplete="username"
           defaultValue={view.username}
@@ -91,6 +114,7 @@ function Fields({ view, context }: FormProps) {
         />
       )}
       <PasswordField
+        {...told('password')}
         autoComplete={isNew ? 'new-password' : 'current-password'}
         description={isNew ? texts.passwordHint : undefined}
         id="password"
@@ -107,6 +131,30 @@ function Fields({ view, context }: FormProps) {
       ) : null}
     </>
   )
+}
+
+function firstField({ kind, username }: AccountFormView): FieldName {
+  if (kind === 'code') return 'code'
+  return kind === 'setPassword' || username !== '' ? 'password' : 'username'
+}
+
+function fieldOfProblem({ kind, error }: AccountFormView): FieldName | null {
+  switch (error?.code) {
+    case 'WRONG_PASSWORD':
+      return 'password'
+    case 'DUPLICATE_NAME':
+    case 'INVALID_NAME':
+      return 'username'
+    case 'WRONG_CODE':
+      return kind === 'code' ? 'code' : null
+    default:
+      return null
+  }
+}
+
+/** What a form says after it was sent is told with its title. */
+export function titleOf(title: string, problem: string | null, { texts }: PageContext): string {
+  return problem === null ? title : fill(texts.common.errorTitle, { title })
 }
 
 function OtherWays({ view, context }: FormProps) {

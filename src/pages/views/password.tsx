@@ -3,6 +3,7 @@ import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { PasswordField } from '../../../web/shared/password-field.tsx'
 import { fill } from '../../../web/shared/words.ts'
 import type { PasswordPageView } from '../views.ts'
+import { titleOf } from './account-form.tsx'
 import type { PageContext } from './context.ts'
 import { waitingTime } from './error.tsx'
 import { Layout, NoIndex } from './layout.tsx'
@@ -10,8 +11,9 @@ import { Layout, NoIndex } from './layout.tsx'
 /** Shows the password form and nothing about the folder's content. */
 export function PasswordPage({ view, context }: { view: PasswordPageView; context: PageContext }) {
   const texts = context.texts.password
+  const told = problem(view.error, context)
   return (
-    <Layout context={context} head={<NoIndex />} isMoving title={texts.title}>
+    <Layout context={context} head={<NoIndex />} isMoving title={titleOf(texts.title, told, context)}>
       <main className="message">
         <Drawing of="lock" size={40} />
         <h1>{texts.title}</h1>
@@ -27,7 +29,8 @@ export function PasswordPage({ view, context }: { view: PasswordPageView; contex
           <input name="next" type="hidden" value={view.next} />
           <PasswordField
             autoComplete="current-password"
-            error={problem(view.error, context)}
+            autoFocus
+            error={told}
             errorProps={{ role: 'alert' }}
             id="password"
             label={texts.label}

@@ -34,6 +34,7 @@ export function UploadLinkPage({ view, context }: UploadLinkProps) {
       fields: fieldsOf(view, context),
       accept: view.types === null ? null : view.types.join(','),
       isFull: view.isFull,
+      filesLeft: view.filesLeft,
     },
   }
   return (
@@ -63,7 +64,7 @@ function fieldsOf({ fields }: UploadLinkView, { texts }: PageContext): AskedFiel
 }
 
 function factsOf(view: UploadLinkView, { texts, words }: PageContext): string[] {
-  const { owner, maxFileSize, types, notice, isFull } = view
+  const { owner, maxFileSize, types, notice, isFull, filesLeft } = view
   const { uploadLink, start } = texts
   const called: Readonly<Record<string, string>> = uploadLink.mediaTypes
   const kinds = types?.map((type) => called[type] ?? type).join(', ')
@@ -72,6 +73,7 @@ function factsOf(view: UploadLinkView, { texts, words }: PageContext): string[] 
   return [
     ...who,
     uploadLink.unseen,
+    ...(filesLeft === null ? [] : [words.count(filesLeft, uploadLink.most)]),
     fill(start.limit, { size: words.size(maxFileSize) }),
     ...(kinds === undefined ? [] : [fill(uploadLink.kinds, { kinds })]),
   ]

@@ -35,6 +35,8 @@ export interface LinkAsking {
   readonly owner: string
   readonly terms: UploadTerms
   readonly isFull: boolean
+  /** How many files more it takes; null: no number is set. */
+  readonly filesLeft: number | null
 }
 
 export function createLinkContributors(
@@ -75,7 +77,9 @@ export function createLinkContributors(
       const uploads = await uploadLinkOf(db, link.id)
       if (uploads === undefined) throw linkNotFound()
       const { terms } = uploads
-      return { owner, terms, isFull: isFull(terms, await linkUsage(db, link.id)) }
+      const usage = await linkUsage(db, link.id)
+      const filesLeft = terms.maxFiles === null ? null : Math.max(0, terms.maxFiles - usage.files)
+      return { owner, terms, isFull: isFull(terms, usage), filesLeft }
     },
   }
 }

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react'
 import { RequestFailure } from '../../uploads/answers.ts'
+import { refusedRequest } from '../fetch-json.ts'
 import { fill } from '../words.ts'
 import { type AppTexts, useApp } from './app-context.ts'
 
@@ -7,6 +8,7 @@ import { type AppTexts, useApp } from './app-context.ts'
 export function useAttempt() {
   const { texts, prove } = useApp()
   const [problem, setProblem] = useState<string | null>(null)
+  const [code, setCode] = useState<string | null>(null)
   const [isBusy, setIsBusy] = useState(false)
   const isUnderWay = useRef(false)
 
@@ -28,17 +30,22 @@ export function useAttempt() {
     isUnderWay.current = true
     setIsBusy(true)
     setProblem(null)
+    setCode(null)
     try {
       const done = await proved(act)
       if (done !== null) await then(done.result)
     } catch (error) {
       setProblem(problemText(error, texts))
+      setCode(refusedRequest(error))
     }
     isUnderWay.current = false
     setIsBusy(false)
   }
 
-  return { problem, isBusy, attempt, setProblem }
+  // Told at the field of the password, and there alone.
+  const isOfPassword = code === 'WRONG_PASSWORD'
+  const passwordProblem = isOfPassword ? problem : null
+  return { problem: isOfPassword ? null : problem, passwordProblem, isBusy, attempt, setProblem }
 }
 
 /** An error whose message tells the user what to do. */

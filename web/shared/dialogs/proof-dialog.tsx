@@ -68,10 +68,10 @@ function PasswordWay({ username, proved }: WayProps & { readonly username: strin
   const { texts } = useApp()
   const { proof } = texts
   const [password, setPassword] = useState('')
-  const { problem, attempt } = useAttempt()
+  const { problem, passwordProblem, attempt } = useAttempt()
   const field = useRef<HTMLInputElement>(null)
   // Focused here, because the dialog opens before the available methods are known.
-  useEffect(() => field.current?.focus(), [])
+  useEffect(() => field.current?.focus(), [passwordProblem])
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -86,6 +86,8 @@ function PasswordWay({ username, proved }: WayProps & { readonly username: strin
         autoComplete="current-password"
         label={proof.password}
         onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        error={passwordProblem}
+        errorProps={{ role: 'alert' }}
         ref={field}
         required
         show={texts.showPassword}
