@@ -23,9 +23,14 @@ const env = {
   BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? '65000',
   // So that the program can say how it is called.
   LAUNCHED_AS: process.argv[1],
+  // A pipe that ends with this process, whatever ends it: a server that nobody can stop any more stops by itself.
+  LAUNCHER_PIPE: '3',
 }
 // The program reads .env by itself, where a $ in a password is a $.
-const child = spawn(bun, ['--no-env-file', main, ...process.argv.slice(2)], { env, stdio: 'inherit' })
+const child = spawn(bun, ['--no-env-file', main, ...process.argv.slice(2)], {
+  env,
+  stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+})
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('error', (error) => {

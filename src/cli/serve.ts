@@ -7,9 +7,9 @@ import { createLog, type Log } from '../log.ts'
 import { printLines } from './output.ts'
 import { isService, ownCommand, thisProcess } from './own-command.ts'
 import { bytesPlace, databasePlace } from './places.ts'
-import { stopSignal } from './stop-signal.ts'
+import { launcherGone, stopSignal } from './stop-signal.ts'
 
-/** Runs a server until a signal stops it, then ends the process. Throws when the server cannot start. */
+/** Runs a server until a signal or the end of its launcher stops it, then ends the process. Throws when the server cannot start. */
 export async function serve(environment: Environment, version: string): Promise<never> {
   const config = loadConfig(environment)
   const terminal = process.stdout.isTTY
@@ -18,7 +18,7 @@ export async function serve(environment: Environment, version: string): Promise<
   const settings = settingsInForce(environment)
   const holdfast = await startHoldfast({ config, settings, clock: systemClock, random: systemRandom, log })
   reportUnexpected(log)
-  const stopped = stopSignal()
+  const stopped = Promise.race([stopSignal(), launcherGone(environment.LAUNCHER_PIPE)])
   const command = ownCommand({
     launchedAs: environment.LAUNCHED_AS,
     isService: isService(thisProcess(environment)),

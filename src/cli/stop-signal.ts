@@ -27,6 +27,19 @@ export function stopSignal(): Promise<StopSignal> {
   })
 }
 
+/** Resolves when the launcher is gone that this process was started by; never where there was none. */
+export async function launcherGone(pipe: string | undefined): Promise<'SIGKILL'> {
+  const never = new Promise<never>(() => {})
+  if (pipe === undefined) return never
+  try {
+    for await (const _ of Bun.file(Number(pipe)).stream());
+  } catch {
+    // The variable was inherited without its pipe.
+    return never
+  }
+  return 'SIGKILL'
+}
+
 /** How a command ends that a signal has stopped. */
 export interface Interruption {
   readonly code: number

@@ -32,7 +32,7 @@ export async function outcome(
 export async function serving(
   program: readonly string[],
   folder: string,
-  use: (url: string) => Promise<'SIGTERM' | 'SIGINT'>,
+  use: (url: string) => Promise<'SIGTERM' | 'SIGINT' | 'SIGKILL'>,
 ): Promise<{ code: number; lines: Record<string, unknown>[] }> {
   const server = startProgram([...program, 'serve'], {
     cwd: folder,

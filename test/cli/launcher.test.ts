@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
+import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
 import { LAUNCHER, outcome, REPOSITORY, serving } from './command.ts'
 
@@ -58,3 +59,19 @@ test.each([['SIGTERM'], ['SIGINT']] as const)(
     expect(lines.at(-1)?.msg).toBe('stopped')
   },
 )
+
+test('a server whose launcher was killed stops by itself', async () => {
+  using folder = temporaryFolder()
+  let server = ''
+  const { code } = await serving(['node', LAUNCHER], folder.path, async (url) => {
+    server = url
+    return 'SIGKILL'
+  })
+  expect(code).toBe(137)
+  const isUp = () =>
+    fetch(`${server}/health`).then(
+      () => true,
+      () => false,
+    )
+  await eventually('it stops', async () => !(await isUp()))
+})
