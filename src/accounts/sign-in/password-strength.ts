@@ -12,6 +12,8 @@ export async function assertStrong(password: string, known: readonly string[]): 
       `A password has ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`,
     )
   }
+  // It would be hashed as U+FFFD, as is any other half of a surrogate pair.
+  if (!password.isWellFormed()) throw new Refusal('WEAK_PASSWORD', 'A password must be valid Unicode')
   if ((await gradeOf(password, known)) < STRONG_ENOUGH) {
     throw new Refusal(
       'WEAK_PASSWORD',

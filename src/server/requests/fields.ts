@@ -112,24 +112,21 @@ export function rowNumber(text: string | undefined): number {
 
 const LONGEST_PASSWORD = 128
 
-/** A password for something that is shared; empty and null mean none. */
-export const newPassword = z
+/** Half of a surrogate pair would be hashed as U+FFFD, and so open by any other half. */
+const password = z
   .string('must be text')
   .refine(
     (text) => boundedNfc(text, LONGEST_PASSWORD) !== null,
     `may have ${LONGEST_PASSWORD} characters at most`,
   )
-  .nullish()
-  .transform((text) => (text === '' ? null : text))
+  .refine((text) => text.isWellFormed(), 'must be valid Unicode')
+
+/** A password for something that is shared; empty and null mean none. */
+export const newPassword = password.nullish().transform((text) => (text === '' ? null : text))
 
 /** The same, where an empty one is a mistake: what was to be closed would be open. */
-export const neededPassword = z
-  .string('must be text')
+export const neededPassword = password
   .min(1, 'must not be empty; leave it out, or send null, for none')
-  .refine(
-    (text) => boundedNfc(text, LONGEST_PASSWORD) !== null,
-    `may have ${LONGEST_PASSWORD} characters at most`,
-  )
   .nullish()
 
 /** A time in a body. */

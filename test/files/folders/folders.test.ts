@@ -89,6 +89,7 @@ describe('a new folder', () => {
     ['public', []],
     ['password', 5],
     ['password', 'x'.repeat(129)],
+    ['password', '\ud800'],
     ['parent', 5.5],
     ['parent', {}],
     ['parent_id', []],

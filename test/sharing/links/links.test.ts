@@ -106,6 +106,7 @@ test.each([
   [{ name: 'x'.repeat(101) }, 'INVALID_REQUEST', 'name'],
   [{ message: 'x'.repeat(2001) }, 'INVALID_REQUEST', 'message'],
   [{ password: 'x'.repeat(129) }, 'INVALID_REQUEST', 'password'],
+  [{ password: '\ud801\udbff' }, 'INVALID_REQUEST', 'password'],
   [{ password: '' }, 'INVALID_REQUEST', 'leave it out'],
   [{ files: [] }, 'INVALID_REQUEST', 'files'],
   [{ files: Array(201).fill('Zz0000000000') }, 'INVALID_REQUEST', '200'],
