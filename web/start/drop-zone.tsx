@@ -59,6 +59,8 @@ export function DropZone({ texts, add, open, isOver, told, isSmall, link }: Drop
     >
       <input
         {...(link?.accept == null ? {} : { accept: link.accept })}
+        // Its script has buttons for it.
+        aria-hidden={isAlive || undefined}
         aria-label={texts.file}
         className="zone-field"
         multiple={isAlive}
@@ -66,7 +68,7 @@ export function DropZone({ texts, add, open, isOver, told, isSmall, link }: Drop
         onChange={chosen}
         onClick={choose}
         ref={files}
-        required
+        required={!isAlive}
         tabIndex={isAlive ? -1 : undefined}
         type="file"
       />
