@@ -2,6 +2,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { ownerOf, reachOf, type Sender } from '../core/callers.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import type { Database } from '../database/database.ts'
+import { Refusal } from '../domain/errors.ts'
 import type { BlobKey, FolderId, FolderPlace } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { resolvePlace } from '../files/folders/places.ts'
@@ -12,7 +13,7 @@ import { DirectUpload } from './direct-upload.ts'
 import type { ContentHashing } from './hashing/content-hash.ts'
 import type { RequestReservation } from './request-reservation.ts'
 import type { Reservations } from './reservations.ts'
-import { assertFileSize } from './size-limit.ts'
+import { assertFileSize, fileTooLarge } from './size-limit.ts'
 
 export interface DirectUploadParts {
   readonly db: Database
@@ -30,6 +31,8 @@ export interface AdmittedPlace {
   readonly folder: FolderId
   /** What is reserved already, for `begin` to take. */
   readonly reserved: ReservedUpload | null
+  /** That the account has no space, where the file may be too large for any: to be thrown once its size is known. */
+  readonly refusal: Refusal | null
 }
 
 interface ReservedUpload {
@@ -50,9 +53,13 @@ export class DirectUploads {
 
   /**
    * Refuses, before anything is read, what could not be stored anyway. `least` is what the file weighs at least. Returns
-   * the folder at the place. Throws Refusal as `begin` does, and FOLDER_NOT_FOUND.
+   * the folder at the place, and the refusal for want of space. Throws Refusal FOLDER_NOT_FOUND or FILE_TOO_LARGE.
    */
-  async check(caller: Sender, place: FolderPlace, least: number): Promise<FolderId> {
+  async #check(
+    caller: Sender,
+    place: FolderPlace,
+    least: number,
+  ): Promise<Pick<AdmittedPlace, 'folder' | 'refusal'>> {
     const { db, health, reservations, maxFileSize } = this.#parts
     health.assertUsable()
     // Asked at once; what is refused first does not depend on what is answered first.
@@ -62,8 +69,9 @@ export class DirectUploads {
     ])
     if (folder.status === 'rejected') throw folder.reason
     assertFileSize(least, maxFileSize)
-    if (space.status === 'rejected') throw space.reason
-    return folder.value
+    if (space.status === 'fulfilled') return { folder: folder.value, refusal: null }
+    if (!(space.reason instanceof Refusal)) throw space.reason
+    return { folder: folder.value, refusal: space.reason }
   }
 
   /**
@@ -81,9 +89,15 @@ export class DirectUploads {
     if (declared !== null && declared > 0 && declared <= Math.min(RESERVED_AT_ONCE, maxFileSize)) {
       const key = makeBlobKey(random)
       const found = await reservations.reserveInPlace(caller, key, declared, place)
-      if (found !== null) return { folder: found.folder, reserved: { key, reservation: found.reservation } }
+      if (found !== null) {
+        return { folder: found.folder, reserved: { key, reservation: found.reservation }, refusal: null }
+      }
     }
-    return { folder: await this.check(caller, place, least), reserved: null }
+    const { folder, refusal } = await this.#check(caller, place, least)
+    if (refusal !== null && (declared === null || declared <= maxFileSize || !isStorageLimit(refusal))) {
+      throw refusal
+    }
+    return { folder, reserved: null, refusal }
   }
 
   /** Gives up what was reserved. Harmless after `begin`, whose upload has it then. */
@@ -92,7 +106,7 @@ export class DirectUploads {
   }
 
   /**
-   * Begins an upload into a folder that `check` or `admit` has found: storage is reserved before a byte is stored. `size` is
+   * Begins an upload into a folder that `admit` has found: storage is reserved before a byte is stored. `size` is
    * what the file weighs at least and at most, as far as the request tells.
    * Throws Refusal FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE, RATE_LIMITED.
    */
@@ -117,6 +131,16 @@ export class DirectUploads {
     }
   }
 
+  /**
+   * What the sender is told: a file of `most` bytes that is too large for any account is told so, also where this one has no
+   * space. `most`: null where the file is not known yet.
+   */
+  refusalFor(error: unknown, most: number | null): unknown {
+    const { maxFileSize } = this.#parts
+    const isTooLarge = most !== null && most > maxFileSize
+    return isTooLarge && isStorageLimit(error) ? fileTooLarge(maxFileSize) : error
+  }
+
   async #reserve(
     caller: Sender,
     { least, most }: { readonly least: number; readonly most: number },
@@ -129,4 +153,8 @@ export class DirectUploads {
     const key = makeBlobKey(random)
     return { key, reservation: await reservations.reserve(caller, key, least, Math.min(most, maxFileSize)) }
   }
+}
+
+function isStorageLimit(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'STORAGE_LIMIT_EXCEEDED'
 }

@@ -3,6 +3,9 @@ import { formatSize } from '../domain/sizes.ts'
 
 /** Throws Refusal FILE_TOO_LARGE for a file of more than `most` bytes. */
 export function assertFileSize(bytes: number, most: number): void {
-  if (bytes <= most) return
-  throw new Refusal('FILE_TOO_LARGE', `A file may have ${formatSize(most)} at most`)
+  if (bytes > most) throw fileTooLarge(most)
+}
+
+export function fileTooLarge(most: number): Refusal {
+  return new Refusal('FILE_TOO_LARGE', `A file may have ${formatSize(most)} at most`)
 }

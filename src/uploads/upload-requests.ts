@@ -87,7 +87,10 @@ export class UploadRequests {
     const admitted = await direct.admit(caller, place, least, declared)
     const { folder, reserved } = admitted
     let received: Received = null
+    let most: number | null = null
     const announce: Announce = async (file) => {
+      most = file.size.most
+      if (admitted.refusal !== null) throw admitted.refusal
       if (caller.kind !== 'contributor') {
         const upload = await direct.begin(caller, folder, file.size, reserved)
         received = { file, upload, contribution: null }
@@ -120,7 +123,7 @@ export class UploadRequests {
       // What goes wrong now is for the log; the caller is told what went wrong first.
       await abort(received).catch(report)
       await direct.leave(admitted).catch(report)
-      throw error
+      throw direct.refusalFor(error, most)
     }
   }
 }

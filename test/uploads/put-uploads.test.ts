@@ -75,6 +75,13 @@ describe.each(['/', '/api/v1/upload/'])('PUT %s<name>', (at) => {
     await put(caller, `${at}a.txt`, 'x'.repeat(900))
     const full = await put(caller, `${at}a.txt`, 'x'.repeat(900))
     expect(full).toMatchObject(refusal('STORAGE_LIMIT_EXCEEDED'))
+    for (const left of ['600 bytes', 'none']) {
+      const large = [await put(caller, `${at}a.txt`, 'x'.repeat(1001)), await caller.upload('x'.repeat(1001))]
+      for (const answer of large)
+        expect({ left, answer }).toMatchObject({ answer: refusal('FILE_TOO_LARGE') })
+      await put(caller, `${at}a.txt`, 'x'.repeat(600))
+    }
+    expect(await caller.upload('x'.repeat(900))).toMatchObject(refusal('STORAGE_LIMIT_EXCEEDED'))
   })
 
   test('refuses a form and a part of a file instead of storing them as the file', async () => {

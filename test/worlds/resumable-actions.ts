@@ -129,8 +129,9 @@ export async function noteState(
 
 const GONE: readonly string[] = ['UPLOAD_GONE', 'UPLOAD_NOT_FOUND']
 
-/** An upload may end with the folder that it was to come into, and by nothing else. */
+/** An upload may wait for the folder that it is to come into, end with its content or account, and by nothing else. */
 function assertNotLost({ model }: Stage, known: ModelUpload, error: unknown): void {
+  if (error instanceof Refusal && error.code === 'FOLDER_NOT_FOUND' && model.mayVanish(known.file)) return
   if (!(error instanceof Refusal && (GONE.includes(error.code) || error.code === 'FOLDER_NOT_FOUND'))) return
   const wasOver = known.isOver
   known.isOver = true

@@ -1,5 +1,5 @@
 import { topFolder } from '../../core/accounts.rows.ts'
-import type { Queryable, Trx } from '../../database/database.ts'
+import type { Queryable } from '../../database/database.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FolderId, FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
@@ -50,8 +50,8 @@ export async function resolvePlace(db: Queryable, reach: Reach, place: FolderPla
 }
 
 /** Throws Refusal FOLDER_NOT_FOUND when the folder, found before, was deleted since. */
-export async function assertFolderExists(trx: Trx, folder: FolderId): Promise<void> {
-  const chain = await folderChain(trx, folder)
+export async function assertFolderExists(db: Queryable, folder: FolderId): Promise<void> {
+  const chain = await folderChain(db, folder)
   if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()
 }
 

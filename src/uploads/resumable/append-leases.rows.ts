@@ -5,11 +5,12 @@
 
 import type { Database, Trx } from '../../database/database.ts'
 import type { BlobProgress, NodeId, UploadId } from '../../domain/ids.ts'
+import { isBelowDeleted } from '../../files/folders/trees.rows.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 
 /**
  * Acquires the lease in one atomic statement: of several writers who have seen the same one before, one gets it. False
- * for the others, and when the upload has ended. Once bytes were recorded, the lease need not survive a power cut, which
+ * for the others, when the upload has ended, and while its folder is not there. Once bytes were recorded, the lease need not survive a power cut, which
  * ends its holder as well: whoever comes next cuts off what is beyond them. Before, it tells that there may be bytes.
  */
 export async function acquireLease(
@@ -24,6 +25,7 @@ export async function acquireLease(
     .where('sitting', '=', sitting)
     .where('state', '=', state)
     .where('ended_at', 'is', null)
+    .where((row) => row.not(isBelowDeleted('uploads.folder_id')))
     .executeTakeFirst()
   return result.numUpdatedRows > 0n
 }
@@ -122,7 +124,10 @@ export async function declareSize(trx: Trx, id: UploadId, size: number): Promise
   return result.numUpdatedRows > 0n
 }
 
-/** Uploads whose bytes are all here and that nobody alive works on, or this node says it does: see `node`. */
+/**
+ * Uploads whose bytes are all here and that nobody alive works on, or this node says it does: see `node`. Those whose
+ * folder is not there wait for it.
+ */
 export function unfinishedProcessing(db: Database, node: NodeId, limit: number): Promise<UploadRow[]> {
   return db
     .selectFrom('uploads')
@@ -130,6 +135,7 @@ export function unfinishedProcessing(db: Database, node: NodeId, limit: number):
     .selectAll('uploads')
     .where('uploads.state', '=', 'processing')
     .where((row) => row.or([row('nodes.id', 'is', null), row('nodes.id', '=', node)]))
+    .where((row) => row.not(isBelowDeleted('uploads.folder_id')))
     .orderBy('uploads.id')
     .limit(limit)
     .execute()

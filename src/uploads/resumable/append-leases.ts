@@ -4,6 +4,8 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { NodeId, UploadId } from '../../domain/ids.ts'
+import { isGone } from '../../files/folders/folders.rows.ts'
+import { folderNotFound } from '../../files/folders/places.ts'
 import { uploadInterrupted } from '../interrupted.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { acquireLease, releaseLease, requestRelease } from './append-leases.rows.ts'
@@ -94,14 +96,17 @@ export class AppendLeases {
     }
   }
 
-  /** Runs the work as the only writer. Throws Refusal UPLOAD_LOCKED when somebody else was faster. */
+  /**
+   * Runs the work as the only writer. Throws Refusal UPLOAD_LOCKED when somebody else was faster, and FOLDER_NOT_FOUND
+   * while the upload's folder is deleted or in the bin.
+   */
   async run<T>(row: UploadRow, holder: Interruptible, work: (lease: AppendLease) => Promise<T>): Promise<T> {
     if (this.#running.has(row.id)) throw locked()
     const over = Promise.withResolvers<void>()
     this.#running.set(row.id, { holder, over: over.promise })
     try {
       const node = this.#nodes.id()
-      if (!(await acquireLease(this.#db, row, node))) throw locked()
+      if (!(await acquireLease(this.#db, row, node))) throw await this.#refusalOf(row)
       const lease = new AppendLease(row.id, row.sitting + 1, this.#nodes, node)
       try {
         return await work(lease)
@@ -136,6 +141,10 @@ export class AppendLeases {
       await releaseLease(this.#db, upload, number)
       this.#unreleased.delete(upload)
     }
+  }
+
+  async #refusalOf({ folder_id }: UploadRow): Promise<Refusal> {
+    return (await isGone(this.#db, folder_id)) ? folderNotFound() : locked()
   }
 
   async #release({ upload, number }: AppendLease): Promise<void> {

@@ -113,7 +113,7 @@ export class Finishing {
         if (!this.#waiting.has(upload.id)) waitsForSpace(upload)
         return true
       }
-      if (!(error instanceof Refusal) || error.code !== 'UPLOAD_LOCKED') report(error)
+      if (!(error instanceof Refusal) || !PASSING.includes(error.code)) report(error)
       return false
     }
   }
@@ -248,7 +248,11 @@ class NoSpaceYet extends Refusal {
 
 type WholeUpload = UploadRow & { readonly size: number }
 
-const FINAL: readonly ErrorCode[] = ['FOLDER_NOT_FOUND', 'LINK_NOT_FOUND', 'CONTENT_REFUSED']
+// Not FOLDER_NOT_FOUND: a folder in the bin may be restored before the upload expires.
+const FINAL: readonly ErrorCode[] = ['LINK_NOT_FOUND', 'CONTENT_REFUSED']
+
+/** Somebody else works on the upload, or its folder was deleted meanwhile. */
+const PASSING: readonly ErrorCode[] = ['UPLOAD_LOCKED', 'FOLDER_NOT_FOUND']
 
 /** What the sender is told of an upload that no further try will finish; null for what passes. */
 function finalFailure(error: unknown): Refusal | null {

@@ -45,7 +45,8 @@ export async function claimParts(
       for (const [position, part] of parts.entries()) {
         if (!(await claimPart(trx, part, final, position))) throw notWhole()
       }
-      await beginProcessing(trx, final.id, size)
+      const usedAt = Math.max(final.used_at, ...parts.map(({ used_at }) => used_at))
+      await beginProcessing(trx, final.id, size, usedAt)
       return (await uploadById(trx, final.id)) ?? final
     })
   } catch (error) {

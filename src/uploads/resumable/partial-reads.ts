@@ -2,12 +2,14 @@ import { type BlobStore, isLost } from '../../blobs/blob-store.ts'
 import { nodeExists } from '../../core/nodes/nodes.rows.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { type ErrorCode, Refusal } from '../../domain/errors.ts'
 import type { BlobKey, UploadId } from '../../domain/ids.ts'
 import { arrivingRows } from '../arrival.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { noteFollowed } from './append-leases.rows.ts'
 import type { AppendLeases } from './append-leases.ts'
+
+const UNREADABLE: readonly ErrorCode[] = ['UPLOAD_LOCKED', 'FOLDER_NOT_FOUND']
 
 /** Nothing is being received, so there is nothing to stop. */
 const uninterrupted = { isIdle: () => false, stop() {} }
@@ -53,8 +55,9 @@ export class PartialReads {
     try {
       await leases.run(row, uninterrupted, () => this.#showKept(row))
     } catch (error) {
-      // Somebody goes on with it, who shows it. What is lost ends with the next request that brings bytes.
-      if (isLost(error) || (error instanceof Refusal && error.code === 'UPLOAD_LOCKED')) return
+      // Somebody goes on with it, who shows it. What is lost ends with the next request that brings bytes. Of a file in a
+      // folder that is not there nothing is to be read.
+      if (isLost(error) || (error instanceof Refusal && UNREADABLE.includes(error.code))) return
       throw health.refusalFor(error)
     }
   }

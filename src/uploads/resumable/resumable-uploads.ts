@@ -12,7 +12,7 @@ import {
 } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { findFile } from '../../files/files.rows.ts'
-import { isWithin } from '../../files/folders/places.ts'
+import { assertFolderExists, isWithin } from '../../files/folders/places.ts'
 import type { StoredFile } from '../commit.ts'
 import { type Contributions, hideOwnerDetails } from '../contributions.ts'
 import type { AdmitContributor, AdmitGuest } from '../guest-admission.ts'
@@ -152,7 +152,10 @@ export class ResumableUploads {
     return lookup.assertAlive(free.state === 'processing' ? await this.#processed(free) : free)
   }
 
-  /** Appends bytes; all that the answer tells is safe. */
+  /**
+   * Appends bytes; all that the answer tells is safe. Throws Refusal FOLDER_NOT_FOUND while the folder is deleted or in the
+   * bin; the upload stays as it is then.
+   */
   async append(caller: Caller, name: string, bytes: NextBytes): Promise<ResumableUpload> {
     const { db, lookup, maxFileSize, report } = this.#parts
     const found = await lookup.alive(caller, name)
@@ -165,10 +168,13 @@ export class ResumableUploads {
     assertFollows(upload, bytes, maxFileSize)
     if (upload.state !== 'uploading') {
       if (!(await bytes.source.read()).done) throw tooLong(upload)
-      return upload.state === 'processing' ? this.#processed(upload) : upload
+      const present = upload.state === 'processing' ? await this.#processed(upload) : upload
+      if (present.state === 'processing') {
+        await hidingOwnerDetails(upload, () => assertFolderExists(db, upload.folder_id))
+      }
+      return present
     }
-    const receive = () => this.#receive(caller, upload, bytes)
-    await (upload.link_id === null ? receive() : hideOwnerDetails(receive))
+    await hidingOwnerDetails(upload, () => this.#receive(caller, upload, bytes))
     const present = (await uploadById(db, upload.id)) ?? upload
     if (present.kind === 'partial' && present.state === 'completed') {
       this.#joinIfLast(present).catch((error: unknown) => {
@@ -272,4 +278,8 @@ export class ResumableUploads {
     if (awaitsParts(upload)) for (const part of await partsLeft(db, upload)) await leases.stop(part.id)
     await endAndDeleteUpload(db, upload, clock.now())
   }
+}
+
+function hidingOwnerDetails(upload: UploadRow, work: () => Promise<void>): Promise<void> {
+  return upload.link_id === null ? work() : hideOwnerDetails(work)
 }

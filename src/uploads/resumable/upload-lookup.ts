@@ -14,7 +14,7 @@ import {
 } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { findFolder, folderChain } from '../../files/folders/folders.rows.ts'
-import { isWithin } from '../../files/folders/places.ts'
+import { isWithin, wasWithin } from '../../files/folders/places.ts'
 import {
   openUploadBySlug,
   openUploads,
@@ -61,7 +61,8 @@ export class UploadLookup {
         )
       }
       if (caller.account !== upload.account_id) throw uploadNotFound()
-      if (!(await isWithin(this.#parts.db, caller, upload.folder_id))) throw uploadNotFound()
+      // A folder in the bin may be restored, and the upload goes on then.
+      if (!(await wasWithin(this.#parts.db, caller, upload.folder_id))) throw uploadNotFound()
     }
     return upload
   }

@@ -52,11 +52,16 @@ export async function claimPart(
   return true
 }
 
-/** All bytes of the final upload are here, in its parts. */
-export async function beginProcessing(trx: Trx, final: UploadId, size: number): Promise<void> {
+/** All bytes of the final upload are here, in its parts; the last came at `usedAt`. */
+export async function beginProcessing(
+  trx: Trx,
+  final: UploadId,
+  size: number,
+  usedAt: number,
+): Promise<void> {
   await trx
     .updateTable('uploads')
-    .set({ size, received: size, state: 'processing' })
+    .set({ size, received: size, state: 'processing', used_at: usedAt })
     .where('id', '=', final)
     .execute()
 }

@@ -24,6 +24,8 @@ import { overridden } from '../../support/storage/overridden.ts'
 const GIB = 1024 ** 3
 const CONTENT = new Uint8Array(1000).fill(7)
 
+type Fixture = Awaited<ReturnType<typeof fixture>>
+
 async function fixture() {
   const parts = await buildParts()
   const { db, rates, clock, reported, caller } = parts
@@ -82,7 +84,7 @@ async function fixture() {
   }
 
   /** Two seconds pass before each chunk. */
-  async function append(token: UploadToken, chunks: readonly Uint8Array[]): Promise<void> {
+  async function append(token: UploadToken, chunks: readonly Uint8Array[], offset = 0): Promise<string> {
     const left = chunks.values()
     const read = async () => {
       clock.advance(2000)
@@ -90,7 +92,8 @@ async function fixture() {
       return { done, value }
     }
     const source = { read, quietFor: () => 0, end() {} }
-    await uploads.append(caller, token, { offset: 0, size: null, length: null, checksum: null, source })
+    const bytes = { offset, size: null, length: null, checksum: null, source }
+    return (await uploads.append(caller, token, bytes)).state
   }
 
   async function part(bytes: Uint8Array): Promise<UploadToken> {
@@ -176,5 +179,52 @@ describe('an offset that is not the sum of the appends is not recorded', () => {
     const token = await it.newPart()
     await expect(it.append(token, [half, CONTENT.subarray(0, 1)])).rejects.toMatchObject(violated)
     expect(await it.uploads.find(it.caller, token)).toMatchObject({ state: 'uploading', received: 0 })
+  })
+})
+
+describe('an upload whose folder goes while its file is made', () => {
+  async function begun(it: Fixture) {
+    const content = { kind: 'whole', size: CONTENT.length } as const
+    const { token, upload } = await it.uploads.create(it.caller, { ...it.about, path: ['below'], content })
+    const setDeleted = (deleted_at: number | null) =>
+      it.db.updateTable('folders').set({ deleted_at }).where('id', '=', upload.folder_id).execute()
+    it.wrapSessions((session) =>
+      overridden(session, {
+        async complete() {
+          await setDeleted(1)
+          return session.complete()
+        },
+      }),
+    )
+    const restore = async () => {
+      it.wrapSessions((session) => session)
+      await setDeleted(null)
+    }
+    return { token, restore }
+  }
+
+  const refused = { code: 'FOLDER_NOT_FOUND' }
+
+  test('waits for the folder with all its bytes, and is no failure', async () => {
+    await using it = await fixture()
+    const { token, restore } = await begun(it)
+    await it.append(token, [CONTENT.slice(0, 500)])
+    await expect(it.append(token, [CONTENT.slice(500)], 500)).rejects.toMatchObject(refused)
+    await it.finishing.resumeAll()
+    await expect(it.append(token, [], 1000)).rejects.toMatchObject(refused)
+    expect(await it.uploads.atRest(it.caller, token)).toMatchObject({ state: 'processing', received: 1000 })
+    await restore()
+    expect(await it.append(token, [], 1000)).toBe('completed')
+    expect(it.reported).toEqual([])
+  })
+
+  test('goes on from its beginning where nothing of it was acknowledged', async () => {
+    await using it = await fixture()
+    const { token, restore } = await begun(it)
+    await expect(it.append(token, [CONTENT])).rejects.toMatchObject(refused)
+    expect(await it.uploads.atRest(it.caller, token)).toMatchObject({ state: 'uploading', received: 0 })
+    await restore()
+    expect(await it.append(token, [CONTENT])).toBe('completed')
+    expect(it.reported).toEqual([])
   })
 })

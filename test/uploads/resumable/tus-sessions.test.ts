@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { FolderIdentifier } from '../../../src/domain/ids.ts'
 import { chance } from '../../support/chance.ts'
 import { type Api, api, newcomer, refusal, withHoldfast } from '../../support/clients/api.ts'
+import { intoBin, restore } from '../../support/clients/bin.ts'
 import { readBack, sha256 } from '../../support/clients/caller.ts'
 import { metadata, type Tus, tus, UPLOADS } from '../../support/clients/tus.ts'
 import { hostOfFile } from '../../support/servers/owned-host.ts'
@@ -191,17 +192,46 @@ describe('an upload that has ended', () => {
     await caller.post('/file/delete', { identifiers: [slug] })
     expect(await client.look(path)).toMatchObject(refusal('UPLOAD_GONE'))
   })
+})
 
-  test('into a folder that was deleted meanwhile has failed, and gave its room back', async () => {
+describe('an upload whose folder is not there', () => {
+  test('takes no bytes, keeps what it has, and goes on when the folder is restored', async () => {
     const own = await newcomer(holdfast)
-    const folder = await own.folder('short-lived')
-    const { path, slug } = await tus(own).start(10, { folder })
-    await tus(own).patch(path, 0, random.bytes(5))
-    await own.post('/folder/delete', { identifiers: [folder] })
-    expect(await tus(own).patch(path, 5, random.bytes(5))).toMatchObject(refusal('FOLDER_NOT_FOUND'))
-    expect((await tus(own).head(path)).status).toBe(410)
-    expect(await own.get(`/api/v1/upload/status?slug=${slug}`)).toMatchObject({ body: { status: 'failed' } })
-    expect(await own.get(UPLOADS)).toMatchObject({ body: { data: [] } })
+    const folder = await own.folder('binned')
+    const content = random.bytes(10)
+    // The folder of the file is below the one that goes.
+    const { path, slug } = await tus(own).start(10, { folder, relativePath: 'below/a.bin' })
+    await tus(own).patch(path, 0, content.slice(0, 5))
+    const entries = await intoBin(own, { folders: [folder] })
+    for (const end of [7, 10]) {
+      expect(await tus(own).patch(path, 5, content.slice(5, end))).toMatchObject(refusal('FOLDER_NOT_FOUND'))
+    }
+    expect(await tus(own).offset(path)).toBe(5)
+    await holdfast.runJobs()
+    expect(await tus(own).offset(path)).toBe(5)
+    await restore(own, entries)
+    expect((await tus(own).patch(path, 5, content.slice(5))).status).toBe(204)
+    expect(await readBack(holdfast.url, slug)).toEqual({ size: 10, sha256: sha256(content) })
+  })
+
+  test('and whose parts are all there waits for it, and is finished afterwards', async () => {
+    const own = await newcomer(holdfast)
+    const folder = await own.folder('binned')
+    const content = random.bytes(10)
+    const parts = await Promise.all([0, 5].map(() => tus(own).start(5, {}, { 'upload-concat': 'partial' })))
+    const concat = `final;${parts.map((part) => part.path).join(' ')}`
+    const { headers } = await tus(own).create({ 'upload-concat': concat, 'x-folder-id': folder })
+    const path = headers.get('location') ?? ''
+    const entries = await intoBin(own, { folders: [folder] })
+    for (const [index, part] of parts.entries()) {
+      await tus(own).patch(part.path, 0, content.slice(index * 5, index * 5 + 5))
+    }
+    await holdfast.runJobs()
+    expect(await tus(own).look(path)).toMatchObject({ body: { status: 'processing', received: 10 } })
+    await restore(own, entries)
+    expect(await tus(own).look(path)).toMatchObject({
+      body: { status: 'completed', sha256: sha256(content) },
+    })
   })
 })
 
