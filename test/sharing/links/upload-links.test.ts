@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { HOUR, timestamp } from '../../../src/domain/clock.ts'
 import { type Answer, api as client, refusal } from '../../support/clients/api.ts'
+import { intoBin, restore } from '../../support/clients/bin.ts'
 import { changeLink, type LinkFields, makeLink, revokeLink } from '../../support/clients/links.ts'
 import { api, makeFolder, randomBytes, upload, visit } from '../../support/clients/public.ts'
 import { metadata, TUS, tus } from '../../support/clients/tus.ts'
@@ -334,6 +335,18 @@ const sentUuid = (name: string) =>
     .where('name', '=', name)
     .executeTakeFirstOrThrow()
 const shownBy = (receipt: string) => guest.get(`/api/v1/receipt/${receipt}`)
+
+test('what is under way waits while the folder of its link is in the bin', async () => {
+  const { folder, link } = await asked()
+  const path = placeOf(await start(link, BYTES.length, { filename: 'a.txt' }))
+  await uploads.patch(path, 0, BYTES.slice(0, 1))
+  const entries = await intoBin(owner, { folders: [folder] })
+  expect(await uploads.patch(path, 1, BYTES.slice(1))).toMatchObject(refusal('LINK_NOT_FOUND'))
+  expect(await uploads.offset(path)).toBe(1)
+  await restore(owner, entries)
+  expect(await uploads.patch(path, 1, BYTES.slice(1))).toMatchObject({ status: 204 })
+  expect(await namesIn(folder)).toEqual([SECRET, 'a.txt'].sort())
+})
 
 test('a receipt shows its contributor what they sent, whatever its owner does with it', async () => {
   const { folder, link } = await asked({ fields: { sender: 'required' } }, { name: 'Bills' })
