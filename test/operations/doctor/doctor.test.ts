@@ -30,10 +30,12 @@ const inTheSite = z.object({
 /** The tests' own temporary folder may lie in memory, which the doctor would find. */
 const ON_DISK = '/var/tmp'
 
-/** Seconds of silence that a proxy must bear, and what those bear that shall not. A busy server answers in less. */
-const SILENCE = 3 + patient(1) / 1000
-/** HAProxy counts the pause in the body of the doctor's upload too. */
-const SHORTER = SILENCE / 2
+/**
+ * Whole seconds of silence that impatient proxies bear, and those that a proxy must bear. HAProxy counts the pause of 1.5 s in
+ * the doctor's upload, too. A busy server answers in less.
+ */
+const SHORTER = 1 + patient(1) / 1000
+const SILENCE = 2 * SHORTER
 
 const problemsOf = (findings: readonly Finding[]) =>
   findings.filter(({ level }) => level === 'problem').map(({ check }) => check)
