@@ -134,7 +134,8 @@ onSharedServers('a node whose store', () => {
     expect(await isWhole(address)).toBe(false)
     const tries = fetch(address).then((response) => response.bytes())
     expect(sha256(await tries)).toBe(sha256(content))
-    // What broke off is no download.
+    // What broke off is no download. The other is one once the server is done with it, after its reader.
+    await eventually('it is counted', async () => (await alice.detail(slug)).downloads > 0)
     expect((await alice.detail(slug)).downloads).toBe(1)
   })
 })
