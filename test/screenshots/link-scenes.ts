@@ -75,7 +75,7 @@ export const linkScenes: readonly Scene[] = [
     looks: ['light'],
     async show(page, demo) {
       await openSignedIn(page, `/files/${demo.list}`, demo)
-      await page.getByText('tides.py').first().click()
+      await page.getByRole('row', { name: /^tides/ }).click()
       await page.keyboard.press('Shift+F10')
       await page.getByRole('menuitem', { name: said(/Share/) }).click()
       await page.getByRole('dialog').waitFor()
