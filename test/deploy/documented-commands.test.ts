@@ -11,6 +11,7 @@ import { runProgram } from '../support/processes/program.ts'
 import { testWith } from '../support/processes/tools.ts'
 import { startHoldfast, type TestAccount, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { EXCEPTED } from './excepted-commands.ts'
+import { installWrapper } from './wrapper.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
 const MAIN = join(REPOSITORY, 'src/main.ts')
@@ -25,8 +26,8 @@ const PAGES = [
   ),
 ]
 const SHELLS = ['sh', 'bash', 'console']
-/** Settings as a file has them, which are no commands. */
-const SETTINGS = /^(#.*|HOLDFAST_\w+=.*)$/
+/** Settings as a file has them, which are no commands; those before a command are. */
+const SETTINGS = /^(#.*|HOLDFAST_\w+=(?!.*\b(holdfast|sudo|npx) ).*)$/
 
 let host: TestHoldfast
 let account: TestAccount
@@ -71,14 +72,11 @@ function newWorkFolder(page: string): string {
   return work
 }
 
-/** What the commands call: the program itself, and a curl for which a refused request is a failure. */
+/** What the commands call: the program through the wrapper, and a curl for which a refused request is a failure. */
 function makePrograms(): void {
-  const bin = join(folder.path, 'bin')
-  mkdirSync(bin)
-  const program = `exec '${process.execPath}' --no-env-file '${MAIN}' "$@"`
+  const { bin } = installWrapper(folder.path, host.dataDir)
   const programs = {
-    holdfast: program,
-    npx: `shift\n${program}`,
+    npx: `shift\nexec '${process.execPath}' --no-env-file '${MAIN}' "$@"`,
     curl: `case " $* " in *' --fail '*) ;; *) set -- --fail-with-body "$@" ;; esac\nexec '${Bun.which('curl')}' "$@"`,
   }
   for (const [name, body] of Object.entries(programs)) {
@@ -216,7 +214,6 @@ function environment(): Record<string, string> {
     KEY: account.apiKey,
     HOST: host.url,
     HOLDFAST_API_KEY: account.apiKey,
-    HOLDFAST_DATA_DIR: host.dataDir,
     RCLONE_CONFIG: '/dev/null',
     RCLONE_CONFIG_REMOTE_TYPE: 'alias',
     RCLONE_CONFIG_REMOTE_REMOTE: join(folder.path, 'remote'),
