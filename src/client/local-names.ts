@@ -1,6 +1,6 @@
 import { cleanFileName } from '../domain/file-name.ts'
 
-const WINDOWS_FORBIDDEN = /[<>:"|?*]/g
+const WINDOWS_FORBIDDEN = /[<>:"|?*\\]/g
 const WINDOWS_DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i
 
 /**

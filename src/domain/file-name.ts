@@ -5,20 +5,28 @@ const MAX_BYTES = 255
 
 const EXTENSION = /^.+\.([\p{L}\p{M}\p{N}_+~-]+)$/su
 
+/** Where a path begins like this, as on Windows, `\\` separates its components; elsewhere it is a character of a name. */
+const WINDOWS_PATH = /^(?:[a-z]:\\|\\\\)/iu
+
 /**
- * The name under which a file is stored, from whatever the uploader sent: the last path component (either
- * slash), in NFC, without control and bidirectional characters, at most 255 bytes of UTF-8 with the extension
- * kept. Lone surrogates become U+FFFD. A name without visible characters, `.` and `..` become `unnamed`.
+ * The name under which a file is stored, from the name that the uploader sent: the last path component, in NFC,
+ * without control and bidirectional characters and spaces around it, at most 255 bytes of UTF-8 with the extension kept.
+ * Lone surrogates become U+FFFD. A name without visible characters, `-`, `.` and `..` become `unnamed`.
  * Idempotent. A longer name is cut to four times the limit before normalization, whose cost is quadratic in
  * its length.
  */
 export function cleanFileName(raw: string): string {
-  const component = raw.slice(Math.max(raw.lastIndexOf('/'), raw.lastIndexOf('\\')) + 1)
+  const component = lastComponent(raw.toWellFormed().replace(INVISIBLE, '').trim())
   // NFC must come last: removing a character can bring two others together that compose.
-  const visible = component.toWellFormed().replace(INVISIBLE, '')
-  const name = shorten(visible, RAW_FACTOR * MAX_BYTES).normalize('NFC')
-  if (name.trim() === '' || name === '.' || name === '..') return 'unnamed'
-  return shortName(name)
+  const name = shorten(component, RAW_FACTOR * MAX_BYTES).normalize('NFC')
+  const short = shortName(name).trim()
+  return ['', '-', '.', '..'].includes(short) ? 'unnamed' : short
+}
+
+function lastComponent(path: string): string {
+  const component = path.slice(path.lastIndexOf('/') + 1).trim()
+  const isWindows = WINDOWS_PATH.test(path) || WINDOWS_PATH.test(component)
+  return isWindows ? component.slice(component.lastIndexOf('\\') + 1).trim() : component
 }
 
 /** The extension in lower case without its dot, or '' when the name has none; `.profile` and `Dr. No` have none. */

@@ -1,16 +1,21 @@
 import { Refusal } from '../domain/errors.ts'
 import { parseBoundary } from './boundary.ts'
+import { assertOnePiece, assertWhole, FRAGMENT_COUNTS } from './fragments.ts'
 import { MOST_BESIDE, type PartSink, scanMultipart } from './multipart.ts'
+import { quotedField } from './part-headers.ts'
 import { declaredLength } from './receive.ts'
 import type { UploadFormat } from './upload-format.ts'
 
 /** Bytes of a field in front of the file. */
 const LONGEST_FIELD = 1024
 
+/** Programs that percent-encode the file names of forms, as no standard has it. */
+const ESCAPES_NAMES = /\b(?:aiohttp|Needle)\//
+
 /**
  * A form with the file in the one part named "file" that has a file name. What stands in front of it in parts of these
  * names without a file name is added to `fields`, and refused behind it. Throws Refusal INVALID_REQUEST when the request
- * brings no form.
+ * brings no form, or a piece of a file.
  */
 export function formUpload(
   request: Request,
@@ -22,19 +27,29 @@ export function formUpload(
   if (request.body === null) {
     throw new Refusal('INVALID_REQUEST', 'The body is empty; send a form with a part named "file"')
   }
+  assertWhole(request)
   return {
     route: 'form',
     least: (length) => Math.max(0, length - MOST_BESIDE),
 
     async read(body, announce) {
       let isFound = false
+      /** Field of the first file that is not in "file". */
+      let strayField: string | null = null
       await scanMultipart(body, boundary, {
+        escapesNames: ESCAPES_NAMES.test(request.headers.get('user-agent') ?? ''),
+
         async part({ name, filename, contentType }, offset): Promise<PartSink | null> {
-          if (filename === null && wanted.includes(name)) {
-            if (!isFound) return textOf(name, fields)
+          if (filename === null) {
+            if (FRAGMENT_COUNTS.includes(name)) return textOf(name, (text) => assertOnePiece(name, text))
+            if (!wanted.includes(name)) return null
+            if (!isFound) return textOf(name, (text) => fields.set(name, text))
             throw new Refusal('INVALID_REQUEST', `"${name}": must stand in front of the file; send it first`)
           }
-          if (name !== 'file' || !filename) return null
+          if (name !== 'file') {
+            strayField ??= name
+            return null
+          }
           if (isFound) {
             throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')
           }
@@ -43,15 +58,26 @@ export function formUpload(
           const size = { least: Math.max(0, (length ?? 0) - MOST_BESIDE), most: length ?? 0 }
           return announce({ name: filename, type: contentType, size, length })
         },
+      }).catch((error) => {
+        // Nobody waits for the end of a large file to learn that it is in the wrong field.
+        const isTooMuch = error instanceof Refusal && error.code === 'PAYLOAD_TOO_LARGE'
+        throw isTooMuch && !isFound && strayField !== null ? misplaced(strayField) : error
       })
-      if (!isFound) {
-        throw new Refusal('INVALID_REQUEST', 'The form has no part named "file" with a file name')
-      }
+      if (isFound) return
+      if (strayField !== null) throw misplaced(strayField)
+      throw new Refusal('INVALID_REQUEST', 'The form has no part named "file" with a file name')
     },
   }
 }
 
-function textOf(name: string, fields: Map<string, string>): PartSink {
+function misplaced(field: string): Refusal {
+  return new Refusal(
+    'INVALID_REQUEST',
+    `The file came in the field ${quotedField(field)}; send it in the field "file"`,
+  )
+}
+
+function textOf(name: string, take: (text: string) => void): PartSink {
   const chunks: Buffer[] = []
   let length = 0
   return {
@@ -62,7 +88,7 @@ function textOf(name: string, fields: Map<string, string>): PartSink {
       chunks.push(Buffer.from(chunk))
     },
     end() {
-      fields.set(name, Buffer.concat(chunks).toString('utf8'))
+      take(Buffer.concat(chunks).toString('utf8'))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../domain/errors.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { type BoundaryLine, readBoundaryLine } from './boundary.ts'
-import { malformed, type PartHeaders, parsePartHeaders } from './part-headers.ts'
+import { malformed, type PartHeaders, parsePartHeaders, quotedField } from './part-headers.ts'
 
 /** Where a body comes from, chunk by chunk; the reader of a stream is one. */
 export interface BodyReader {
@@ -12,6 +12,8 @@ export interface BodyReader {
 
 /** What becomes of the parts. */
 export interface PartHandler {
+  /** Whether the sender percent-encodes file names. */
+  readonly escapesNames?: boolean
   /**
    * Called once for each part, in order, before its bytes, which begin `offset` bytes into the body. Returns a
    * sink for them, or null to skip them.
@@ -45,8 +47,8 @@ const CR = 13
  *
  * Text after the boundary that RFC 2046 does not allow there makes the line content, not a delimiter.
  *
- * Throws Refusal INVALID_REQUEST for a malformed body, and PAYLOAD_TOO_LARGE for one with more than `MOST_BESIDE`. What the handler, a sink or the body itself throws
- * passes through. After any of these the body is cancelled, and the sink at work gets no `end`: whatever the
+ * Throws Refusal INVALID_REQUEST for a malformed body, and PAYLOAD_TOO_LARGE, which names the part, for one with more than
+ * `MOST_BESIDE` that is not taken. What the handler, a sink or the body itself throws passes through. After any of these the body is cancelled, and the sink at work gets no `end`: whatever the
  * sinks were given counts only when this function has returned.
  */
 export async function scanMultipart(body: BodyReader, boundary: string, handler: PartHandler): Promise<void> {
@@ -85,6 +87,8 @@ class Scan {
   /** Bytes that the sinks of parts were given. */
   #taken = 0
   #isTaking = false
+  /** Name of the latest part. */
+  #field = ''
 
   constructor(boundary: string, handler: PartHandler) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
@@ -113,8 +117,8 @@ class Scan {
 
   #assertLittleBeside(passed: number): void {
     if (passed - this.#taken <= MOST_BESIDE) return
-    const most = formatSize(MOST_BESIDE)
-    throw new Refusal('PAYLOAD_TOO_LARGE', `The form may have ${most} at most beside its file`)
+    const most = `a form may have ${formatSize(MOST_BESIDE)} at most beside its file`
+    throw new Refusal('PAYLOAD_TOO_LARGE', `The field ${quotedField(this.#field)} is too much: ${most}`)
   }
 
   #write(bytes: Uint8Array): Promise<void> | void {
@@ -233,7 +237,8 @@ class Scan {
       return chunk.length
     }
     const at = start + end + 4 - before
-    const headers = parsePartHeaders(this.#headers.subarray(0, end))
+    const headers = parsePartHeaders(this.#headers.subarray(0, end), this.#handler.escapesNames)
+    this.#field = headers.name
     this.#assertLittleBeside(this.#passed + at)
     const sink = await this.#handler.part(headers, this.#passed + at)
     this.#isTaking = sink !== null

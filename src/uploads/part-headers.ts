@@ -1,10 +1,12 @@
 import { Refusal } from '../domain/errors.ts'
+import { INVISIBLE } from '../domain/invisible-characters.ts'
+import { decodedWords, textOfBytes, unescaped } from './sent-file-name.ts'
 
 /** What a part of a form says about itself. Names are as sent; they are not yet fit for a file system. */
 export interface PartHeaders {
   /** The form field's name. Any text: `__proto__` is a name like others. */
   readonly name: string
-  /** Null when the part has no file name; empty when a browser sends a file field in which nothing was picked. */
+  /** Null when the part has no file name, or an empty one, as of a file field in which nothing was picked. */
   readonly filename: string | null
   /** `type/subtype` in lower case, without parameters; null when there is none or it is not well formed. */
   readonly contentType: string | null
@@ -16,9 +18,10 @@ const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?=[ \\t]*(;|$))`)
 
 /**
  * The headers of one part, without the empty line that ends them (RFC 7578, section 4.2). Each line is UTF-8,
- * or ISO-8859-1 where it is not valid UTF-8. Throws Refusal INVALID_REQUEST when they are malformed.
+ * or Windows-1252 where it is not valid UTF-8. `escapesNames`: whether the sender percent-encodes file names.
+ * Throws Refusal INVALID_REQUEST when they are malformed.
  */
-export function parsePartHeaders(block: Buffer): PartHeaders {
+export function parsePartHeaders(block: Buffer, escapesNames = false): PartHeaders {
   const fields = parseFields(block)
   const disposition = fields.get('content-disposition')
   if (disposition === undefined) throw malformed('a part has no Content-Disposition')
@@ -33,7 +36,7 @@ export function parsePartHeaders(block: Buffer): PartHeaders {
   }
   return {
     name,
-    filename: formText(parameters, 'filename'),
+    filename: fileName(parameters, escapesNames),
     contentType: MEDIA_TYPE.exec(fields.get('content-type') ?? '')?.[0].toLowerCase() ?? null,
   }
 }
@@ -85,6 +88,14 @@ function unescapeString(string: string, quoted: RegExp): string {
   return quoted === ESCAPED_STRING ? string.replace(/\\(["\\])/g, '$1') : string
 }
 
+function fileName(parameters: ReadonlyMap<string, string>, escapesNames: boolean): string | null {
+  if (!escapesNames || parameters.has('filename*')) {
+    const name = formText(parameters, 'filename')
+    return name === null || name === '' ? null : decodedWords(name)
+  }
+  return unescaped(parameters.get('filename') ?? '') || null
+}
+
 /** The parameter as forms carry it. Its extended form `name*` goes first when it can be read. */
 function formText(parameters: ReadonlyMap<string, string>, name: string): string | null {
   const extended = parameters.get(`${name}*`)
@@ -100,8 +111,16 @@ function decodeExtended(value: string): string | null {
   const match = /^(utf-8|iso-8859-1)'[^']*'((?:[!-$&-~]|%[0-9a-f]{2})*)$/i.exec(value)
   const [, charset, encoded] = match ?? []
   if (charset === undefined || encoded === undefined) return null
-  const octets = encoded.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-  return charset.toLowerCase() === 'utf-8' ? decodeUtf8(octets) : octets
+  if (charset.toLowerCase() === 'utf-8') return tryDecodeURIComponent(encoded)
+  return encoded.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
+
+function tryDecodeURIComponent(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
 }
 
 function parseFields(block: Buffer): ReadonlyMap<string, string> {
@@ -110,7 +129,7 @@ function parseFields(block: Buffer): ReadonlyMap<string, string> {
   const fields = new Map<string, string>()
   const unfolded = text.replace(/\r\n[ \t]+/g, ' ')
   for (const line of unfolded.split('\r\n')) {
-    const [, name, value] = FIELD.exec(decodeUtf8(line) ?? line) ?? []
+    const [, name, value] = FIELD.exec(textOfBytes(Buffer.from(line, 'latin1'))) ?? []
     if (name === undefined || value === undefined) throw malformed('a header of a part cannot be read')
     const key = name.toLowerCase()
     if (fields.has(key) && key.startsWith('content-')) throw malformed('a header of a part comes twice')
@@ -119,18 +138,13 @@ function parseFields(block: Buffer): ReadonlyMap<string, string> {
   return fields
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** Takes octets as characters U+0000 to U+00FF; null when they are not UTF-8. */
-function decodeUtf8(octets: string): string | null {
-  try {
-    return utf8.decode(Buffer.from(octets, 'latin1'))
-  } catch {
-    return null
-  }
-}
-
 /** The refusal of a body that cannot be read; the problem follows a colon. */
 export function malformed(problem: string): Refusal {
   return new Refusal('INVALID_REQUEST', `The multipart body is malformed: ${problem}`)
+}
+
+/** The name of a field in quotes, short enough for a message. */
+export function quotedField(name: string): string {
+  const visible = name.toWellFormed().replace(INVISIBLE, '')
+  return `"${visible.length > 100 ? `${visible.slice(0, 100).toWellFormed()}…` : visible}"`
 }

@@ -1,27 +1,30 @@
 import { Refusal } from '../domain/errors.ts'
 import { nameByContent } from '../domain/name-by-content.ts'
+import type { Call } from '../server/call.ts'
 import { HEAD_LENGTH } from './file-head.ts'
+import { assertWhole } from './fragments.ts'
 import type { BodyReader } from './multipart.ts'
 import { declaredLength } from './receive.ts'
+import { decodedWords, nameInPath } from './sent-file-name.ts'
 import type { UploadFormat } from './upload-format.ts'
 
 /** What programs declare when nobody has told them what they send. */
 const UNTOLD = ['application/x-www-form-urlencoded']
 
 /**
- * A body that is the file itself. `name`: as in the address, or null where that has none; then the first bytes are read
- * before the file is announced. Throws Refusal INVALID_REQUEST for one that says it is a form, which would be stored
- * with its envelope, or only a part of the file (RFC 9110, section 14.5).
+ * A body that is the file itself. `isNamed`: whether the address ends with its name; without one, or with `-`, the first
+ * bytes are read before the file is announced. Throws Refusal INVALID_REQUEST for one that says it is a form, which would
+ * be stored with its envelope, or only a part of the file (RFC 9110, section 14.5).
  */
-export function rawUpload(request: Request, name: string | null, route: string): UploadFormat {
+export function rawUpload({ request, url }: Call, isNamed: boolean, route: string): UploadFormat {
   const type = mediaTypeOf(request)
   if (type === 'multipart/form-data') {
     throw new Refusal('INVALID_REQUEST', 'Send the bytes of the file alone; forms go to POST /api/v1/upload')
   }
-  if (request.headers.has('content-range')) {
-    throw new Refusal('INVALID_REQUEST', 'Send the whole file; what can be resumed is at /api/v1/uploads')
-  }
+  assertWhole(request)
   const length = declaredLength(request)
+  const given = isNamed ? decodedWords(nameInPath(url.pathname)) : '-'
+  const name = given === '-' ? null : given
   return {
     route,
     least: (declared) => declared,

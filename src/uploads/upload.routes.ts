@@ -87,7 +87,7 @@ function rawEndpoint(
       errors: [...errors, ...more],
     },
     async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
-      const format = rawUpload(call.request, call.params.name ?? null, route)
+      const format = rawUpload(call, call.params.name !== undefined, route)
       const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), format })
       const result = toUploadResult(call, uploads, caller, file)
       return asksForJson(call.request) ? jsonResponse(result) : textResponse(`${result.url}\n`)

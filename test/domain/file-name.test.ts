@@ -35,6 +35,10 @@ const hostileText = fc
         '\udc00',
         ' ',
         '.tar.gz',
+        'C:\\',
+        '\u212a:\\',
+        '\\\\',
+        '-',
       ),
     ),
     { maxLength: 40 },
@@ -47,8 +51,18 @@ describe('cleanFileName', () => {
     ['/etc/passwd', 'passwd'],
     ['../../x.txt', 'x.txt'],
     ['C:\\Users\\me\\x.txt', 'x.txt'],
+    ['c:\\x.txt', 'x.txt'],
+    ['C:\\Users/me\\x.txt', 'x.txt'],
+    ['\\\\server\\share\\x.txt', 'x.txt'],
+    ['folder/C:\\x.txt', 'x.txt'],
     ['a\\b/c.txt', 'c.txt'],
-    ['a/b\\c.txt', 'c.txt'],
+    ['a/b\\c.txt', 'b\\c.txt'],
+    ['what\\ever.txt', 'what\\ever.txt'],
+    ['a:\\', 'unnamed'],
+    ['ab:\\c.txt', 'ab:\\c.txt'],
+    ['C:x\\y.txt', 'C:x\\y.txt'],
+    ['-', 'unnamed'],
+    ['--', '--'],
     ['a\0b\r\n.txt', 'ab.txt'],
     ['photo\u202egpj.exe', 'photogpj.exe'],
     ['one\u2028two\u2029.txt', 'onetwo.txt'],
@@ -56,14 +70,16 @@ describe('cleanFileName', () => {
     ['cafe\u0301.txt', 'café.txt'],
     ['e\u200e\u0301', 'é'],
     ['a\ud800b', 'a\ufffdb'],
-    [' spaces stay .txt', ' spaces stay .txt'],
+    [' spaces within stay .txt ', 'spaces within stay .txt'],
+    ['\u3000wide\u00a0', 'wide'],
+    ['folder/ x.txt', 'x.txt'],
     ['.profile', '.profile'],
     ['...', '...'],
   ])('makes %p into %p', (raw, name) => {
     expect(cleanFileName(raw)).toBe(name)
   })
 
-  test.each(['', '.', '..', '/', 'a/', 'a/..', '\\', '\0', '.\0', '.\u202e.', '   ', '\u200e'])(
+  test.each(['', '.', '..', '/', 'a/', 'a/..', 'a/ ', 'a/-', '\0', '.\0', '.\u202e.', '   ', '\u200e'])(
     'calls what is left of %p unnamed',
     (raw) => {
       expect(cleanFileName(raw)).toBe('unnamed')
@@ -72,6 +88,7 @@ describe('cleanFileName', () => {
 
   test('cuts a long name to exactly 255 bytes and keeps its extension', () => {
     expect(cleanFileName(`${'a'.repeat(300)}.txt`)).toBe(`${'a'.repeat(251)}.txt`)
+    expect(cleanFileName(`${'a'.repeat(254)} b`)).toBe('a'.repeat(254))
     expect(cleanFileName('a'.repeat(255))).toBe('a'.repeat(255))
   })
 
@@ -88,8 +105,10 @@ describe('cleanFileName', () => {
     fc.assert(
       fc.property(hostileText, (raw) => {
         const name = cleanFileName(raw)
-        expect(name).not.toMatch(/[/\\\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u)
-        expect(['', '.', '..']).not.toContain(name)
+        expect(name).not.toMatch(/[/\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u)
+        expect(name).not.toMatch(/^(?:[a-z]:\\|\\\\)/i)
+        expect(['', '-', '.', '..']).not.toContain(name)
+        expect(name.trim()).toBe(name)
         expect(name.isWellFormed()).toBe(true)
         expect(name.normalize('NFC')).toBe(name)
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)

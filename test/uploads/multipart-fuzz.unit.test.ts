@@ -133,7 +133,7 @@ test('any parts, in any chunks, come out as they went in', async () => {
     fc.asyncProperty(form, lengths, async ({ boundary, parts, preamble, padding, ending }, lengths) => {
       const sent = parts.map((part) => ({
         name: readable(part.name),
-        filename: part.filename === null ? null : readable(part.filename),
+        filename: readable(part.filename ?? '') || null,
         content: part.content,
       }))
       const pieces = sent.flatMap(({ name, filename, content }) => [

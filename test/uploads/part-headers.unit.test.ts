@@ -13,7 +13,7 @@ describe('the headers of a part', () => {
       Buffer.concat([Buffer.from('Content-Disposition: form-data; name="file"; '), Buffer.from(parameters)]),
     ).filename
 
-  const names: [written: string, name: string][] = [
+  const names: [written: string, name: string | null][] = [
     ['filename="a b.txt"', 'a b.txt'],
     ['filename=plain.txt', 'plain.txt'],
     ['filename=not quoted.txt ; x=y', 'not quoted.txt'],
@@ -21,7 +21,16 @@ describe('the headers of a part', () => {
     ['filename = "a.txt"', 'a.txt'],
     ['filename="a;b=c.txt"; size=3', 'a;b=c.txt'],
     ['filename="a.txt";', 'a.txt'],
-    ['filename=""', ''],
+    ['filename=""', null],
+    ["filename*=UTF-8''", null],
+    ['filename="=?UTF-8?B?w6TDtsO8LnR4dA==?="', 'äöü.txt'],
+    ['filename="=?utf-8?Q?na=C3=AFve_x.txt?="', 'naïve x.txt'],
+    ['filename="=?UTF-8?B?w6TD?= =?UTF-8?B?tsO8LnR4dA==?="', 'äöü.txt'],
+    ['filename="=?shift_jis?B?k/qWe4zqLnR4dA==?="', '日本語.txt'],
+    ['filename="=?UTF-8?B?QTovQi9jLnR4dA==?="', 'A:/B/c.txt'],
+    // Not wholly encoded words: a name like others.
+    ['filename="a =?utf-8?Q?b?="', 'a =?utf-8?Q?b?='],
+    ['filename="=?UTF-8?B?%%%?="', '=?UTF-8?B?%%%?='],
     ['filename="größe 文件 😀.txt"', 'größe 文件 😀.txt'],
     // As browsers write a quote, CR and LF, and nothing else.
     ['filename="a%22b%0D%0Ac%20d%41.txt"', 'a"b\r\nc%20d%41.txt'],
@@ -47,8 +56,20 @@ describe('the headers of a part', () => {
     })
   }
 
-  test('are ISO-8859-1 where they are not UTF-8, line by line', () => {
-    expect(filename(Buffer.from('filename="na\xefve.txt"', 'latin1'))).toBe('naïve.txt')
+  test('decode percent escapes in the file name of a sender that writes them', () => {
+    const escaped = (parameters: string) =>
+      parsePartHeaders(Buffer.from(`Content-Disposition: form-data; name="a%20b"; ${parameters}`), true)
+    expect(escaped('filename="na%C3%AFve%20%22x%22.txt"')).toMatchObject({
+      name: 'a%20b',
+      filename: 'naïve "x".txt',
+    })
+    expect(escaped('filename="100%.txt"').filename).toBe('100%.txt')
+    expect(escaped('filename="caf%E9.txt"').filename).toBe('café.txt')
+    expect(escaped("filename*=UTF-8''100%2525.txt").filename).toBe('100%25.txt')
+  })
+
+  test('are Windows-1252 where they are not UTF-8, line by line', () => {
+    expect(filename(Buffer.from('filename="na\xefve \x80.txt"', 'latin1'))).toBe('naïve €.txt')
     const mixed = Buffer.concat([
       Buffer.from('X-A: \xff\r\n', 'latin1'),
       Buffer.from(FILE.replace('a.bin', 'ï')),

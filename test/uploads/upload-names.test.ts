@@ -15,6 +15,8 @@ async function nameFor(disposition: string): Promise<string> {
   return (await detail(caller, z.object({ slug: z.string() }).parse(answer.body).slug)).name
 }
 
+const AGENTS = { aiohttp: 'Python/3.11 aiohttp/3.9.1', Needle: 'Needle/3.3.1 (Node.js v20.1; linux x64)' }
+
 /** The type of a file with this name, declared type and content. */
 async function typeFor(name: string, type?: string, content: string | Uint8Array = 'just some words') {
   const caller = await newcomer(holdfast)
@@ -23,6 +25,51 @@ async function typeFor(name: string, type?: string, content: string | Uint8Array
 }
 
 describe('the name of an upload', () => {
+  test.each(Object.entries(AGENTS))('is decoded from the percent escapes of %s', async (_, agent) => {
+    const caller = await newcomer(holdfast)
+    const { slug } = await caller.put('x', { name: 'na%C3%AFve%20a.txt', headers: { 'user-agent': agent } })
+    expect((await detail(caller, slug)).name).toBe('naïve a.txt')
+    const plain = await caller.put('x', { name: 'na%C3%AFve.txt', headers: { 'user-agent': 'curl/8.5' } })
+    expect((await detail(caller, plain.slug)).name).toBe('na%C3%AFve.txt')
+  })
+
+  test.each([
+    ['as UTF-8', 'caf%C3%A9.txt', 'café.txt'],
+    ['as Windows-1252 where it is not UTF-8', 'caf%E9%20%80.txt', 'café €.txt'],
+    ['with the escapes that are none', '100%zz%.txt', '100%zz%.txt'],
+    ['from encoded words', '%3D%3Futf-8%3FB%3FYS9iLnR4dA%3D%3D%3F%3D', 'b.txt'],
+    ['with its backslash', 'a%5Cb.txt', 'a\\b.txt'],
+    ['without a Windows folder', 'C%3A%5Ca%5Cb.txt', 'b.txt'],
+    ['from the content where it is a hyphen', '-', 'text.txt'],
+  ])('in the path of a PUT is read %s', async (_, path, name) => {
+    const caller = await newcomer(holdfast)
+    const answer = await caller.send(`/api/v1/upload/${path}`, {
+      method: 'PUT',
+      body: 'plain text',
+      headers: { accept: 'application/json' },
+    })
+    expect(answer.status).toBe(200)
+    expect((await detail(caller, z.object({ slug: z.string() }).parse(answer.body).slug)).name).toBe(name)
+  })
+
+  test.each([
+    ['as Windows-1252 where it is not UTF-8', Buffer.from('caf\xe9.txt', 'latin1'), 'café.txt'],
+    ['from encoded words', Buffer.from('=?utf-8?Q?na=C3=AFve.txt?='), 'naïve.txt'],
+    ['without spaces around it', Buffer.from(' a b.txt '), 'a b.txt'],
+  ])('in the metadata of a resumable upload is read %s', async (_, filename, name) => {
+    const caller = await newcomer(holdfast)
+    const answer = await caller.send('/api/v1/uploads', {
+      method: 'POST',
+      headers: {
+        'tus-resumable': '1.0.0',
+        'upload-length': '0',
+        'upload-metadata': `filename ${filename.toString('base64')}`,
+      },
+    })
+    expect(answer.status).toBe(201)
+    expect((await detail(caller, z.object({ slug: z.string() }).parse(answer.body).slug)).name).toBe(name)
+  })
+
   test.each([
     ['is read as raw UTF-8', 'filename="отчёт 報告 دليل.txt"', 'отчёт 報告 دليل.txt'],
     ['is read from filename*', "filename*=UTF-8''na%C3%AFve%20%E2%82%AC.txt", 'naïve €.txt'],
@@ -35,6 +82,11 @@ describe('the name of an upload', () => {
     ['may stand without quotes', 'filename=plain.txt', 'plain.txt'],
     ['may hold a semicolon in quotes', 'filename="a;b=c.txt"', 'a;b=c.txt'],
     ['loses its folders', 'filename="../../etc/passwd.txt"', 'passwd.txt'],
+    ['is decoded from encoded words', 'filename="=?UTF-8?B?w6TDtsO8LnR4dA==?="', 'äöü.txt'],
+    ['loses spaces around it', 'filename="  a b.txt  "', 'a b.txt'],
+    ['keeps a backslash that separates nothing', 'filename="what\\ever.txt"', 'what\\ever.txt'],
+    ['loses the folders of a share', 'filename="\\\\\\\\server\\\\share\\\\film.mkv"', 'film.mkv'],
+    ['is unnamed when it is a hyphen', 'filename="-"', 'unnamed'],
     ["loses another system's folders", "filename*=UTF-8''C%3A%5CUsers%5Cme%5Cfilm.mkv", 'film.mkv'],
     ['is composed', "filename*=UTF-8''e%CC%81.txt", 'é.txt'],
     ['loses control characters', "filename*=UTF-8''a%00b%07c%0D%0Ad%7F%C2%85.txt", 'abcd.txt'],

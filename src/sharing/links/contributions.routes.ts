@@ -99,7 +99,7 @@ function putEndpoint(documentation: Pick<Documentation, 'summary' | 'description
     },
     async handle(call, parts: Needs) {
       const caller = await contributor(call, parts)
-      const format = rawUpload(call.request, call.params.target ?? null, 'link')
+      const format = rawUpload(call, call.params.target !== undefined, 'link')
       const answers = () => pick((field) => call.url.searchParams.get(field) ?? undefined)
       const file = await receiveFile(call, parts.uploads, caller, { folder: null, format, answers })
       const result = toContributionResult(call, parts.uploads, file)

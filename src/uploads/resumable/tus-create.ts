@@ -7,6 +7,7 @@ import { jsonResponse } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
 import { idempotencyKeyRefused } from '../contributions.ts'
 import { UPLOADS_PATH } from '../paths.ts'
+import { decodedWords } from '../sent-file-name.ts'
 import { toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import type { NewUpload } from './new-upload.ts'
@@ -99,7 +100,7 @@ function newUpload({ request }: Call, caller: Sender, about: About): NewUpload {
     // Guests have no folders.
     path: caller.kind === 'guest' ? [] : path.slice(0, -1),
     ...(caller.kind === 'contributor' ? { answers: answersIn(metadata) } : {}),
-    name: metadata.get('filename') ?? metadata.get('name') ?? path.at(-1) ?? '',
+    name: decodedWords(metadata.get('filename') ?? metadata.get('name') ?? path.at(-1) ?? ''),
     declaredType: printable(metadata.get('filetype') ?? metadata.get('type')),
     metadata: header,
   }

@@ -1,6 +1,7 @@
 import { Refusal } from '../../domain/errors.ts'
 import type { UploadToken } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
+import { textOfBytes } from '../sent-file-name.ts'
 import { CHECKSUM_ALGORITHMS, type ExpectedChecksum } from './chunk-checksum.ts'
 
 /** Headers of the tus protocol 1.0.0, https://tus.io/protocols/resumable-upload: the core and its extensions. */
@@ -78,7 +79,7 @@ export function parseMetadata(header: string): ReadonlyMap<string, string> {
       )
     }
     if (metadata.has(key)) throw invalid(`Upload-Metadata has the key "${key}" twice`)
-    metadata.set(key, Buffer.from(value, 'base64').toString('utf8'))
+    metadata.set(key, textOfBytes(Buffer.from(value, 'base64')))
   }
   return metadata
 }

@@ -43,12 +43,17 @@ export const domain: readonly Change[] = [
   ]),
   ...changesIn('src/domain/file-name.ts', { tests: ['test/domain/file-name.test.ts'] }, [
     ['const MAX_BYTES = 255', 'const MAX_BYTES = 256'],
-    ["Math.max(raw.lastIndexOf('/'), raw.lastIndexOf('\\\\'))", "raw.lastIndexOf('/')"],
+    ["isWindows ? component.slice(component.lastIndexOf('\\\\') + 1).trim() : component", 'component'],
+    ['WINDOWS_PATH.test(path) || WINDOWS_PATH.test(component)', 'WINDOWS_PATH.test(component)'],
     [".replace(INVISIBLE, '')", ''],
-    ["shorten(visible, RAW_FACTOR * MAX_BYTES).normalize('NFC')", 'shorten(visible, RAW_FACTOR * MAX_BYTES)'],
-    ["name === '.' || name === '..'", "name === '.'"],
+    [
+      "shorten(component, RAW_FACTOR * MAX_BYTES).normalize('NFC')",
+      'shorten(component, RAW_FACTOR * MAX_BYTES)',
+    ],
+    ["['', '-', '.', '..']", "['', '.', '..']"],
+    ['shortName(name).trim()', 'shortName(name)'],
     ['room - Buffer.byteLength(suffix)', 'room'],
-    ['component.toWellFormed()', 'component'],
+    ['raw.toWellFormed()', 'raw'],
   ]),
   ...changesIn('src/domain/folder-name.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
     ['const MAX_CHARACTERS = 100', 'const MAX_CHARACTERS = 101'],

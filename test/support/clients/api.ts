@@ -227,12 +227,10 @@ export async function withHoldfast(
   }
 }
 
-/**
- * Expected shape of a refusal; that it has a message is checked for every answer. Must not contain matchers,
- * because `toMatchObject` writes them into its argument.
- */
-export function refusal(error: ErrorCode) {
-  return { status: STATUS_OF[error], body: { success: false, error } }
+/** Expected shape of a refusal; that it has a message is checked for every answer. */
+export function refusal(error: ErrorCode, message: RegExp | null = null) {
+  const said = message === null ? {} : { message: expect.stringMatching(message) }
+  return { status: STATUS_OF[error], body: { success: false, error, ...said } }
 }
 
 /** Multipart body with its Content-Type. */
