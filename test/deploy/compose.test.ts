@@ -144,7 +144,7 @@ test('nginx reads files that are there', () => {
   const included = [
     ...readFileSync(join(DEPLOY, 'nginx/compose.conf'), 'utf8').matchAll(/^include snippets\/(.*);$/gm),
   ]
-  expect(included).toHaveLength(2)
+  expect(included).toHaveLength(3)
   for (const [, name = ''] of included) expect(existsSync(join(DEPLOY, 'nginx', name))).toBe(true)
 })
 

@@ -24,6 +24,8 @@ export interface NginxSite {
   readonly plainUrl: string
   /** What it wrote about itself. */
   log(): string
+  /** What it wrote about requests. */
+  accessLog(): string
   /** Files that it has open to put bodies of requests and answers aside. */
   setAside(): string[]
   [Symbol.asyncDispose](): Promise<void>
@@ -58,6 +60,7 @@ export async function startNginxSite(parts: SiteParts): Promise<NginxSite> {
     url: parts.site === 'holdfast.conf' ? plainUrl : `https://127.0.0.1:${tls}`,
     plainUrl,
     log: () => readFileSync(log, 'utf8'),
+    accessLog: () => readFileSync(join(folder, 'access.log'), 'utf8'),
     setAside: () => openFiles(nginx.pid).filter((path) => path.startsWith(join(folder, 'temporary'))),
     async [Symbol.asyncDispose]() {
       nginx.kill('SIGTERM')
@@ -93,7 +96,11 @@ function command(folder: string): string[] {
 function layOut(folder: string, parts: SiteParts, ports: { plain: number; tls: number }): void {
   for (const name of ['conf.d', 'snippets', 'temporary']) mkdirSync(join(folder, name))
   writeFileSync(join(folder, 'nginx.conf'), frame(folder))
-  writeFileSync(join(folder, 'snippets/holdfast-proxy.conf'), delivered('holdfast-proxy.conf'))
+  writeFileSync(
+    join(folder, 'snippets/holdfast-proxy.conf'),
+    logged(folder, delivered('holdfast-proxy.conf')),
+  )
+  writeFileSync(join(folder, 'conf.d/log.conf'), delivered('holdfast-log.conf'))
   writeFileSync(join(folder, 'conf.d/site.conf'), site(folder, parts.site, ports))
   writeFileSync(join(folder, 'conf.d/upstream.conf'), upstream(parts))
 }
@@ -108,7 +115,7 @@ function site(
   if (name === 'holdfast.conf') return http
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
   makeCertificate(key, certificate)
-  const https = replaced(http, /listen 443 ssl http2;/g, `listen 127.0.0.1:${tls} ssl http2;`)
+  const https = replaced(logged(folder, http), /listen 443 ssl http2;/g, `listen 127.0.0.1:${tls} ssl http2;`)
   const certified = replaced(https, /ssl_certificate .*;/g, `ssl_certificate ${certificate};`)
   return replaced(certified, /ssl_certificate_key .*;/g, `ssl_certificate_key ${key};`)
 }
@@ -119,6 +126,10 @@ function upstream({ upstream: name, nodes }: SiteParts): string {
   if (text.match(servers)?.length !== nodes.length) throw new Error(`${name} names another number of nodes`)
   const rest = [...nodes]
   return text.replace(servers, () => `server 127.0.0.1:${rest.shift()};`)
+}
+
+function logged(folder: string, text: string): string {
+  return replaced(text, /\/var\/log\/nginx\/access\.log/g, join(folder, 'access.log'))
 }
 
 function delivered(name: string): string {

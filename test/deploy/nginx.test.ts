@@ -128,6 +128,27 @@ describeWith(NGINX_TOOLS, 'the delivered nginx configuration', () => {
     expect(upload('127.0.0.3', '192.0.2.1')).toBe('200')
   })
 
+  test('nginx logs every request without what its address tells, with the id of the request', async () => {
+    await using server = await startSite()
+    const { site, key } = server
+    const upload = await caller(site.url, key).upload(PIECE.subarray(0, 100), 'secret-name.txt')
+    const address = await contentAddress(site, upload.slug)
+    const id = (await fetch(address)).headers.get('x-request-id')
+    await using byTls = await startNginxSite({
+      site: 'holdfast-tls.conf',
+      upstream: 'one-node.conf',
+      nodes: [1],
+    })
+    await fetch(`${byTls.plainUrl}/d/${upload.slug}?password=sand`, { redirect: 'manual' })
+    await eventually(
+      'both are logged',
+      () => / 308 /.test(byTls.accessLog()) && id !== null && site.accessLog().includes(id),
+    )
+    const log = site.accessLog() + byTls.accessLog()
+    expect(log).toMatch(new RegExp(`^127\\.0\\.0\\.1 \\[[^\\]]+\\] GET HTTP/[12.]+ 200 .* id=${id} `, 'm'))
+    for (const told of [upload.slug, upload.uuid, 'token', 'secret', 'sand']) expect(log).not.toContain(told)
+  })
+
   test('without any node it answers 503 as Holdfast does', async () => {
     await using site = await startNginxSite({ site: 'holdfast.conf', upstream: 'one-node.conf', nodes: [1] })
     const response = await fetch(`${site.url}/api/v1/account`)

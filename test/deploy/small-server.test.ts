@@ -56,6 +56,38 @@ test('the commands for a small server, in their order, leave a service, a proxy 
   expect(called.at(-1)).toBe('systemctl start holdfast')
 })
 
+test('the commands for nginx name no certificate before it was requested', async () => {
+  using system = newSystem()
+  const at = (path: string) => join(system.path, path)
+  for (const path of ['etc/nginx/conf.d', 'etc/letsencrypt/live/files.example.org'])
+    mkdirSync(at(path), { recursive: true })
+  // As nginx and certbot: the one refuses certificates that are not there, the other writes them.
+  const programs = {
+    nginx: `for path in $(grep -rhoP 'ssl_certificate(_key)? \\K[^;]+' "$ROOT/etc/nginx"); do [ -e "$ROOT$path" ] || exit 1; done`,
+    certbot: `touch "$ROOT/etc/letsencrypt/live/files.example.org/fullchain.pem" "$ROOT/etc/letsencrypt/live/files.example.org/privkey.pem"`,
+    sudo: `case "$1" in\nnginx|certbot) exec "$@" ;;\nmkdir|cp|rm) ;;\n*) echo "$*" >>"$ROOT/called"; exit ;;\nesac\nfor word do\n  case "$word" in /*) word="$ROOT$word" ;; esac\n  set -- "$@" "$word"; shift\ndone\nexec "$@"`,
+  }
+  for (const [name, text] of Object.entries(programs)) {
+    writeFileSync(at(`bin/${name}`), `#!/bin/bash\n${text}\n`)
+    chmodSync(at(`bin/${name}`), 0o755)
+  }
+  const page = readFileSync(join(REPOSITORY, 'docs/operations/install.md'), 'utf8')
+  const [block = ''] = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+    .map(([, text = '']) => text)
+    .filter((text) => text.includes('certbot'))
+  const { code, errors } = await runProgram(['bash', '-euo', 'pipefail', '-c', block], {
+    cwd: REPOSITORY,
+    env: { PATH: `${at('bin')}:${process.env.PATH}`, ROOT: system.path },
+  })
+  expect({ code, errors }).toEqual({ code: 0, errors: '' })
+  const left = Bun.spawnSync(['ls', at('etc/nginx/conf.d')])
+    .stdout.toString()
+    .trim()
+    .split('\n')
+  expect(left).toEqual(['holdfast-log.conf', 'holdfast-tls.conf', 'one-node.conf'])
+  expect(readFileSync(at('called'), 'utf8').match(/systemctl reload nginx/g)).toHaveLength(2)
+})
+
 /** The folders of a Debian machine with Caddy, and data as the service makes it. */
 function newSystem() {
   const folder = temporaryFolder()

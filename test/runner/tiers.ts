@@ -192,6 +192,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/operations/backup/own-backups.test.ts':
     'many starts of the program; retention.unit.test.ts has a rule',
   'test/operations/doctor/doctor-nodes.contract.test.ts': 'nodes and proxies; the unit tests have its rules',
+  'test/operations/doctor/upload-window.test.ts':
+    'real proxies and a long line; the unit tests have the rules',
   'test/operations/doctor/doctor.test.ts': 'real proxies, and lines that are silent',
   'test/operations/integrity/marks.test.ts': 'check.test.ts and damages.test.ts mark and repair',
   'test/operations/migration-time.contract.test.ts':

@@ -19,6 +19,12 @@ export const proxyLines = {
     Apache: 'SetEnv proxy-sendchunked 1',
     Traefik: 'remove the middleware "buffering"',
   },
+  uploadWindow: {
+    nginx: 'client_body_buffer_size 1m;',
+    Apache: 'H2WindowSize 1048576',
+    HAProxy:
+      'in global: tune.h2.initial-window-size 1048576 (from 2.9 on tune.h2.fe.initial-window-size; docs/operations/haproxy.md)',
+  },
   responseBuffering: {
     nginx: 'remove "proxy_ignore_headers X-Accel-Buffering", or proxy_buffering off;',
     Caddy: 'reverse_proxy … { flush_interval -1 }',

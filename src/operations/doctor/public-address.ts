@@ -21,6 +21,7 @@ import {
 import { linesFor, proxyLines, proxyOf } from './proxy-lines.ts'
 import { type NoAnswer, type RawAnswer, rawRequest } from './raw-request.ts'
 import { checkTls } from './tls.ts'
+import { checkUploadWindow } from './upload-window.ts'
 
 export async function checkPublicAddress(address: PublicAddress): Promise<Finding[]> {
   const { url, config } = address
@@ -45,7 +46,9 @@ export async function checkPublicAddress(address: PublicAddress): Promise<Findin
     checkMetrics(way),
     checkContentAddress(config),
   ])
-  return [fine('public-address', reached(way)), ...findings, ...tls]
+  // After the others, which measure pauses.
+  const window = await checkUploadWindow(way)
+  return [fine('public-address', reached(way)), ...findings, ...window, ...tls]
 }
 
 function reached({ url, proxy }: ProbePath) {

@@ -1,15 +1,19 @@
 import { connect, type TLSSocket } from 'node:tls'
-import { DAY, SECOND } from '../../domain/clock.ts'
+import { DAY, HOUR, SECOND } from '../../domain/clock.ts'
 import { advice, type Finding, fine, problem, say, unknown } from './findings.ts'
 import { type NoAnswer, portOf, type RawAnswer, rawRequest, serverName } from './raw-request.ts'
 
 const MAY_TAKE = 10 * SECOND
-/** Certificates are renewed a month before they end; later than this it has failed. */
-const RENEWED_BEFORE = 14 * DAY
+/**
+ * Certificates are renewed when a third of their time is left, whether that is 90 days, six days or twelve hours; with a sixth of
+ * it, renewing has failed. Those of a year are renewed by hand, and later.
+ */
+const RENEWED_BEFORE = { share: 1 / 6, most: 14 * DAY }
 
 interface Handshake {
   /** Why the certificate is not valid; null when it is. */
   readonly fault: string | null
+  readonly beganAt: number | null
   readonly endsAt: number | null
   readonly speaksHttp2: boolean
 }
@@ -32,7 +36,7 @@ export async function checkTls(url: URL, health: RawAnswer | NoAnswer): Promise<
           { where: 'HAProxy', line: `bind :${portOf(url)} ssl crt … alpn h2,http/1.1` },
         ],
       )
-  return [certificate(handshake), http2, hsts(health), await fromHttp(url)]
+  return [certificate(handshake, Date.now()), http2, hsts(health), await fromHttp(url)]
 }
 
 function withoutTls(url: URL): Finding {
@@ -60,10 +64,11 @@ function handshakeWith(url: URL): Promise<Handshake> {
   const timer = setTimeout(() => reject(new Error(`no answer in ${MAY_TAKE / SECOND} s`)), MAY_TAKE)
   socket.once('error', reject)
   socket.once('secureConnect', () => {
-    const { valid_to: ends } = socket.getPeerCertificate()
+    const { valid_from: begins, valid_to: ends } = socket.getPeerCertificate()
     const fault = socket.authorized ? null : String(socket.authorizationError ?? 'it is not trusted')
     resolve({
       fault,
+      beganAt: begins === undefined ? null : Date.parse(begins),
       endsAt: ends === undefined ? null : Date.parse(ends),
       speaksHttp2: socket.alpnProtocol === 'h2',
     })
@@ -74,7 +79,11 @@ function handshakeWith(url: URL): Promise<Handshake> {
   })
 }
 
-function certificate({ fault, endsAt }: Handshake): Finding {
+/** What a certificate with these times says now. `fault`: why it is not valid. */
+export function certificate(
+  { fault, beganAt, endsAt }: Omit<Handshake, 'speaksHttp2'>,
+  now: number,
+): Finding {
   if (fault !== null) {
     return problem(
       'certificate',
@@ -83,12 +92,21 @@ function certificate({ fault, endsAt }: Handshake): Finding {
     )
   }
   if (endsAt === null) return unknown('certificate', say`the certificate does not say when it ends`)
-  const days = Math.floor((endsAt - Date.now()) / DAY)
-  if (endsAt - Date.now() > RENEWED_BEFORE)
-    return fine('certificate', say`the certificate is valid for ${days} more days`)
+  const left = endsAt - now
+  const isInDays = left >= 2 * DAY
+  const time = Math.floor(left / (isInDays ? DAY : HOUR))
+  const share = beganAt === null ? Infinity : (endsAt - beganAt) * RENEWED_BEFORE.share
+  if (left > Math.min(share, RENEWED_BEFORE.most)) {
+    return fine(
+      'certificate',
+      isInDays
+        ? say`the certificate is valid for ${time} more days`
+        : say`the certificate is valid for ${time} more hours`,
+    )
+  }
   return problem(
     'certificate',
-    say`the certificate ends in ${days} days`,
+    isInDays ? say`the certificate ends in ${time} days` : say`the certificate ends in ${time} hours`,
     say`It should have been renewed by now; without it nobody gets in.`,
     [{ where: 'certbot', line: 'certbot renew --dry-run' }],
   )

@@ -15,6 +15,7 @@ export const doctorTitlesDe: Translations = {
   store: 'Speicher',
   'store-checksums': 'Prüfsummen des Speichers',
   settings: 'Einstellungen',
+  'secret-files': 'Dateien mit Geheimnissen',
   jobs: 'Aufgaben im Hintergrund',
   damage: 'Beschädigte Inhalte',
   scrub: 'Nachlesen gespeicherter Bytes',
@@ -26,6 +27,7 @@ export const doctorTitlesDe: Translations = {
   host: 'Hostname',
   'body-limit': 'Größter Inhalt einer Anfrage',
   'request-buffering': 'Uploads durch den Proxy',
+  'upload-window': 'Uploads über lange Leitungen',
   'response-buffering': 'Ströme durch den Proxy',
   'time-out': 'Wie lange der Proxy wartet',
   methods: 'Methoden',
@@ -40,6 +42,19 @@ export const doctorTitlesDe: Translations = {
 
 /** What findings say, by their templates. */
 export const doctorSentencesDe: Translations = {
+  'Every program that runs here, of whatever user, can act as this server.':
+    'Jedes Programm, das hier läuft, gleich unter welchem Benutzer, kann als dieser Server auftreten.',
+  'everybody on this machine can read {0}, the secret of {1}':
+    'jeder auf dieser Maschine kann {0} lesen, das Geheimnis von {1}',
+  'files with secrets are open to nobody but their owner and group':
+    'Dateien mit Geheimnissen kann niemand als ihr Besitzer und dessen Gruppe lesen',
+  'Browsers use HTTP/2, and the proxy lets them send no more until it has read that: over a long line uploads crawl, however fast it is.':
+    'Browser verwenden HTTP/2, und der Proxy lässt sie erst weiter senden, wenn er das gelesen hat: Über eine lange Leitung kriechen Uploads, wie schnell sie auch ist.',
+  'an upload by HTTP/2 ended: {0}': 'ein Upload über HTTP/2 endete: {0}',
+  'by HTTP/2 an upload may be {0} ahead: up to {1} a second over a line of {2} ms ({3} ms from here)':
+    'über HTTP/2 darf ein Upload {0} voraus sein: bis zu {1} in der Sekunde über eine Leitung von {2} ms (von hier {3} ms)',
+  'the certificate ends in {0} hours': 'das Zertifikat endet in {0} Stunden',
+  'the certificate is valid for {0} more hours': 'das Zertifikat gilt noch {0} Stunden',
   'A backup that nobody can restore is none.':
     'Eine Sicherung, die niemand wiederherstellen kann, ist keine.',
   'A browser trusts all that comes from one name alike. A second name keeps what strangers upload apart from the site, should a browser ever run it.':

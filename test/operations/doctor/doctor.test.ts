@@ -11,12 +11,11 @@ import { visitor } from '../../support/clients/site-visitor.ts'
 import { patient } from '../../support/patience.ts'
 import { startChild, temporaryFolder } from '../../support/processes/child.ts'
 import { freePort } from '../../support/processes/free-port.ts'
-import { runProgram } from '../../support/processes/program.ts'
 import { describeWith } from '../../support/processes/tools.ts'
 import { startHoldfast } from '../../support/servers/holdfast.ts'
 import { administrator } from '../../support/sign-in/administrator.ts'
 import { diagnosis, examined, type Finding } from './examined.ts'
-import { type ProxyConfiguration, startProxy } from './proxies.ts'
+import { makeCertificate, type ProxyConfiguration, startProxy } from './proxies.ts'
 
 const found = diagnosis.shape.findings
 const inTheSite = z.object({
@@ -174,20 +173,7 @@ describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doct
 
   test('tells of a certificate that nobody trusts, and still looks through it', async () => {
     using keys = temporaryFolder()
-    const [key, certificate] = [join(keys.path, 'key.pem'), join(keys.path, 'certificate.pem')]
-    const subject = ['-subj', '/CN=localhost', '-days', '30', '-nodes', '-newkey', 'rsa:2048']
-    const made = await runProgram([
-      'openssl',
-      'req',
-      '-x509',
-      ...subject,
-      '-keyout',
-      key,
-      '-out',
-      certificate,
-    ])
-    expect(made.code).toBe(0)
-    const certified = { lines: soundNginx, around: noMetrics, certificate: { key, certificate } }
+    const certified = { lines: soundNginx, around: noMetrics, certificate: await makeCertificate(keys.path) }
     const findings = await through({ tool: 'nginx', ...certified }, 0)
     expect(problemsOf(findings)).toEqual(['certificate'])
     expect(finding(findings, 'certificate')?.what).toContain('not valid')

@@ -1,10 +1,10 @@
 /** Real proxies before a server, in configurations that people write. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 import { freePort, listens } from '../../support/processes/free-port.ts'
-import { startProgram } from '../../support/processes/program.ts'
+import { runProgram, startProgram } from '../../support/processes/program.ts'
 import { type Tool, toolPath } from '../../support/processes/tools.ts'
 
 export interface RunningProxy extends AsyncDisposable {
@@ -17,8 +17,27 @@ export interface ProxyConfiguration {
   readonly lines: string
   /** What is outside of that. */
   readonly around?: string
+  /** Outside of everything. */
+  readonly global?: string
   /** PEM files, where it speaks TLS. */
-  readonly certificate?: { readonly certificate: string; readonly key: string }
+  readonly certificate?: Certificate
+  /** Whether it speaks HTTP/2 over TLS. Caddy always does. */
+  readonly http2?: boolean
+}
+
+export interface Certificate {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** A certificate for localhost that nobody trusts, made in the folder. */
+export async function makeCertificate(folder: string, days = 30): Promise<Certificate> {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const subject = ['-subj', '/CN=localhost', '-days', String(days), '-nodes', '-newkey', 'rsa:2048']
+  const words = ['req', '-x509', ...subject, '-keyout', key, '-out', certificate]
+  const { code, errors } = await runProgram(['openssl', ...words])
+  if (code !== 0) throw new Error(`openssl made no certificate: ${errors}`)
+  return { key, certificate }
 }
 
 /** Listens on 127.0.0.1 and passes on to that port. */
@@ -64,7 +83,7 @@ const isRoot = process.getuid?.() === 0
 const writers: Readonly<
   Record<ProxyConfiguration['tool'], (configuration: ProxyConfiguration, place: Place) => Written>
 > = {
-  nginx: ({ lines, around = '', certificate }, { folder, port, to }) => ({
+  nginx: ({ lines, around = '', certificate, http2 }, { folder, port, to }) => ({
     file: 'nginx.conf',
     text: `
 ${isRoot ? 'user root;' : ''}
@@ -76,7 +95,7 @@ http {
   access_log off;
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((each) => `${each}_temp_path ${folder}/${each};`).join('\n  ')}
   server {
-    listen 127.0.0.1:${port}${certificate === undefined ? '' : ' ssl'};
+    listen 127.0.0.1:${port}${certificate === undefined ? '' : ' ssl'}${http2 ? ' http2' : ''};
     ${certificate === undefined ? '' : `ssl_certificate ${certificate.certificate}; ssl_certificate_key ${certificate.key};`}
     ${around}
     location / {
@@ -89,14 +108,15 @@ http {
     words: (path) => ['-p', folder, '-e', join(folder, 'error.log'), '-c', path],
   }),
 
-  caddy: ({ lines, around = '' }, { port, to }) => ({
+  caddy: ({ lines, around = '', certificate }, { port, to }) => ({
     file: 'Caddyfile',
     text: `
 {
 \tadmin off
 \tauto_https off
 }
-http://127.0.0.1:${port} {
+${certificate === undefined ? 'http://127.0.0.1' : 'https://localhost'}:${port} {
+\t${certificate === undefined ? '' : `tls ${certificate.certificate} ${certificate.key}`}
 \t${around}
 \treverse_proxy 127.0.0.1:${to} {
 \t\t${lines}
@@ -106,9 +126,11 @@ http://127.0.0.1:${port} {
     words: (path) => ['run', '--config', path, '--adapter', 'caddyfile'],
   }),
 
-  haproxy: ({ lines, around = '' }, { port, to }) => ({
+  haproxy: ({ lines, around = '', global = '', certificate, http2 }, { folder, port, to }) => ({
     file: 'haproxy.cfg',
     text: `
+global
+  ${global}
 defaults
   mode http
   timeout connect 5s
@@ -116,7 +138,7 @@ defaults
   timeout server 50s
   ${around}
 frontend all
-  bind 127.0.0.1:${port}
+  bind 127.0.0.1:${port}${certificate === undefined ? '' : ` ssl crt ${both(folder, certificate)}`}${http2 ? ' alpn h2,http/1.1' : ''}
   default_backend holdfast
 backend holdfast
   ${lines}
@@ -125,7 +147,7 @@ backend holdfast
     words: (path) => ['-f', path],
   }),
 
-  apache2: ({ lines, around = '' }, { folder, port, to }) => ({
+  apache2: ({ lines, around = '', certificate, http2 }, { folder, port, to }) => ({
     file: 'apache.conf',
     text: `
 ServerName localhost
@@ -133,8 +155,10 @@ ServerRoot ${folder}
 PidFile ${folder}/pid
 ErrorLog ${folder}/error.log
 Listen 127.0.0.1:${port}
-${['mpm_event', 'authz_core', 'headers', 'proxy', 'proxy_http'].map((each) => `LoadModule ${each}_module /usr/lib/apache2/modules/mod_${each}.so`).join('\n')}
+${['mpm_event', 'authz_core', 'headers', 'proxy', 'proxy_http', 'ssl', 'http2'].map((each) => `LoadModule ${each}_module /usr/lib/apache2/modules/mod_${each}.so`).join('\n')}
 ${isRoot ? 'User www-data\nGroup www-data' : ''}
+${certificate === undefined ? '' : `SSLEngine on\nSSLCertificateFile ${certificate.certificate}\nSSLCertificateKeyFile ${certificate.key}`}
+${http2 ? 'Protocols h2 http/1.1' : ''}
 ${around}
 <Location "/">
   ProxyPass "http://127.0.0.1:${to}/"
@@ -143,4 +167,11 @@ ${around}
 `,
     words: (path) => ['-D', 'FOREGROUND', '-f', path],
   }),
+}
+
+/** HAProxy wants both in one file. */
+function both(folder: string, { certificate, key }: Certificate): string {
+  const path = join(folder, 'both.pem')
+  writeFileSync(path, readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'))
+  return path
 }
