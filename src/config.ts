@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { ConfigError } from './config/config-problems.ts'
 import { contradictions } from './config/contradictions.ts'
 import { type Environment, SettingsReader, shown, written } from './config/environment.ts'
+import { openToOthers, type SecretFile, secretFileProblems, secretFiles } from './config/secret-files.ts'
 import {
   type BackupConfig,
   type MailConfig,
@@ -20,6 +21,8 @@ import {
 } from './config/setting-groups.ts'
 import { unknownVariables } from './config/unknown-variables.ts'
 import { type Setting, settings } from './settings.ts'
+
+export { openToOthers }
 
 /** All settings of an installation, typed and free of contradictions. Sizes are bytes, rates are per hour. */
 export interface Config {
@@ -89,6 +92,8 @@ export interface Config {
   /** Null offers no metrics. */
   readonly metrics: MetricsConfig | null
   readonly logLevel: LogLevel
+  /** Files that hold secrets, whether or not they can be read. */
+  readonly secretFiles: readonly SecretFile[]
 }
 
 /** Who may create an account on the site. */
@@ -102,15 +107,19 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
  */
 export function loadConfig(environment: Environment): Config {
   const reader = new SettingsReader(environment)
-  const config = readConfig(reader)
-  const problems = [...unknownVariables(environment), ...reader.problems]
-  // Checked only among allowed values: the default in place of a wrong one would make the wrong variable look at fault.
-  if (problems.length === 0) problems.push(...contradictions(reader))
+  const config = { ...readConfig(reader), secretFiles: secretFiles(environment) }
+  const contradicting = contradictions(reader)
+  const problems = [
+    ...unknownVariables(environment),
+    ...secretFileProblems(environment),
+    ...reader.problems,
+    ...contradicting,
+  ]
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
 
-function readConfig(reader: SettingsReader): Config {
+function readConfig(reader: SettingsReader): Omit<Config, 'secretFiles'> {
   return {
     host: reader.value(settings.host),
     port: reader.value(settings.port),

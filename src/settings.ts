@@ -14,6 +14,8 @@ export interface Setting<T> {
   readonly read: (text: string) => T | undefined
   /** Whether it must not be shown. */
   readonly isSecret?: true
+  /** Whether it is an address with a password in it. */
+  readonly holdsPassword?: true
 }
 
 const SIGN_UPS = ['open', 'invitation', 'closed'] as const
@@ -69,6 +71,7 @@ export const settings = {
       'The PostgreSQL database that nodes share. Without it, a SQLite database in the data folder.',
     allowed: 'an address such as postgres://user:password@host:5432/database',
     read: readDatabaseUrl,
+    holdsPassword: true,
   } satisfies Setting<string | null>,
   databaseConnections: {
     variable: 'HOLDFAST_DATABASE_CONNECTIONS',
@@ -368,6 +371,7 @@ export const settings = {
     allowed:
       'an address such as smtp://user:password@mail.example.org:587, or smtps://… for TLS from the beginning; user and password percent-encoded',
     read: readSmtpUrl,
+    holdsPassword: true,
   } satisfies Setting<string | null>,
   mailFrom: {
     variable: 'HOLDFAST_MAIL_FROM',

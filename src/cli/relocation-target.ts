@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { type Environment, shown, written } from '../config/environment.ts'
+import { type Environment, fileVariable, shown, variableInUse, written } from '../config/environment.ts'
 import { readBucketAddress, type Setting, settings } from '../settings.ts'
 
 /** Options of `holdfast relocate`; undefined: as in the environment. */
@@ -23,6 +23,7 @@ export function targetEnvironment(environment: Environment, options: TargetOptio
   const to: Environment = { ...environment }
   if (toDatabase !== undefined) {
     to[settings.databaseUrl.variable] = toDatabase === 'sqlite' ? undefined : toDatabase
+    to[fileVariable(settings.databaseUrl) ?? ''] = undefined
   }
   if (toS3 !== undefined) {
     const address = toS3 === 'none' ? undefined : toS3
@@ -45,7 +46,12 @@ export function changedSettings(from: Environment, to: Environment) {
       const text = written(setting, to)
       return text === undefined ? [] : [`${setting.variable}=${shown(setting, text)}`]
     }),
-    takeOut: changed.filter((setting) => written(setting, to) === undefined).map(({ variable }) => variable),
+    takeOut: changed
+      .filter(
+        (setting) =>
+          variableInUse(setting, from) !== variableInUse(setting, to) || written(setting, to) === undefined,
+      )
+      .map((setting) => variableInUse(setting, from)),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Holdfast } from '../app.ts'
 import type { Environment } from '../config/environment.ts'
-import { type Config, loadConfig, settingsInForce } from '../config.ts'
+import { type Config, loadConfig, openToOthers, settingsInForce } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { createLog, type Log } from '../log.ts'
@@ -18,6 +18,9 @@ export async function serve(environment: Environment, version: string): Promise<
   const settings = settingsInForce(environment)
   const holdfast = await startHoldfast({ config, settings, clock: systemClock, random: systemRandom, log })
   reportUnexpected(log)
+  for (const file of openToOthers(config.secretFiles)) {
+    log.warn({ ...file }, `everybody on this machine can read a secret of this server; chmod o= ${file.path}`)
+  }
   const stopped = Promise.race([stopSignal(), launcherGone(environment.LAUNCHER_PIPE)])
   const command = ownCommand({
     launchedAs: environment.LAUNCHED_AS,

@@ -8,19 +8,33 @@ import type { SettingsReader } from './environment.ts'
 /** S3 takes 10,000 parts, and an upload keeps one in memory: see docs/decisions/020-s3.md. */
 const LARGEST_IN_S3 = 230 * 1024 ** 3
 
+/** Each by itself, so that all are told at once. */
+const RULES: readonly ((reader: SettingsReader) => ConfigProblem[])[] = [
+  sizeContradictions,
+  addressContradictions,
+  metricsContradictions,
+  s3Pointless,
+  s3Needs,
+  s3Size,
+  s3Name,
+  oidcContradictions,
+  mailContradictions,
+  secretContradictions,
+  backupKeys,
+  backupPointless,
+  (reader) => takenPlace(reader, settings.backup, [settings.mirror]),
+  (reader) => bucketKeys(reader, settings.backup, BACKUP_BUCKET),
+  drillFolderContradictions,
+  mirrorPointless,
+  mirrorKeys,
+  (reader) => takenPlace(reader, settings.mirror, []),
+  (reader) => bucketKeys(reader, settings.mirror, MIRROR_BUCKET),
+]
+
 /** Every contradiction among settings whose values are allowed. */
 export function contradictions(reader: SettingsReader): ConfigProblem[] {
-  return [
-    ...sizeContradictions(reader),
-    ...addressContradictions(reader),
-    ...metricsContradictions(reader),
-    ...s3Contradictions(reader),
-    ...oidcContradictions(reader),
-    ...mailContradictions(reader),
-    ...secretContradictions(reader),
-    ...backupContradictions(reader),
-    ...mirrorContradictions(reader),
-  ]
+  const wrong = new Set(reader.problems.map(({ variable }) => variable))
+  return RULES.flatMap((rule) => reader.amongAllowed(rule)).filter(({ variable }) => !wrong.has(variable))
 }
 
 function sizeContradictions(reader: SettingsReader): ConfigProblem[] {
@@ -56,24 +70,36 @@ function metricsContradictions(reader: SettingsReader): ConfigProblem[] {
   return reader.value(metrics) ? [] : pointless(reader, [metricsToken], `${metrics.variable}=on`)
 }
 
-function s3Contradictions(reader: SettingsReader): ConfigProblem[] {
-  const { s3Endpoint, s3Bucket, s3AccessKeyId, s3SecretAccessKey, s3Redirect, s3PathStyle, maxFileSize } =
-    settings
-  const endpoint = reader.value(s3Endpoint)
+function s3Pointless(reader: SettingsReader): ConfigProblem[] {
+  const { s3Endpoint, s3Bucket, s3Redirect } = settings
   // "holdfast relocate" needs the access key without an endpoint, while the move to S3 is still ahead.
-  if (endpoint === null) return pointless(reader, [s3Bucket, s3Redirect], s3Endpoint.variable)
-  if (reader.value(maxFileSize) > LARGEST_IN_S3) {
-    return [
-      {
-        variable: maxFileSize.variable,
-        value: reader.shown(maxFileSize),
-        reason: 'a file of this size cannot be written to an S3 store part by part; allowed is up to 230GB',
-      },
-    ]
-  }
-  const nameless = namelessBucket(reader, endpoint, s3Endpoint, s3PathStyle)
-  if (nameless.length > 0) return nameless
+  return reader.value(s3Endpoint) === null
+    ? pointless(reader, [s3Bucket, s3Redirect], s3Endpoint.variable)
+    : []
+}
+
+function s3Needs(reader: SettingsReader): ConfigProblem[] {
+  const { s3Endpoint, s3Bucket, s3AccessKeyId, s3SecretAccessKey } = settings
+  if (reader.value(s3Endpoint) === null) return []
   return missing(reader, [s3Bucket, s3AccessKeyId, s3SecretAccessKey], s3Endpoint)
+}
+
+function s3Size(reader: SettingsReader): ConfigProblem[] {
+  const { s3Endpoint, maxFileSize } = settings
+  if (reader.value(s3Endpoint) === null || reader.value(maxFileSize) <= LARGEST_IN_S3) return []
+  return [
+    {
+      variable: maxFileSize.variable,
+      value: reader.shown(maxFileSize),
+      reason: 'a file of this size cannot be written to an S3 store part by part; allowed is up to 230GB',
+    },
+  ]
+}
+
+function s3Name(reader: SettingsReader): ConfigProblem[] {
+  const { s3Endpoint, s3PathStyle } = settings
+  const endpoint = reader.value(s3Endpoint)
+  return endpoint === null ? [] : namelessBucket(reader, endpoint, s3Endpoint, s3PathStyle)
 }
 
 function namelessBucket(
@@ -111,32 +137,45 @@ function secretContradictions(reader: SettingsReader): ConfigProblem[] {
   return [{ variable: secretFile.variable, value: reader.shown(secretFile), reason }]
 }
 
-function backupContradictions(reader: SettingsReader): ConfigProblem[] {
-  const { backup, backupS3AccessKeyId: key, backupS3SecretAccessKey: secret } = settings
+/** How a bucket for backups, and one for the mirror, are asked. */
+const BACKUP_BUCKET: BucketSettings = {
+  key: [settings.backupS3AccessKeyId, settings.backupS3SecretAccessKey],
+  pathStyle: settings.backupS3PathStyle,
+}
+const MIRROR_BUCKET: BucketSettings = {
+  key: [settings.mirrorS3AccessKeyId, settings.mirrorS3SecretAccessKey],
+  pathStyle: settings.mirrorS3PathStyle,
+}
+
+interface BucketSettings {
+  readonly key: readonly [id: Setting<string>, secret: Setting<string>]
+  readonly pathStyle: Setting<boolean>
+}
+
+/** The commands for backups, which name a bucket themselves, need the key alone. */
+function backupKeys(reader: SettingsReader): ConfigProblem[] {
+  return wholeKey(reader, BACKUP_BUCKET)
+}
+
+function wholeKey(reader: SettingsReader, { key: [key, secret] }: BucketSettings): ConfigProblem[] {
+  return reader.isWritten(key) ? missing(reader, [secret], key) : pointless(reader, [secret], key.variable)
+}
+
+function backupPointless(reader: SettingsReader): ConfigProblem[] {
+  const { backup, backupHours, backupKeepDaily, backupKeepWeekly, backupRate, drillDays, drillFolder } =
+    settings
   const place = reader.value(backup)
-  const { backupHours, backupKeepDaily, backupKeepWeekly, backupRate, drillDays, drillFolder } = settings
-  const { backupS3Region, backupS3PathStyle } = settings
-  const forBuckets = [backupS3Region, backupS3PathStyle]
-  // The commands for backups, which name a bucket themselves, need the key alone.
-  const keys = reader.isWritten(key)
-    ? missing(reader, [secret], key)
-    : pointless(reader, [secret], key.variable)
-  if (keys.length > 0) return keys
+  const forBuckets = [settings.backupS3Region, settings.backupS3PathStyle]
   if (place === null) {
     const own = [backupHours, backupKeepDaily, backupKeepWeekly, backupRate, drillDays, drillFolder]
     return pointless(reader, [...own, ...forBuckets], backup.variable)
   }
-  return [
-    ...('folder' in place ? pointless(reader, forBuckets, `a bucket in ${backup.variable}`) : []),
-    ...takenPlace(reader, backup, [settings.mirror]),
-    ...bucketKeys(reader, backup, { key, pathStyle: backupS3PathStyle }),
-    ...drillFolderContradictions(reader),
-  ]
+  return 'folder' in place ? pointless(reader, forBuckets, `a bucket in ${backup.variable}`) : []
 }
 
 function drillFolderContradictions(reader: SettingsReader): ConfigProblem[] {
   const { drillDays, drillFolder, dataDir, backup } = settings
-  if (!reader.isWritten(drillFolder)) return []
+  if (!reader.isWritten(drillFolder) || reader.value(backup) === null) return []
   if (reader.value(drillDays) === 0) {
     const reason = `it means nothing while ${drillDays.variable} is 0; leave this out`
     return [{ variable: drillFolder.variable, value: reader.shown(drillFolder), reason }]
@@ -149,35 +188,31 @@ function drillFolderContradictions(reader: SettingsReader): ConfigProblem[] {
   return liesWithin(reader, drillFolder, reader.value(drillFolder), others)
 }
 
-function mirrorContradictions(reader: SettingsReader): ConfigProblem[] {
-  const { mirror, mirrorRate, mirrorS3AccessKeyId: key, mirrorS3SecretAccessKey: secret } = settings
-  const place = reader.value(mirror)
+function mirrorPointless(reader: SettingsReader): ConfigProblem[] {
+  const { mirror, mirrorRate, mirrorS3AccessKeyId, mirrorS3SecretAccessKey } = settings
   const { mirrorS3Region, mirrorS3PathStyle, mirrorScrubDays } = settings
-  const forBuckets = [key, secret, mirrorS3Region, mirrorS3PathStyle]
+  const place = reader.value(mirror)
+  const forBuckets = [mirrorS3AccessKeyId, mirrorS3SecretAccessKey, mirrorS3Region, mirrorS3PathStyle]
   if (place === null) return pointless(reader, [mirrorRate, mirrorScrubDays, ...forBuckets], mirror.variable)
-  if ('folder' in place) {
-    const pointlessHere = pointless(reader, forBuckets, `a bucket in ${mirror.variable}`)
-    return [...pointlessHere, ...takenPlace(reader, mirror, [])]
-  }
-  const taken = takenPlace(reader, mirror, [])
-  if (taken.length > 0) return taken
-  const own = reader.isWritten(key)
-    ? missing(reader, [secret], key)
-    : pointless(reader, [secret], key.variable)
-  return own.length > 0 ? own : bucketKeys(reader, mirror, { key, pathStyle: mirrorS3PathStyle })
+  return 'folder' in place ? pointless(reader, forBuckets, `a bucket in ${mirror.variable}`) : []
+}
+
+function mirrorKeys(reader: SettingsReader): ConfigProblem[] {
+  const place = reader.value(settings.mirror)
+  return place === null || 'folder' in place ? [] : wholeKey(reader, MIRROR_BUCKET)
 }
 
 /** What a bucket needs: a name in its address, and a key, its own or that of the store for the bytes. */
 function bucketKeys(
   reader: SettingsReader,
   named: Setting<WrittenPlace | null>,
-  { key, pathStyle }: { readonly key: Setting<string>; readonly pathStyle: Setting<boolean> },
+  { key, pathStyle }: BucketSettings,
 ): ConfigProblem[] {
   const place = reader.value(named)
   if (place === null || 'folder' in place) return []
   const nameless = namelessBucket(reader, place.endpoint, named, pathStyle)
-  if (nameless.length > 0 || reader.isWritten(key)) return nameless
-  return missing(reader, [settings.s3AccessKeyId, settings.s3SecretAccessKey], named)
+  if (key.some((half) => reader.isWritten(half))) return nameless
+  return [...nameless, ...missing(reader, [settings.s3AccessKeyId, settings.s3SecretAccessKey], named)]
 }
 
 /** Whatever destroys the one would destroy the other: two stores in one place, or one inside the other. */

@@ -1,12 +1,24 @@
 import type { Setting } from '../settings.ts'
 import type { ConfigProblem } from './config-problems.ts'
+import { fileVariable, secretFile, textInFile } from './secret-files.ts'
+
+export { fileVariable }
 
 /** The variables that the process was started with, and those of the `.env` file (`cli/env-file.ts`). */
 export type Environment = Record<string, string | undefined>
 
-/** The text of a setting in the environment, trimmed; undefined when the variable is empty or not set. */
+/**
+ * The text of a setting in the environment, or in the file that it names for it, trimmed; undefined when neither has one. A file
+ * is read each time.
+ */
 export function written(setting: Setting<unknown>, environment: Environment): string | undefined {
-  return environment[setting.variable]?.trim() || undefined
+  return environment[setting.variable]?.trim() || textInFile(setting, environment)
+}
+
+/** The variable by which the setting is set. */
+export function variableInUse(setting: Setting<unknown>, environment: Environment): string {
+  const isItself = Boolean(environment[setting.variable]?.trim())
+  return (isItself ? undefined : secretFile(setting, environment)?.variable) ?? setting.variable
 }
 
 /** The text of a setting as it may be shown: secrets become "…", and passwords in addresses are masked. */
@@ -23,6 +35,7 @@ export function withoutPassword(text: string): string {
 export class SettingsReader {
   readonly problems: ConfigProblem[] = []
   readonly #environment: Environment
+  #wrongReads = 0
 
   constructor(environment: Environment) {
     this.#environment = environment
@@ -33,12 +46,27 @@ export class SettingsReader {
     const text = this.written(setting)
     const value = setting.read(text ?? setting.default)
     if (value !== undefined) return value
-    this.problems.push({
-      variable: setting.variable,
-      value: shown(setting, text ?? ''),
-      reason: `allowed is ${setting.allowed}`,
-    })
+    this.#wrongReads += 1
+    const variable = variableInUse(setting, this.#environment)
+    if (!this.problems.some((problem) => problem.variable === variable)) {
+      const isInFile = variable !== setting.variable
+      this.problems.push({
+        variable,
+        value: isInFile ? (this.#environment[variable]?.trim() ?? '') : shown(setting, text ?? ''),
+        reason: `${isInFile ? 'what it holds is not allowed; ' : ''}allowed is ${setting.allowed}`,
+      })
+    }
     return defaultOf(setting)
+  }
+
+  /**
+   * What the rule finds; nothing when it has used a value that is not allowed, since the default in its place would make another
+   * variable look at fault.
+   */
+  amongAllowed(rule: (reader: SettingsReader) => ConfigProblem[]): ConfigProblem[] {
+    const before = this.#wrongReads
+    const found = rule(this)
+    return this.#wrongReads === before ? found : []
   }
 
   written(setting: Setting<unknown>): string | undefined {
@@ -46,7 +74,8 @@ export class SettingsReader {
   }
 
   isWritten(setting: Setting<unknown>): boolean {
-    return this.written(setting) !== undefined
+    // Also by a file that cannot be read, which is a problem of its own.
+    return this.written(setting) !== undefined || secretFile(setting, this.#environment) !== undefined
   }
 
   /** The text of the setting as it may be shown; empty when the variable is not set. */

@@ -1,6 +1,7 @@
 import { clientVariables, settings } from '../settings.ts'
 import type { ConfigProblem } from './config-problems.ts'
 import { type Environment, withoutPassword } from './environment.ts'
+import { fileVariables } from './secret-files.ts'
 
 const SECRET_NAME = /KEY|SECRET|PASS|TOKEN/
 /** The most characters in which a misspelt variable may differ from the one that is suggested. */
@@ -10,6 +11,7 @@ const NEAR = 4
 export function unknownVariables(environment: Environment): ConfigProblem[] {
   const known = [
     ...Object.values(settings).map(({ variable }) => variable),
+    ...fileVariables(),
     ...Object.values(clientVariables),
   ]
   return Object.keys(environment)

@@ -52,6 +52,7 @@ describe('settings', () => {
       thumbnails: true,
       metrics: null,
       logLevel: 'info',
+      secretFiles: [],
     })
   })
 
@@ -218,6 +219,7 @@ describe('settings', () => {
       thumbnails: false,
       metrics: { token: 'a-token-of-some-length' },
       logLevel: 'debug',
+      secretFiles: [{ variable: 'HOLDFAST_BACKUP_PASSPHRASE_FILE', path: '/etc/holdfast/passphrase' }],
     } satisfies Config)
   })
 
@@ -298,7 +300,10 @@ describe('a value that is not allowed', () => {
     test.each([...values])(
       `${variable}=%s is refused with its name, its value and what is allowed`,
       (value) => {
-        const [problem, ...others] = problemsOf({ [variable]: value })
+        // What contradicts it, such as a setting that it needs, is told as well.
+        const [problem, ...others] = problemsOf({ [variable]: value }).filter(
+          (each) => each.variable === variable || each.reason.startsWith('allowed is '),
+        )
         expect(others).toEqual([])
         expect(problem?.variable).toBe(variable)
         expect(problem?.value).toBe(value.replace('me:secret', 'me:…'))
@@ -306,6 +311,43 @@ describe('a value that is not allowed', () => {
       },
     )
   }
+
+  test('contradictions are listed all at once, and beside values that are not allowed', () => {
+    const problems = problemsOf({
+      HOLDFAST_PORT: 'x',
+      HOLDFAST_S3_ENDPOINT: 'https://192.0.2.7',
+      HOLDFAST_MAX_FILE_SIZE: '500GB',
+      HOLDFAST_STORAGE_LIMIT: '1TB',
+      HOLDFAST_OIDC_NAME: 'Home',
+      HOLDFAST_SMTP_URL: 'smtp://mail.example.org',
+      HOLDFAST_BACKUP_S3_ACCESS_KEY_ID: 'x',
+      HOLDFAST_BACKUP_HOURS: '3',
+      HOLDFAST_MIRROR_RATE: '5MB',
+      HOLDFAST_METRICS_TOKEN: 'a-token-of-some-length',
+    })
+    expect(problems.map(({ variable }) => variable).sort()).toEqual([
+      'HOLDFAST_BACKUP_HOURS',
+      'HOLDFAST_BACKUP_S3_SECRET_ACCESS_KEY',
+      'HOLDFAST_MAIL_FROM',
+      'HOLDFAST_MAX_FILE_SIZE',
+      'HOLDFAST_METRICS_TOKEN',
+      'HOLDFAST_MIRROR_RATE',
+      'HOLDFAST_OIDC_NAME',
+      'HOLDFAST_PORT',
+      'HOLDFAST_PUBLIC_URL',
+      'HOLDFAST_S3_ACCESS_KEY_ID',
+      'HOLDFAST_S3_BUCKET',
+      'HOLDFAST_S3_PATH_STYLE',
+      'HOLDFAST_S3_SECRET_ACCESS_KEY',
+    ])
+  })
+
+  test('a value that is not allowed is not told as a contradiction of others as well', () => {
+    const variables = { HOLDFAST_PUBLIC_URL: 'https://a.b', HOLDFAST_CONTENT_URL: 'ftp://c.d' }
+    expect(
+      problemsOf({ ...variables, HOLDFAST_OIDC_NAME: 'x'.repeat(41) }).map(({ variable }) => variable),
+    ).toEqual(['HOLDFAST_CONTENT_URL', 'HOLDFAST_OIDC_NAME'])
+  })
 
   test('every wrong variable is listed, not only the first', () => {
     const problems = problemsOf({ HOLDFAST_PORT: 'x', HOLDFAST_RATE_LIMIT: 'y', HOLDFAST_POTR: '1' })

@@ -1,5 +1,5 @@
 /** Settings that are allowed together, and defeat each other all the same. */
-import type { Config } from '../../config.ts'
+import { type Config, openToOthers } from '../../config.ts'
 import { isLoopback } from '../../core/loopback.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
@@ -9,7 +9,24 @@ export function checkSettings(config: Config): readonly Finding[] {
   const found = [redirect(config), provider(config), largestFile(config)].filter(
     (finding) => finding !== null,
   )
-  return found.length > 0 ? found : [fine('settings', say`no setting stands in the way of another`)]
+  const secrets = checkSecretFiles(config)
+  if (found.length === 0) return [fine('settings', say`no setting stands in the way of another`), ...secrets]
+  return [...found, ...secrets]
+}
+
+function checkSecretFiles({ secretFiles }: Config): Finding[] {
+  if (secretFiles.length === 0) return []
+  const open = openToOthers(secretFiles)
+  if (open.length === 0)
+    return [fine('secret-files', say`files with secrets are open to nobody but their owner and group`)]
+  return open.map(({ variable, path }) =>
+    problem(
+      'secret-files',
+      say`everybody on this machine can read ${path}, the secret of ${variable}`,
+      say`Every program that runs here, of whatever user, can act as this server.`,
+      [{ where: 'shell', line: `chmod o= ${path}` }],
+    ),
+  )
 }
 
 /** The store's address is opened by visitors where content addresses lead to it. */

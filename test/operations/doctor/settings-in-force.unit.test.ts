@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { loadConfig } from '../../../src/config.ts'
 import { checkSettings } from '../../../src/operations/doctor/settings-in-force.ts'
+import { temporaryFolder } from '../../support/processes/child.ts'
 
 const s3 = {
   HOLDFAST_S3_BUCKET: 'files',
@@ -62,4 +65,18 @@ describe('settings that defeat each other', () => {
     const [finding] = checkSettings(loadConfig({ HOLDFAST_GUEST_HOURLY_SIZE: '1GB' }))
     expect(finding?.changes).toEqual([{ where: 'Holdfast', line: 'HOLDFAST_GUEST_HOURLY_SIZE=10 GB' }])
   })
+})
+
+test('a file with a secret that everybody can read is a problem, with the command that closes it', () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, 'token')
+  writeFileSync(path, 'a-token-of-some-length')
+  chmodSync(folder.path, 0o755)
+  const looked = (mode: number) => {
+    chmodSync(path, mode)
+    const config = loadConfig({ HOLDFAST_METRICS: 'on', HOLDFAST_METRICS_TOKEN_FILE: path })
+    return checkSettings(config).find(({ check }) => check === 'secret-files')
+  }
+  expect(looked(0o640)?.level).toBe('ok')
+  expect(looked(0o644)).toMatchObject({ level: 'problem', changes: [{ line: `chmod o= ${path}` }] })
 })
