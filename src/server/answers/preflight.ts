@@ -22,6 +22,7 @@ const ALLOWED_HEADERS = [
   'Upload-Checksum',
   'Upload-Concat',
   'Holdfast-Parts',
+  'Holdfast-Before',
   'Holdfast-Account',
 ].join(', ')
 
@@ -41,6 +42,7 @@ export const EXPOSED_HEADERS = [
   'X-RateLimit-Reset',
   'X-Request-Id',
   'Location',
+  'Holdfast-Before',
   'Holdfast-Receipt',
   'Holdfast-Slug',
   'Holdfast-Url',

@@ -22,6 +22,7 @@ import type { AppendHandler } from './append-handler.ts'
 import { type AppendLeases, locked } from './append-leases.ts'
 import { QUIET_AFTER } from './append-stream.ts'
 import { awaitsParts, partsLeft } from './awaited-parts.ts'
+import type { BytesBefore, BytesBeforeOffset } from './bytes-before.ts'
 import type { Finishing } from './finishing.ts'
 import { declaredUploadSize, type NewUpload, startedBy } from './new-upload.ts'
 import { assertFollows, conflict, type NextBytes, tooLong } from './next-bytes.ts'
@@ -59,6 +60,7 @@ export interface ResumableUploadParts {
   readonly appendHandler: AppendHandler
   readonly finishing: Finishing
   readonly reservations: UploadReservations
+  readonly before: BytesBeforeOffset
   readonly contributions: Contributions
   readonly admitGuest: AdmitGuest
   readonly admitContributor: AdmitContributor
@@ -150,6 +152,11 @@ export class ResumableUploads {
     if (awaitsParts(found)) return found
     const free = await this.#whenFree(found)
     return lookup.assertAlive(free.state === 'processing' ? await this.#processed(free) : free)
+  }
+
+  /** What lies before its offset, by which a client tells whether it has the same file: see `BytesBeforeOffset`. */
+  bytesBefore({ id, kind, received }: ResumableUpload, most: number): Promise<BytesBefore | null> {
+    return kind === 'final' ? Promise.resolve(null) : this.#parts.before.of(id, received, most)
   }
 
   /**

@@ -16,6 +16,7 @@ import type { ReservationLimits, Reservations } from '../reservations.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { AppendHandler } from './append-handler.ts'
 import { AppendLeases } from './append-leases.ts'
+import { BytesBeforeOffset } from './bytes-before.ts'
 import { Concatenation } from './concatenation.ts'
 import { Finishing } from './finishing.ts'
 import { createOwnUploadNames } from './own-upload-names.ts'
@@ -68,6 +69,7 @@ export function createResumable(parts: {
   const finishing = new Finishing({ ...parts, leases, concatenation: new Concatenation(parts) })
   const reservations = new UploadReservations(parts)
   const hashes = createRunningHashes(parts.hashing)
+  const partialReads = new PartialReads({ ...parts, leases })
   const uploads = new ResumableUploads({
     ...parts,
     lookup: new UploadLookup({ ...parts, ownNames: createOwnUploadNames(parts.signing), aging }),
@@ -76,8 +78,9 @@ export function createResumable(parts: {
     appendHandler: new AppendHandler({ ...parts, hashes, finishing, reservations, maxFileSize }),
     finishing,
     reservations,
+    before: new BytesBeforeOffset({ ...parts, partialReads }),
     maxFileSize,
   })
   const expiry = new UploadExpiry({ db: parts.db, clock, outages, aging, report: parts.report })
-  return { uploads, leases, finishing, expiry, partialReads: new PartialReads({ ...parts, leases }) }
+  return { uploads, leases, finishing, expiry, partialReads }
 }

@@ -2,6 +2,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { UploadToken } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
 import { textOfBytes } from '../sent-file-name.ts'
+import { MOST_BEFORE } from './bytes-before.ts'
 import { CHECKSUM_ALGORITHMS, type ExpectedChecksum } from './chunk-checksum.ts'
 
 /** Headers of the tus protocol 1.0.0, https://tus.io/protocols/resumable-upload: the core and its extensions. */
@@ -34,6 +35,22 @@ export function bytesHeader(request: Request, name: 'Upload-Offset' | 'Upload-Le
   if (!/^\d+$/.test(text)) throw invalid(`${name} must be a whole number of bytes`)
   // What cannot be counted exactly is too large for anything all the same.
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+}
+
+/**
+ * Asks for the SHA-256 of so many bytes right before the offset, and answers their number and, after a space, the SHA-256
+ * in hexadecimal.
+ */
+export const BEFORE_OFFSET = 'Holdfast-Before'
+
+/** How many bytes before the offset are asked for; null when none are. */
+export function mostBefore(request: Request): number | null {
+  const text = request.headers.get(BEFORE_OFFSET)
+  if (text === null) return null
+  if (!/^[1-9]\d{0,4}$/.test(text) || Number(text) > MOST_BEFORE) {
+    throw invalid(`${BEFORE_OFFSET} must be a whole number of bytes from 1 to ${MOST_BEFORE}`)
+  }
+  return Number(text)
 }
 
 /** The size that the creation declares; null when it is to come later. */

@@ -4,7 +4,7 @@ import { jsonResponse } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
 import { toContributionResult, toStoredUpload, toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
-import { assertTus } from './tus-headers.ts'
+import { assertTus, BEFORE_OFFSET, mostBefore } from './tus-headers.ts'
 import { stateHeaders } from './tus-state.ts'
 
 /** HEAD: where to go on. Ends an append whose sender is gone, so that the offset stays true. */
@@ -15,8 +15,12 @@ export async function headUpload(
   name: string,
 ): Promise<Response> {
   assertTus(call)
+  const most = mostBefore(call.request)
   const upload = await uploads.resumable.atRest(caller, name)
-  return new Response(null, { headers: stateHeaders(call.site, uploads, upload) })
+  const headers = stateHeaders(call.site, uploads, upload)
+  const before = most === null ? null : await uploads.resumable.bytesBefore(upload, most)
+  if (before !== null) headers.set(BEFORE_OFFSET, `${before.length} ${before.sha256}`)
+  return new Response(null, { headers })
 }
 
 /** GET: how far it is, without disturbing anybody; after the end what the upload led to. */

@@ -166,8 +166,25 @@ export const lookAtUpload = uploadEndpoint({
   description:
     'How many bytes have arrived, and after the last one the file. HEAD answers Upload-Offset, from which to continue.',
   params,
-  answers: { 200: { description: 'The upload', headers: stateHeader, schema: uploadAnswer } },
-  errors: [404, 405, 410, 412, 423],
+  headers: z.object({
+    'Holdfast-Before': z.string().optional().openapi({
+      description:
+        'With HEAD, 1 to 65536: asks what so many bytes right before the offset hash to, so that a client tells whether it has the same file',
+    }),
+  }),
+  answers: {
+    200: {
+      description: 'The upload',
+      headers: stateHeader.extend({
+        'Holdfast-Before': z.string().optional().openapi({
+          description:
+            'Where it was asked for: the number of bytes, fewer where only so many can be read, a space, and their SHA-256 in hexadecimal; missing where none can be read',
+        }),
+      }),
+      schema: uploadAnswer,
+    },
+  },
+  errors: [400, 404, 405, 410, 412, 423],
 })
 
 export const giveUpUpload = uploadEndpoint({

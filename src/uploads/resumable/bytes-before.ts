@@ -1,0 +1,109 @@
+import { type BlobStore, isLost } from '../../blobs/blob-store.ts'
+import type { StoreHealth } from '../../core/store/store-health.ts'
+import type { Database } from '../../database/database.ts'
+import type { Sha256, UploadId } from '../../domain/ids.ts'
+import { type UploadRow, uploadById } from '../uploads.rows.ts'
+import type { PartialReads } from './partial-reads.ts'
+
+/** What the bytes right before the offset of an upload hash to. */
+export interface BytesBefore {
+  readonly length: number
+  readonly sha256: Sha256
+}
+
+/** Most bytes that are compared. */
+export const MOST_BEFORE = 64 * 1024
+/** Fewer say too little of a longer upload. */
+const FEWEST_BEFORE = 1024
+
+/** Reads under way at a time, each with MOST_BEFORE bytes of memory. Others wait. */
+const AT_ONCE = 16
+
+interface BytesBeforeParts {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly health: StoreHealth
+  readonly partialReads: Pick<PartialReads, 'makeReadable'>
+}
+
+/**
+ * Tells clients what lies before the offset, so that none goes on with another file: the same name, size and date do not
+ * make two files one.
+ */
+export class BytesBeforeOffset {
+  readonly #parts: BytesBeforeParts
+  #running = 0
+  readonly #waiting: (() => void)[] = []
+
+  constructor(parts: BytesBeforeParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Of an upload at rest, which takes its bytes itself: of at most `most` bytes, and fewer where the store can read only so
+   * many of an unfinished blob. Null where there are none, or it can read none.
+   */
+  async of(id: UploadId, offset: number, most: number): Promise<BytesBefore | null> {
+    if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#running += 1
+    try {
+      return await this.#read(id, offset, Math.min(most, MOST_BEFORE, offset))
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running -= 1
+      else next()
+    }
+  }
+
+  async #read(id: UploadId, offset: number, length: number): Promise<BytesBefore | null> {
+    const { db, health, partialReads } = this.#parts
+    if (length === 0) return null
+    try {
+      const row = await uploadById(db, id)
+      if (row?.received !== offset) return null
+      const found = await this.#readable(row, length)
+      if (found !== null) return found
+      await partialReads.makeReadable(id, row.key)
+      const shown = await uploadById(db, id)
+      return shown?.received === offset ? await this.#readable(shown, length) : null
+    } catch (error) {
+      // What is lost ends with the next request that brings bytes.
+      if (isLost(error)) return null
+      throw health.refusalFor(error)
+    }
+  }
+
+  /** As many of them as can be read: half of them, where the store reads no more. */
+  async #readable(row: UploadRow, most: number): Promise<BytesBefore | null> {
+    const { blobs } = this.#parts
+    const { key, received, progress, state } = row
+    const bytes = new Uint8Array(most)
+    if (state === 'completed') {
+      await blobs.readInto(key, received - most, bytes, received)
+      return digestOf(bytes)
+    }
+    if (state !== 'uploading' || progress === null) return null
+    const blob = await blobs.openGrowing(key)
+    try {
+      const kept = { offset: received, progress }
+      for (let length = most; length >= Math.min(most, FEWEST_BEFORE); length = Math.floor(length / 2)) {
+        const target = bytes.subarray(0, length)
+        for (let at = received - length; at < received; ) {
+          const end = Math.min(received, await blob.readableFrom(at, kept))
+          if (end <= at) break
+          const from = at - (received - length)
+          await blob.readInto(at, target.subarray(from, from + end - at))
+          at = end
+          if (at === received) return digestOf(target)
+        }
+      }
+      return null
+    } finally {
+      await blob.close()
+    }
+  }
+}
+
+function digestOf(bytes: Uint8Array): BytesBefore {
+  return { length: bytes.length, sha256: Bun.SHA256.hash(bytes, 'hex') as Sha256 }
+}
