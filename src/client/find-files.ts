@@ -44,7 +44,10 @@ export async function* findFiles(
   }
 }
 
-function toFile(path: string, found: { readonly size: number; readonly mtimeMs: number }): FoundFile {
+function toFile(
+  path: string,
+  found: { readonly size: number; readonly mtimeMs: number; readonly dev: number; readonly ino: number },
+): FoundFile {
   const absolute = resolve(path)
   return {
     shown: path,
@@ -52,5 +55,6 @@ function toFile(path: string, found: { readonly size: number; readonly mtimeMs: 
     name: basename(absolute),
     size: found.size,
     changedAt: found.mtimeMs,
+    inode: `${found.dev}:${found.ino}`,
   }
 }

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 
 /** A file as it was found, so that a change is noticed. */
 export interface FoundFile {
@@ -11,6 +11,8 @@ export interface FoundFile {
   readonly size: number
   /** Milliseconds since the epoch, with fractions. */
   readonly changedAt: number
+  /** Its device and number there: of a file that takes its place another one. */
+  readonly inode: string
 }
 
 /** The file is no longer as it was found. */
@@ -105,15 +107,25 @@ export class OpenFile {
     return Bun.file(this.#handle.fd).slice(from, to)
   }
 
-  /** The whole file, for one that is small. */
-  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
-    const whole = new Uint8Array(this.#file.size)
-    for (let at = 0; at < this.#file.size; ) {
-      const piece = await this.#read(at, whole.subarray(at, at + PIECE))
+  /** The bytes of a range that is small, in memory. What it brings is hashed where the hash has come so far. */
+  async bytes(from = 0, to: number = this.#file.size): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = new Uint8Array(to - from)
+    for (let at = from; at < to; ) {
+      const piece = await this.#read(at, bytes.subarray(at - from, at - from + PIECE))
       this.#addToHash(at, piece)
       at += piece.length
     }
-    return whole
+    return bytes
+  }
+
+  /** Whether the file goes on where an upload is: what lies before the offset is the same in both, as far as is known. */
+  async continues(
+    offset: number,
+    before: { readonly length: number; readonly sha256: string } | null,
+  ): Promise<boolean> {
+    if (before === null) return true
+    const bytes = await this.bytes(offset - before.length, offset)
+    return Bun.SHA256.hash(bytes, 'hex') === before.sha256
   }
 
   /** Reads and hashes what lies before and has not been hashed yet. */
@@ -133,11 +145,13 @@ export class OpenFile {
     return this.#digest
   }
 
-  /** Throws FileChanged when the file is no longer as it was found. */
+  /** Throws FileChanged when the file is no longer as it was found, or no longer there. */
   async assertUnchanged(): Promise<void> {
-    const now = await this.#handle.stat()
-    if (now.size !== this.#file.size || now.mtimeMs !== this.#file.changedAt)
-      throw new FileChanged(this.#file)
+    const { size, changedAt, inode, path } = this.#file
+    for (const now of [await this.#handle.stat(), await stat(path).catch(() => null)]) {
+      const isSame = now?.size === size && now.mtimeMs === changedAt && `${now.dev}:${now.ino}` === inode
+      if (!isSame) throw new FileChanged(this.#file)
+    }
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@ import type { Uploaded } from './answers.ts'
 import { ClientError, isAnswer } from './failure.ts'
 import { FileChanged } from './local-file.ts'
 import { mapConcurrently } from './map-concurrently.ts'
+import { HELD_BACK } from './policy/last-bytes.ts'
 import { partLengths } from './policy/parts-policy.ts'
 import { TRANSFER } from './policy/retry-policy.ts'
 import { sendChunk, untilStored, uploadResumably } from './resumable-upload.ts'
@@ -12,6 +13,7 @@ import {
   terminateUpload,
   type UploadPath,
   uploadOffset,
+  uploadOffsetAndBefore,
 } from './tus.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
@@ -138,27 +140,36 @@ class PartsUpload {
     try {
       // Before anything is sent: one may be gone.
       if (this.#isResumed) await inOrder((part) => this.#look(part))
-      await inOrder((part) => this.#send(part))
+      const last = this.#all.findLast(({ safe, length }) => safe < length)
+      const end = (part: Part) => (part === last ? Math.max(part.safe, part.length - HELD_BACK) : part.length)
+      await inOrder((part) => this.#send(part, end(part)))
+      if (last !== undefined) await this.#send(last, last.length, true)
     } finally {
       await this.#hashing
     }
-    await this.#job.opened.assertUnchanged()
     return untilStored(server, this.#whole, retries)
   }
 
   #look(part: Part): Promise<void> {
-    const attempt = async () => this.#reached(part, await this.#kept(part))
-    return this.#shared.retries.persist(TRANSFER, attempt)
+    const { server, retries } = this.#shared
+    return retries.persist(TRANSFER, async () => {
+      const kept = await uploadOffsetAndBefore(server, part.path, true)
+      // What is of the file as it was is of no use.
+      if (kept === null || !(await this.#job.opened.continues(part.from + kept.offset, kept.before)))
+        throw new PartLost()
+      this.#reached(part, kept.offset)
+    })
   }
 
-  async #send(part: Part): Promise<void> {
+  /** Up to `end` in the part. `isLast`: with these bytes the file is stored. */
+  async #send(part: Part, end: number, isLast = false): Promise<void> {
     let isKnown = true
     const attempt = async () => {
       this.#assertGoing()
       await this.#job.opened.assertUnchanged()
       if (!isKnown) this.#reached(part, await this.#kept(part))
       isKnown = false
-      while (part.safe < part.length) this.#reached(part, await this.#sendChunk(part))
+      while (part.safe < end) this.#reached(part, await this.#sendChunk(part, end, isLast))
     }
     try {
       await this.#shared.retries.persist(TRANSFER, attempt, () => part.safe)
@@ -174,12 +185,17 @@ class PartsUpload {
     return kept
   }
 
-  async #sendChunk(part: Part): Promise<number> {
+  async #sendChunk(part: Part, end: number, isLast: boolean): Promise<number> {
     const { server, chunkSize } = this.#shared
     const { opened } = this.#job
     const { path, safe: offset } = part
-    const length = Math.min(chunkSize.current(), part.length - offset)
+    const length = Math.min(chunkSize.current(), end - offset)
     const start = part.from + offset
+    if (isLast) {
+      const bytes = await opened.bytes(start, start + length)
+      await opened.assertUnchanged()
+      return sendChunk(server, path, { offset, length, body: () => bytes, mayShare: true }, chunkSize)
+    }
     const body = (stir: () => void) => {
       part.sent = offset
       return opened.unhashedStream(start, start + length, (bytes) => {

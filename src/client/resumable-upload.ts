@@ -3,6 +3,7 @@ import { type ChunkSize, isProxyLimit } from './chunk-size.ts'
 import { ClientError, ConnectionError } from './failure.ts'
 import type { RemoteServer } from './http.ts'
 import { FileChanged, type OpenFile } from './local-file.ts'
+import { nextRequest } from './policy/last-bytes.ts'
 import { TRANSFER } from './policy/retry-policy.ts'
 import type { Retries } from './retries.ts'
 import {
@@ -14,6 +15,7 @@ import {
   terminateUpload,
   type UploadPath,
   uploadOffset,
+  uploadOffsetAndBefore,
 } from './tus.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
@@ -31,6 +33,8 @@ export async function uploadResumably(
   let upload = begun
   let offset = 0
   let isNew = false
+  /** Whether the file is known to be the one of which the server has the beginning. */
+  let isCompared = begun === null
 
   const reached = (position: number) => {
     offset = position
@@ -58,22 +62,27 @@ export async function uploadResumably(
     await opened.assertUnchanged()
     upload ??= await begin()
     if (!isNew) {
-      const kept = await uploadOffset(server, upload.path)
-      if (kept === null) {
+      const kept = await uploadOffsetAndBefore(server, upload.path, !isCompared)
+      const isOther = kept !== null && !(await opened.continues(kept.offset, kept.before))
+      // It is of the file as it was: nobody will go on with it.
+      if (isOther) await terminateUpload(server, upload.path)
+      if (kept === null || isOther) {
         await forget()
+        isCompared = true
         return attempt()
       }
-      reached(kept)
+      reached(kept.offset)
     }
     isNew = false
+    isCompared = true
     while (offset < file.size) {
-      const length = Math.min(chunkSize.current(), file.size - offset)
-      const isUnread = passesFiles(server) && chunkSize.isSoonOver(length)
+      const { length, isLast } = nextRequest(file.size - offset, chunkSize.current())
+      const isUnread = !isLast && passesFiles(server) && chunkSize.isSoonOver(length)
       const sent = isUnread
         ? sendUnread(parts, upload.path, opened, { offset, length })
-        : sendChunk(server, upload.path, chunkOf(length), chunkSize)
+        : sendChunk(server, upload.path, isLast ? await lastChunk(length) : chunkOf(length), chunkSize)
       reached(await sent)
-      await opened.assertUnchanged()
+      if (!isLast) await opened.assertUnchanged()
     }
     return untilStored(server, upload, retries)
   }
@@ -92,6 +101,13 @@ export async function uploadResumably(
         })
       },
     }
+  }
+
+  /** With these the file is stored: they are in memory before it is looked at for the last time. */
+  async function lastChunk(length: number): Promise<Chunk> {
+    const bytes = await opened.bytes(offset, offset + length)
+    await opened.assertUnchanged()
+    return { offset, length, body: () => bytes }
   }
 
   try {

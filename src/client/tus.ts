@@ -98,9 +98,47 @@ function pathIn(server: RemoteServer, response: Response, address: string | null
 
 /** How much the server has safe; null when it does not know the upload any more. */
 export async function uploadOffset(server: RemoteServer, path: UploadPath): Promise<number | null> {
+  return (await askForOffset(server, path, VERSION))?.offset ?? null
+}
+
+/** What the server has right before an offset. */
+export interface RemoteBytes {
+  readonly length: number
+  /** In hexadecimal. */
+  readonly sha256: string
+}
+
+/** As many bytes as a server compares at most. */
+const COMPARED = { 'Holdfast-Before': String(64 * 1024) }
+
+/**
+ * The same, and, where `compares`, what lies before: null where the server cannot tell, as one of an earlier version. A file
+ * of the same name, size and date may have other bytes.
+ */
+export function uploadOffsetAndBefore(
+  server: RemoteServer,
+  path: UploadPath,
+  compares: boolean,
+): Promise<UploadAtRest | null> {
+  return askForOffset(server, path, { ...VERSION, ...(compares ? COMPARED : {}) })
+}
+
+interface UploadAtRest {
+  readonly offset: number
+  readonly before: RemoteBytes | null
+}
+
+async function askForOffset(
+  server: RemoteServer,
+  path: UploadPath,
+  headers: Readonly<Record<string, string>>,
+): Promise<UploadAtRest | null> {
   try {
-    const response = await sendRequest(server, { method: 'HEAD', path, headers: VERSION })
-    return offsetOf(server, response)
+    const response = await sendRequest(server, { method: 'HEAD', path, headers })
+    const said = response.headers.get('holdfast-before') ?? ''
+    const [, length, sha256] = /^(\d{1,5}) ([0-9a-f]{64})$/.exec(said) ?? []
+    const before = length === undefined || sha256 === undefined ? null : { length: Number(length), sha256 }
+    return { offset: offsetOf(server, response), before }
   } catch (error) {
     if (isAnswer(error, 404) || isAnswer(error, 410)) return null
     throw error

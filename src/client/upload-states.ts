@@ -19,8 +19,12 @@ const state = z.discriminatedUnion('kind', [
     idempotencyKey: z.string(),
     lengths: z.array(z.number()).check(z.minLength(1)),
   }),
-  /** The key under which the whole file is sent, so that it is stored once. */
-  z.object({ kind: z.literal('whole'), idempotencyKey: z.string() }),
+  /** The key under which the whole file is sent, so that it is stored once, and the hash of what goes under it. */
+  z.object({
+    kind: z.literal('whole'),
+    idempotencyKey: z.string(),
+    sha256: z.optional(z.string()),
+  }),
   /** Done, while other files of the same command are not. */
   z.object({ kind: z.literal('done'), result: uploaded }),
 ])
@@ -35,7 +39,10 @@ export interface UploadDestination {
   readonly folder: string
 }
 
-/** Names one upload of one file as it is now: changed, it is another. */
+/**
+ * Names one upload of one file as it is now: changed, it is another. One that was changed and has its size and date all the
+ * same has the same name, so whoever goes on compares bytes.
+ */
 export type LocalUploadId = string
 
 /**

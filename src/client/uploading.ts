@@ -25,10 +25,13 @@ export async function uploadLocalFile(
 ): Promise<Uploaded> {
   const id = uploadId(file, destination)
   const state = await parts.states.read(id)
-  if (state?.kind === 'done' && (await isThere(parts, state.result.slug))) return state.result
   const opened = await openLocalFile(file)
   const transfer = parts.watch.begin(file.shown, file.size, 0)
   try {
+    if (state?.kind === 'done' && (await isThere(parts, state.result.slug))) {
+      // A file with the same size and date may have other bytes since.
+      if (state.result.sha256 === (await opened.sha256())) return state.result
+    }
     const job: UploadJob = { id, file, opened, folder: destination.folder, transfer }
     const result = await send(parts, job, state)
     await opened.assertUnchanged()
@@ -60,7 +63,7 @@ async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState |
     return inParts ? uploadInParts(parts, job, null) : uploadResumably(parts, job, null)
   }
   try {
-    return await uploadWhole(parts, job, state?.kind === 'whole' ? state.idempotencyKey : null)
+    return await uploadWhole(parts, job, state?.kind === 'whole' ? state : null)
   } catch (error) {
     if (!isProxyLimit(error)) throw error
     parts.chunkSize.refused(job.file.size + ENVELOPE)

@@ -5,22 +5,31 @@ import { idleTimeout } from './idle-timeout.ts'
 import { TRANSFER } from './policy/retry-policy.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
+/** How an upload in one request was begun. */
+export interface BegunWhole {
+  readonly idempotencyKey: string
+  readonly sha256?: string | undefined
+}
+
 /** A small body is with the system at once, so this is how long an answer may take. */
 const QUIET = 120 * SECOND
 
 /**
  * A small file in one request. It goes under an idempotency key that is noted before the first byte, so that it is
- * stored once although an answer was lost or the client killed. `begun`: the key of an earlier run.
+ * stored once although an answer was lost or the client killed. `begun`: the key of an earlier run, which is not used for
+ * other bytes than its own.
  */
 export async function uploadWhole(
   { server, retries, states }: UploadParts,
   { id, opened, file, folder, transfer }: UploadJob,
-  begun: string | null,
+  begun: BegunWhole | null,
 ): Promise<Uploaded> {
-  const idempotencyKey = begun ?? crypto.randomUUID()
-  if (begun === null) await states.write(id, { kind: 'whole', idempotencyKey }, false)
   const bytes = await opened.bytes()
   await opened.assertUnchanged()
+  const sha256 = await opened.sha256()
+  const isOurs = begun !== null && (begun.sha256 ?? sha256) === sha256
+  const idempotencyKey = isOurs ? begun.idempotencyKey : crypto.randomUUID()
+  if (!isOurs) await states.write(id, { kind: 'whole', idempotencyKey, sha256 }, false)
   return retries.persist(TRANSFER, async () => {
     const idle = idleTimeout(QUIET)
     try {

@@ -14,8 +14,8 @@ const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
 async function found(folder: string, content: Uint8Array = bytes): Promise<FoundFile> {
   const path = join(folder, 'film.bin')
   writeFileSync(path, content)
-  const { size, mtimeMs } = await stat(path)
-  return { shown: 'film.bin', path, name: basename(path), size, changedAt: mtimeMs }
+  const { size, mtimeMs, dev, ino } = await stat(path)
+  return { shown: 'film.bin', path, name: basename(path), size, changedAt: mtimeMs, inode: `${dev}:${ino}` }
 }
 
 async function read(stream: ReadableStream<Uint8Array>): Promise<Buffer> {

@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { appendFileSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Api, api } from '../support/clients/api.ts'
@@ -195,6 +205,103 @@ test('a file that changes while it is sent is an error, and nothing of it stays'
   expect(await unfinishedUploads(account)).toBe(0)
   expect((await account.get('/api/v1/account')).body).toMatchObject({ data: { files_count: 0 } })
 })
+
+describe('a check at the beginning stands for the whole: a file of the command line', () => {
+  const changes = {
+    overwritten: (path: string) => overwrite(path, randomBytes(6 * MIB)),
+    'replaced by another': (path: string) => {
+      writeFileSync(`${path}.new`, randomBytes(12 * MIB))
+      renameSync(`${path}.new`, path)
+    },
+    removed: (path: string) => rmSync(path),
+    'made longer': (path: string) => appendFileSync(path, 'more'),
+  }
+
+  test.each(Object.entries(changes))(
+    'that is %s while its only large request is under way is not stored',
+    async (_name, change) => {
+      const { client, account } = await sender(12 * MIB)
+      using _ = client
+      let hasChanged = false
+      proxy.inject(
+        { kind: 'cut' },
+        {
+          match: (request) => {
+            if (isChunk(request) && !hasChanged) {
+              hasChanged = true
+              change(join(client.folder, 'film.bin'))
+            }
+            return false
+          },
+        },
+      )
+      const { code, output, errors } = await client.run('upload', 'film.bin')
+      expect({ code, output }).toEqual({ code: 1, output: '' })
+      expect(errors).toContain('film.bin changed while it was sent')
+      expect(await unfinishedUploads(account)).toBe(0)
+      expect((await account.get('/api/v1/account')).body).toMatchObject({ data: { files_count: 0 } })
+      proxy.heal()
+    },
+  )
+})
+
+describe('likeness taken for identity: a file of the same size and date with other bytes', () => {
+  const BEFORE = 1_700_000_000
+
+  /** Writes a file that has the same date whatever its bytes. */
+  function write(client: Client, name: string, bytes: Uint8Array): void {
+    overwrite(join(client.folder, name), bytes)
+    utimesSync(join(client.folder, name), BEFORE, BEFORE)
+  }
+
+  test('does not go on with the upload of what it was', async () => {
+    const { client, account } = await sender(0)
+    using _ = client
+    write(client, 'film.bin', randomBytes(8 * MIB))
+    let chunks = 0
+    proxy.inject(
+      { kind: 'answer', status: 403 },
+      { match: (request) => isChunk(request) && ++chunks > 3, times: Infinity },
+    )
+    expect((await client.run('upload', 'film.bin', ...CHUNKS)).code).toBe(1)
+    proxy.heal()
+    expect(stateFiles(client)).toHaveLength(1)
+    const other = randomBytes(8 * MIB)
+    write(client, 'film.bin', other)
+    const { code, output } = await client.run('upload', 'film.bin', ...CHUNKS)
+    expect(code).toBe(0)
+    await expectStored(account, output, other)
+    expect(await unfinishedUploads(account)).toBe(0)
+  })
+
+  test('is not answered with the link of what it was, small or done before', async () => {
+    const { client } = await sender(0)
+    using _ = client
+    const before = { small: randomBytes(1000), done: randomBytes(2000) }
+    const now = { small: randomBytes(1000), done: randomBytes(2000) }
+    for (const [name, bytes] of Object.entries(before)) write(client, name, bytes)
+    // The second is stored, and the client never hears of it.
+    let asked = 0
+    proxy.inject({ kind: 'lose-answer' }, { match: (request) => isWhole(request) && ++asked === 2 })
+    proxy.inject({ kind: 'answer', status: 403 }, { match: (request) => isWhole(request) && asked >= 2 })
+    const command = ['upload', '--parallel', '1', 'done', 'small'] as const
+    expect((await client.run(...command)).code).toBe(1)
+    proxy.heal()
+    for (const [name, bytes] of Object.entries(now)) write(client, name, bytes)
+    const { code, output } = await client.run(...command)
+    expect(code).toBe(0)
+    const links = lines(output)
+    expect(await contentAt(links[0] ?? '')).toEqual(Buffer.from(now.done))
+    expect(await contentAt(links[1] ?? '')).toEqual(Buffer.from(now.small))
+  })
+})
+
+/** Other bytes in the same file, from its beginning. */
+function overwrite(path: string, bytes: Uint8Array): void {
+  const file = openSync(path, existsSync(path) ? 'r+' : 'w')
+  writeSync(file, bytes)
+  closeSync(file)
+}
 
 describe('a proxy that refuses large requests', () => {
   test('gets smaller ones, and the person is told', async () => {

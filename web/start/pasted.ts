@@ -8,10 +8,24 @@ export interface PastedNames {
   readonly text: string
 }
 
+/** Browsers call every picture of the clipboard `image.png`. */
+const UNNAMED = /^image\.(\w+)$/
+
 /** Files and pictures from the clipboard; a text becomes a file of its own. */
 export function pastedFiles(pasted: DataTransfer, names: PastedNames, now: Date): Picked[] {
-  const files = [...pasted.files].map((file) => byItself(named(file, names, now)))
-  if (files.length > 0) return files
+  const files = [...pasted.files]
+  if (files.length > 0) {
+    let pictures = 0
+    return files.map((file) => {
+      const [, ending] = UNNAMED.exec(file.name) ?? []
+      if (ending === undefined) return byItself(file)
+      pictures += 1
+      // Several of one moment are told apart by their names.
+      const number = pictures === 1 ? '' : ` (${pictures})`
+      const name = `${names.image} ${moment(now)}${number}.${ending}`
+      return byItself(new File([file], name, { type: file.type, lastModified: now.getTime() }))
+    })
+  }
   const text = pasted.getData('text/plain')
   if (text.trim() === '') return []
   return [textFile(text, '', names, now)]
@@ -21,14 +35,6 @@ export function pastedFiles(pasted: DataTransfer, names: PastedNames, now: Date)
 export function textFile(text: string, named: string, names: PastedNames, now: Date): Picked {
   const name = named === '' ? `${firstLine(text) ?? `${names.text} ${moment(now)}`}.txt` : named
   return byItself(new File([text], name, { type: 'text/plain', lastModified: now.getTime() }))
-}
-
-/** Browsers call every picture of the clipboard `image.png`. */
-function named(file: File, names: PastedNames, now: Date): File {
-  const [, ending] = /^image\.(\w+)$/.exec(file.name) ?? []
-  if (ending === undefined) return file
-  const name = `${names.image} ${moment(now)}.${ending}`
-  return new File([file], name, { type: file.type, lastModified: now.getTime() })
 }
 
 /** The beginning of a text as a name, where it has one that says something. */

@@ -1,9 +1,9 @@
 import { RequestFailure } from './answers.ts'
 import type { BoardEntry } from './board.ts'
 import { mayRead } from './file-handles.ts'
-import type { KeptUpload } from './kept-uploads.ts'
-import type { Picked } from './picked.ts'
-import { isSame, otherThan } from './same-file.ts'
+import type { FileOrigin, KeptUpload } from './kept-uploads.ts'
+import type { Picked, PickedTarget } from './picked.ts'
+import { hasSameBytes, isAlike, otherThan } from './same-file.ts'
 import { fetchUpload } from './server.ts'
 import { UploadOver } from './transfer-context.ts'
 import type { UploadPhase } from './upload-item.ts'
@@ -14,6 +14,10 @@ import { classifyFailure } from './verdict.ts'
 export class Interrupted {
   readonly #parts: UploadRunContext
   readonly #runs: UploadRunner
+  /** The file that a person gave to an upload as the one that is alike. */
+  readonly #given = new Map<BoardEntry, { readonly file: File; readonly picked: PickedTarget | null }>()
+  /** Files that are alike and were found to be others. */
+  readonly #others = new WeakMap<BoardEntry, WeakSet<File>>()
 
   constructor(parts: UploadRunContext, runs: UploadRunner) {
     this.#parts = parts
@@ -36,31 +40,88 @@ export class Interrupted {
     await Promise.all(wanted.map(({ entry, upload }) => this.#pickUp(entry, upload)))
   }
 
-  /** The unfinished upload of just this file, if there is one. */
+  /**
+   * An interrupted upload that may be of this file: what the server has of it tells. One that was in a folder may be
+   * chosen by itself when it is asked for.
+   */
   whoseFile({ file, path }: Picked, folder: string | null): BoardEntry | null {
     const found = this.#parts.board.all().find((entry) => {
       const upload = this.#keptOf(entry)
-      if (upload === null || !isSame(file, upload)) return false
-      // Two folders may hold the same file; one that was in a folder may be chosen by itself when it is asked for.
-      if (entry.item.state.kind === 'interrupted') return true
-      return upload.path === path && upload.folder === folder
+      if (upload === null || entry.item.state.kind !== 'interrupted' || !isAlike(file, upload)) return false
+      return (
+        !this.#others.get(entry)?.has(file) &&
+        upload.folder === folder &&
+        (path === null || upload.path === path)
+      )
     })
     return found ?? null
   }
 
-  /** Goes on with it, or says that it is not its file. */
-  giveFile(entry: BoardEntry, file: File): void {
+  /** The upload of this page, among these, that has the very file already. */
+  async whichHas(
+    picked: Picked,
+    folder: string | null,
+    among: readonly BoardEntry[],
+  ): Promise<BoardEntry | null> {
+    for (const entry of this.#like(picked, folder, among)) {
+      const upload = this.#keptOf(entry)
+      if (upload === null || upload.file === null) continue
+      const { file, handle } = upload
+      if (await hasSameBytes(picked, { file, handle })) return entry
+    }
+    return null
+  }
+
+  /** Whether one of these may have the file already. */
+  mayHave(picked: Picked, folder: string | null, among: readonly BoardEntry[]): boolean {
+    return this.#like(picked, folder, among).length > 0
+  }
+
+  #like({ file, path }: Picked, folder: string | null, among: readonly BoardEntry[]): readonly BoardEntry[] {
+    return among.filter((entry) => {
+      const upload = this.#keptOf(entry)
+      if (upload?.file == null || entry.item.state.kind === 'interrupted') return false
+      return isAlike(file, upload) && upload.path === path && upload.folder === folder
+    })
+  }
+
+  /**
+   * Goes on with it, or says that it is not its file. `picked`: what was dropped or chosen without being asked for, which
+   * is uploaded by itself where the server has another file.
+   */
+  giveFile(entry: BoardEntry, file: File, picked: PickedTarget | null = null): void {
     const upload = this.#keptOf(entry)
     if (upload === null || entry.item.state.kind !== 'interrupted') return
-    if (isSame(file, upload)) this.#goOn(entry, file)
-    else this.#parts.board.setState(entry, { ...entry.item.state, other: otherThan(upload, file) })
+    if (isAlike(file, upload)) {
+      this.#given.set(entry, { file, picked })
+      this.#goOn(entry, file, 'given')
+    } else this.#parts.board.setState(entry, { ...entry.item.state, other: otherThan(upload, file) })
+  }
+
+  /**
+   * What the server has is of another file than the upload was given: it waits for its own again. False where nobody gave
+   * it one. `left`: told of one that had come without being asked for.
+   */
+  takeBack(entry: BoardEntry, left: (picked: PickedTarget) => void): boolean {
+    const { keptId } = entry
+    const upload = this.#keptOf(entry)
+    const given = this.#given.get(entry)
+    if (keptId === null || upload === null || given === undefined) return false
+    const { file, picked } = given
+    this.#given.delete(entry)
+    this.#others.set(entry, (this.#others.get(entry) ?? new WeakSet()).add(file))
+    this.#parts.way.kept.takeBack(keptId)
+    const other = picked === null ? { name: file.name, size: file.size, isNewer: true } : null
+    this.#parts.board.setState(entry, { kind: 'interrupted', hasHandle: upload.handle !== null, other })
+    if (picked !== null) left(picked)
+    return true
   }
 
   /** In a click, in which the browser may ask: goes on with the file that it can find again. */
   async reopen(entry: BoardEntry): Promise<void> {
     const upload = this.#keptOf(entry)
     const file = upload === null ? null : await refind(upload, true)
-    if (file !== null) this.#goOn(entry, file)
+    if (file !== null) this.#goOn(entry, file, 'found')
     // It was moved or changed, or the answer was no.
     else this.#parts.board.setState(entry, { kind: 'interrupted', hasHandle: false, other: null })
   }
@@ -81,7 +142,7 @@ export class Interrupted {
     const { way, board } = this.#parts
     const file = upload.file ?? (await refind(upload, false))
     if (file !== null) {
-      if (upload.file === null) way.kept.give(upload.id, file)
+      if (upload.file === null) way.kept.give(upload.id, file, 'found')
       if (upload.isPaused) board.setState(entry, { kind: 'paused' })
       else this.#runs.start(entry)
       return
@@ -112,9 +173,9 @@ export class Interrupted {
     }
   }
 
-  #goOn(entry: BoardEntry, file: File): void {
+  #goOn(entry: BoardEntry, file: File, origin: FileOrigin): void {
     if (entry.keptId === null) return
-    this.#parts.way.kept.give(entry.keptId, file)
+    this.#parts.way.kept.give(entry.keptId, file, origin)
     this.#runs.start(entry)
   }
 }
@@ -123,5 +184,5 @@ export class Interrupted {
 async function refind({ handle, ...upload }: KeptUpload, ask: boolean): Promise<File | null> {
   if (handle === null || !(await mayRead(handle, ask))) return null
   const file = await handle.getFile().catch(() => null)
-  return file !== null && isSame(file, upload) ? file : null
+  return file !== null && isAlike(file, upload) ? file : null
 }

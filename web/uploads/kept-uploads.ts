@@ -1,3 +1,4 @@
+import { isUnchanged } from './file-changes.ts'
 import type { FileHandle } from './file-handles.ts'
 import { newId } from './new-id.ts'
 import type { Created } from './server.ts'
@@ -17,7 +18,14 @@ const NOTED_EVERY = 500
 export interface KeptUpload extends Omit<StoredUpload, 'window' | 'expires'> {
   /** Null when the page has no file to read. */
   readonly file: Blob | null
+  readonly origin: FileOrigin
 }
+
+/**
+ * Where the page has the file of an upload from: `chosen` for this upload; `found` again after a reload, by a handle or as
+ * a copy; or `given`, by a person, as one that is alike.
+ */
+export type FileOrigin = 'chosen' | 'found' | 'given'
 
 interface NewlyKept {
   readonly file: File
@@ -46,7 +54,7 @@ export class KeptUploads {
     const kept = new KeptUploads(store, window)
     for (const { upload, content } of await store.load(window, Date.now())) {
       const { window: _, expires, ...rest } = upload
-      kept.#uploads.set(upload.id, { ...rest, file: content })
+      kept.#uploads.set(upload.id, { ...rest, file: content, origin: 'found' })
       if (content !== null) kept.#contents.add(upload.id)
     }
     return kept
@@ -64,16 +72,23 @@ export class KeptUploads {
     const { name, type, size, lastModified } = file
     const { folder, path } = target
     const about = { name, type, size, lastModified, folder, path }
-    const upload = { id: newId(), ...about, created, isPaused: false, sent: 0, handle, file }
+    const origin: FileOrigin = created === null ? 'chosen' : 'given'
+    const upload = { id: newId(), ...about, created, isPaused: false, sent: 0, handle, file, origin }
     this.#set(upload)
     this.#keepContent(upload.id, file)
     return upload
   }
 
   /** Gives an upload its file back. */
-  give(id: string, file: Blob): void {
-    this.#change(id, { file })
+  give(id: string, file: Blob, origin: FileOrigin): void {
+    this.#change(id, { file, origin })
     this.#keepContent(id, file)
+  }
+
+  /** It was not its file. */
+  takeBack(id: string): void {
+    this.#change(id, { file: null })
+    this.#dropContent(id)
   }
 
   setCreated(id: string, created: Created | null): void {
@@ -107,7 +122,7 @@ export class KeptUploads {
 
   #set(upload: KeptUpload): void {
     this.#uploads.set(upload.id, upload)
-    const { file: _, ...rest } = upload
+    const { file: _, origin, ...rest } = upload
     this.#store.put({ ...rest, window: this.#window, expires: Date.now() + KEPT_FOR })
   }
 
@@ -116,6 +131,16 @@ export class KeptUploads {
     const kept = [...this.#contents].reduce((sum, each) => sum + (this.find(each)?.size ?? 0), 0)
     if (kept + content.size > MOST_CONTENTS) return
     this.#contents.add(id)
-    this.#store.putContent(id, content)
+    this.#store.putContent(id, content, async () => {
+      // One that was overwritten while the browser read it may be a mixture.
+      const upload = this.find(id)
+      if (upload === null || (await isUnchanged({ file: content, handle: upload.handle }))) return
+      this.#dropContent(id)
+    })
+  }
+
+  #dropContent(id: string): void {
+    this.#contents.delete(id)
+    this.#store.removeContent(id)
   }
 }

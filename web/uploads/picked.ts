@@ -9,6 +9,12 @@ export interface Picked {
   readonly path: string | null
 }
 
+/** `folder`: where it goes; null for the top level, or where there are no folders. */
+export interface PickedTarget {
+  readonly picked: Picked
+  readonly folder: string | null
+}
+
 export function byItself(file: File): Picked {
   return { file, handle: null, path: null }
 }

@@ -1,4 +1,5 @@
 import { RequestFailure } from './answers.ts'
+import { isUnchanged } from './file-changes.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 import type { Line } from './line.ts'
 import { type TransferContext, type TransferListener, UploadOver } from './transfer-context.ts'
@@ -47,7 +48,7 @@ export class RequestRetries {
     { answer }: RequestFailure,
     { signal, waiting }: TryOptions,
   ): Promise<'again' | 'anew'> {
-    if (answer === null) await assertReadable(this.#kept())
+    if (answer === null) await assertUnchanged(this.#kept())
     const verdict = classifyFailure(answer, {
       limit: this.#way.limit,
       isOnline: navigator.onLine,
@@ -85,12 +86,10 @@ export class RequestRetries {
 }
 
 /** A file that can no longer be read looks to the sender as a network that is gone. Throws UploadOver. */
-async function assertReadable(upload: KeptUpload | null): Promise<void> {
-  try {
-    await upload?.file?.slice(0, 1).arrayBuffer()
-  } catch {
-    throw new UploadOver({ kind: 'changed' })
-  }
+async function assertUnchanged(upload: KeptUpload | null): Promise<void> {
+  if (upload === null || upload.file === null) return
+  const { file, handle } = upload
+  if (!(await isUnchanged({ file, handle }))) throw new UploadOver({ kind: 'changed' })
 }
 
 /** Resolves after so many milliseconds, or when `signal` is aborted. */

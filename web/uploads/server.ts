@@ -57,6 +57,13 @@ export interface UploadOffset {
   readonly link: string
 }
 
+/** What the server has right before an offset. */
+export interface BytesBefore {
+  readonly length: number
+  /** In hexadecimal. */
+  readonly sha256: string
+}
+
 /** A part of an upload that goes over several connections. */
 export interface UploadPart {
   readonly address: string
@@ -64,6 +71,8 @@ export interface UploadPart {
   readonly length: number
   /** Bytes of it that are safe. */
   readonly offset: number
+  /** Null where it was not asked for, or the server cannot tell. */
+  readonly before: BytesBefore | null
 }
 
 /** A question that costs the server nothing. */
@@ -126,7 +135,11 @@ async function announce(
   const addresses = pathsOfParts(headers)
   if (addresses === null) return { created, parts: null }
   if (addresses.length !== lengths.length) throw new RequestFailure(null)
-  const parts = addresses.map((part, number) => ({ address: part, length: lengths[number] ?? 0, offset: 0 }))
+  const parts = addresses.map((part, number) => ({
+    address: part,
+    length: lengths[number] ?? 0,
+    ...{ offset: 0, before: null },
+  }))
   return { created, parts }
 }
 
@@ -147,37 +160,59 @@ export async function fetchOffset(to: Destination, address: string): Promise<num
   return numberOf(await askWithoutBody(to, address), 'upload-offset')
 }
 
-/** Where to go on: at an offset, or in these parts, if it is to be joined of some. */
+/**
+ * Where to go on: at an offset, or in these parts, if it is to be joined of some. `compares`: asks what lies before the
+ * offset, too.
+ */
 export async function fetchResumePoint(
   to: Destination,
   address: string,
-): Promise<{ readonly offset: number; readonly parts: readonly string[] | null }> {
-  const headers = await askWithoutBody(to, address)
+  compares: boolean,
+): Promise<{
+  readonly offset: number
+  readonly before: BytesBefore | null
+  readonly parts: readonly string[] | null
+}> {
+  const headers = await askWithoutBody(to, address, compares)
   const parts = pathsOfParts(headers)
-  if (parts !== null && !headers.has('upload-offset')) return { offset: 0, parts }
-  return { offset: numberOf(headers, 'upload-offset'), parts: null }
+  if (parts !== null && !headers.has('upload-offset')) return { offset: 0, before: null, parts }
+  return { offset: numberOf(headers, 'upload-offset'), before: beforeOf(headers), parts: null }
 }
 
 function pathsOfParts(headers: Headers): string[] | null {
   return addressesOfParts(headers)?.map((part) => part.slice(part.indexOf(`${UPLOADS}/`))) ?? null
 }
 
-export function fetchParts(to: Destination, addresses: readonly string[]): Promise<readonly UploadPart[]> {
+/** `compares`: as of `fetchResumePoint`. */
+export function fetchParts(
+  to: Destination,
+  addresses: readonly string[],
+  compares: boolean,
+): Promise<readonly UploadPart[]> {
   return Promise.all(
     addresses.map(async (address) => {
-      const headers = await askWithoutBody(to, address)
+      const headers = await askWithoutBody(to, address, compares)
       return {
         address,
         length: numberOf(headers, 'upload-length'),
         offset: numberOf(headers, 'upload-offset'),
+        before: beforeOf(headers),
       }
     }),
   )
 }
 
-async function askWithoutBody(to: Destination, address: string): Promise<Headers> {
-  const request = { method: 'HEAD', headers: { ...to.headers, ...VERSION }, cache: 'no-store' } as const
-  return (await ask(address, request)).headers
+/** As many bytes as the server compares at most. */
+const COMPARED = { 'Holdfast-Before': String(64 * 1024) }
+
+async function askWithoutBody(to: Destination, address: string, compares = false): Promise<Headers> {
+  const headers = { ...to.headers, ...VERSION, ...(compares ? COMPARED : {}) }
+  return (await ask(address, { method: 'HEAD', headers, cache: 'no-store' })).headers
+}
+
+function beforeOf(headers: Headers): BytesBefore | null {
+  const [, length, sha256] = /^(\d+) ([0-9a-f]{64})$/.exec(headers.get('holdfast-before') ?? '') ?? []
+  return length === undefined || sha256 === undefined ? null : { length: Number(length), sha256 }
 }
 
 function numberOf(headers: Headers, name: string): number {

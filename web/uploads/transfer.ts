@@ -1,13 +1,16 @@
 import { NOT_STUCK } from '../../src/client/policy/chunk-policy.ts'
 import { RequestFailure } from './answers.ts'
 import { lessIfStuck } from './chunk-size.ts'
+import { isUnchanged, type WatchedFile } from './file-changes.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 import type { Line } from './line.ts'
 import { Announcing } from './parts/announcing.ts'
 import { PartsSender } from './parts/parts-sender.ts'
 import { delay, RequestRetries } from './request-retries.ts'
+import { continues } from './same-file.ts'
 import { sendLocalFile } from './send-file.ts'
 import {
+  type BytesBefore,
   fetchParts,
   fetchResumePoint,
   fetchUpload,
@@ -31,6 +34,8 @@ export class Transfer {
   #stuckState = NOT_STUCK
   /** It was created just now and nothing was sent, so that nobody has to be asked how far it is. */
   #fresh: { readonly parts: readonly UploadPart[] | null } | null = null
+  /** Whether the file is known to be the one of which the server has the beginning. */
+  #isCompared = false
   /** Ends its turn in `ahead`. */
   #hasBegun = () => {}
 
@@ -114,7 +119,7 @@ export class Transfer {
   }
 
   /** Asks how far it is unless that is known, sends the rest, and sees it stored. */
-  async #attempt(): Promise<'done' | 'stopped'> {
+  async #attempt(): Promise<'done' | 'stopped' | 'anew'> {
     const { to, sending } = this.#way
     const upload = this.#kept()
     if (upload?.created == null || upload.file === null) return 'stopped'
@@ -126,18 +131,34 @@ export class Transfer {
       sending.line.works()
       if (seen.status !== 'uploading') return this.#seeStored(upload, address, seen)
     }
-    const place = fresh === null ? await fetchResumePoint(to, address) : { offset: 0, parts: null }
-    const parts = fresh?.parts ?? (place.parts === null ? null : await fetchParts(to, place.parts))
-    if (parts === null) await this.#send(upload.file, address, place.offset)
-    else await this.#sendParts(upload.file, parts)
+    const compares = !this.#isCompared
+    const place =
+      fresh === null
+        ? await fetchResumePoint(to, address, compares)
+        : { offset: 0, before: null, parts: null }
+    const parts = fresh?.parts ?? (place.parts === null ? null : await fetchParts(to, place.parts, compares))
+    if (!(await hasCome(upload.file, place, parts))) return this.#isOther(upload)
+    this.#isCompared = true
+    const watched = { file: upload.file, handle: upload.handle }
+    if (parts === null) await this.#send(watched, address, place.offset)
+    else await this.#sendParts(watched, parts)
     if (this.#signal.aborted) return 'stopped'
     // The answer to the last byte comes when the file is stored, unless parts have to be joined.
     if (parts === null && place.offset < upload.size) return 'done'
     return this.#seeStored(upload, address, await fetchUpload(to, address))
   }
 
-  async #send(file: Blob, address: string, offset: number): Promise<void> {
+  /** What the server has is of another file. A copy that this browser kept, or found again, is what is wanted. */
+  #isOther({ origin, created }: KeptUpload): 'anew' {
+    if (origin === 'given' || created?.isTakenOver) throw new UploadOver({ kind: 'other-content' })
+    if (origin === 'chosen') throw new UploadOver({ kind: 'changed' })
+    if (created !== null) void withdrawUpload(this.#way.to, created).catch(() => {})
+    return 'anew'
+  }
+
+  async #send(watched: WatchedFile, address: string, offset: number): Promise<void> {
     const { to, chunks } = this.#way
+    const { file } = watched
     this.#sent(offset)
     this.#listener.stage('sending')
     this.#stuckState = lessIfStuck(this.#stuckState, offset, file.size - offset, chunks)
@@ -148,14 +169,15 @@ export class Transfer {
       chunkSize: () => chunks.current(),
       signal: this.#signal,
       onSent: (bytes) => this.#sent(bytes),
+      isUnchanged: () => isUnchanged(watched),
     })
   }
 
   /** Where the server has lost one, the next look at the whole says so. */
-  async #sendParts(file: Blob, parts: readonly UploadPart[]): Promise<void> {
+  async #sendParts(watched: WatchedFile, parts: readonly UploadPart[]): Promise<void> {
     const sending = new PartsSender({
       way: this.#way,
-      ...{ file, parts, tries: this.#tries, listener: this.#listener, signal: this.#signal },
+      ...{ watched, parts, tries: this.#tries, listener: this.#listener, signal: this.#signal },
       onSent: (bytes) => this.#sent(bytes),
     })
     await sending.run()
@@ -201,4 +223,19 @@ export class Transfer {
   #kept(): KeptUpload | null {
     return this.#way.kept.find(this.#id)
   }
+}
+
+/** Whether what the server has, of the whole or of its parts, is of this file, as far as it can tell. */
+async function hasCome(
+  file: Blob,
+  place: { readonly offset: number; readonly before: BytesBefore | null },
+  parts: readonly UploadPart[] | null,
+): Promise<boolean> {
+  if (parts === null) return continues(file, place.offset, place.before)
+  let from = 0
+  for (const { offset, length, before } of parts) {
+    if (!(await continues(file, from + offset, before))) return false
+    from += length
+  }
+  return true
 }

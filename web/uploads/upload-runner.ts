@@ -21,8 +21,12 @@ export interface UploadRunContext {
 export class UploadRunner {
   readonly #parts: UploadRunContext
 
-  constructor(parts: UploadRunContext) {
+  readonly #takeBack: (entry: BoardEntry) => boolean
+
+  /** `takeBack`: takes an upload's file back that is not its own; false where it was not given one. */
+  constructor(parts: UploadRunContext, takeBack: (entry: BoardEntry) => boolean) {
     this.#parts = parts
+    this.#takeBack = takeBack
   }
 
   start(entry: BoardEntry): void {
@@ -68,6 +72,11 @@ export class UploadRunner {
 
   fail(entry: BoardEntry, error: unknown): void {
     const problem = error instanceof UploadOver ? error.problem : ({ kind: 'not-stored' } as const)
+    if (problem.kind === 'other-content') {
+      if (this.#takeBack(entry)) return
+      // What is on the server is somebody else's to go on with.
+      this.#forget(entry)
+    }
     if (
       ['changed', 'too-large', 'guests-off', 'expired', 'content-refused', 'link-kind'].includes(problem.kind)
     )

@@ -78,8 +78,16 @@ export class UploadStore {
     this.#write((transaction) => transaction.objectStore(UPLOADS).put(upload))
   }
 
-  putContent(id: string, content: Blob): void {
-    this.#write((transaction) => transaction.objectStore(CONTENTS).put(content, id))
+  /** `copied`: called when the browser has read all of the content. */
+  putContent(id: string, content: Blob, copied: () => void = () => {}): void {
+    this.#write((transaction) => {
+      transaction.objectStore(CONTENTS).put(content, id)
+      transaction.addEventListener('complete', copied)
+    })
+  }
+
+  removeContent(id: string): void {
+    this.#write((transaction) => transaction.objectStore(CONTENTS).delete(id))
   }
 
   remove(id: string): void {

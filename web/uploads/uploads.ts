@@ -80,7 +80,10 @@ export class UploadList {
 
   constructor(parts: UploadRunContext) {
     this.#parts = parts
-    this.#runs = new UploadRunner(parts)
+    this.#runs = new UploadRunner(parts, (entry) =>
+      // It may be that of the next one, or of none.
+      this.#interrupted.takeBack(entry, ({ picked, folder }) => this.#add(picked, folder, [])),
+    )
     this.#cancelled = new Cancelled(parts, this.#runs)
     this.#interrupted = new Interrupted(parts, this.#runs)
     this.#deletion = createReceiptDeletion(parts)
@@ -115,7 +118,9 @@ export class UploadList {
     const earlier = this.#earlier
     this.#earlier = []
     if (board.all().some(({ item }) => isActive(item))) return
-    if (picked.some((each) => this.#interrupted.whoseFile(each, null) !== null)) return
+    const goesOn = (each: Picked) =>
+      this.#interrupted.whoseFile(each, null) !== null || this.#interrupted.mayHave(each, null, board.all())
+    if (picked.some(goesOn)) return
     this.#takeOff(earlier)
   }
 
@@ -131,12 +136,9 @@ export class UploadList {
    */
   add(picked: readonly Picked[], folder: string | null, ids: readonly string[] = []): void {
     this.#parts.board.startRound()
-    for (const [index, each] of picked.entries()) {
-      const entry = this.#interrupted.whoseFile(each, folder)
-      if (entry === null) this.#start(each, folder, ids[index])
-      else if (entry.item.state.kind === 'interrupted') this.#interrupted.giveFile(entry, each.file)
-      else this.#resume(entry)
-    }
+    // What comes together is never one file, however alike.
+    const before = this.#parts.board.all()
+    for (const [index, each] of picked.entries()) this.#add(each, folder, before, ids[index])
     this.#parts.board.showNow()
   }
 
@@ -213,6 +215,18 @@ export class UploadList {
       this.#runs.giveUp(entry)
       board.remove(entry)
     }
+  }
+
+  #add(picked: Picked, folder: string | null, before: readonly BoardEntry[], id?: string): void {
+    const entry = this.#interrupted.whoseFile(picked, folder)
+    if (entry !== null) this.#interrupted.giveFile(entry, picked.file, { picked, folder })
+    else if (this.#interrupted.mayHave(picked, folder, before)) {
+      void this.#interrupted.whichHas(picked, folder, before).then((found) => {
+        if (found === null) this.#start(picked, folder, id)
+        else this.#resume(found)
+        this.#parts.board.showNow()
+      })
+    } else this.#start(picked, folder, id)
   }
 
   #start({ file, handle, path }: Picked, folder: string | null, id?: string): void {

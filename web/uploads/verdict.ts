@@ -18,6 +18,8 @@ export type UploadProblem =
   | { readonly kind: 'link-over' | 'link-full' | 'link-kind' | 'link-no-space' }
   /** The file was changed or removed while it was being sent. */
   | { readonly kind: 'changed' }
+  /** What is on the server is of another file, which is alike in name, size and date. */
+  | { readonly kind: 'other-content' }
   /** It was interrupted for longer than the server keeps what has arrived. */
   | { readonly kind: 'expired' }
   /** Whatever stands before the server refuses even the smallest piece. */

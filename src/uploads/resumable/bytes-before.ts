@@ -11,12 +11,10 @@ export interface BytesBefore {
   readonly sha256: Sha256
 }
 
-/** Most bytes that are compared. */
-export const MOST_BEFORE = 64 * 1024
 /** Fewer say too little of a longer upload. */
 const FEWEST_BEFORE = 1024
 
-/** Reads under way at a time, each with MOST_BEFORE bytes of memory. Others wait. */
+/** Reads under way at a time, each with 64 KiB of memory at most. Others wait. */
 const AT_ONCE = 16
 
 interface BytesBeforeParts {
@@ -47,7 +45,7 @@ export class BytesBeforeOffset {
     if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#running += 1
     try {
-      return await this.#read(id, offset, Math.min(most, MOST_BEFORE, offset))
+      return await this.#read(id, offset, Math.min(most, offset))
     } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#running -= 1

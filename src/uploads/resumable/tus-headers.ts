@@ -2,7 +2,6 @@ import { Refusal } from '../../domain/errors.ts'
 import type { UploadToken } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
 import { textOfBytes } from '../sent-file-name.ts'
-import { MOST_BEFORE } from './bytes-before.ts'
 import { CHECKSUM_ALGORITHMS, type ExpectedChecksum } from './chunk-checksum.ts'
 
 /** Headers of the tus protocol 1.0.0, https://tus.io/protocols/resumable-upload: the core and its extensions. */
@@ -42,6 +41,9 @@ export function bytesHeader(request: Request, name: 'Upload-Offset' | 'Upload-Le
  * in hexadecimal.
  */
 export const BEFORE_OFFSET = 'Holdfast-Before'
+
+/** Most bytes before the offset that are compared. */
+const MOST_BEFORE = 64 * 1024
 
 /** How many bytes before the offset are asked for; null when none are. */
 export function mostBefore(request: Request): number | null {

@@ -1,7 +1,7 @@
 import type { ListedUpload } from '../../../src/contract/uploads.ts'
 import type { UploadEngine } from '../../uploads/engine.ts'
 import { ChooseAgain } from '../../uploads/list/choose-again.tsx'
-import { isSame, type KnownFile, otherThan } from '../../uploads/same-file.ts'
+import { isAlike, type KnownFile, otherThan } from '../../uploads/same-file.ts'
 import type { OtherFile } from '../../uploads/upload-item.ts'
 import { useFiles } from '../files-context.ts'
 
@@ -22,7 +22,7 @@ export function TakeOverButton({ engine, upload, size, url, refuse }: TakeOverBu
 
   function chosen(file: File): void {
     const known: KnownFile = { name, size, lastModified }
-    if (isSame(file, known)) engine.act((list) => list.takeOver({ ...upload, size, url }, file))
+    if (isAlike(file, known)) engine.act((list) => list.takeOver({ ...upload, size, url }, file))
     else refuse(otherThan(known, file))
   }
 

@@ -138,7 +138,7 @@ export class View {
     return words.count(Math.ceil(minutes / 60), texts.hoursLeft)
   }
 
-  #problem(it: UploadProblem, { size }: { readonly size: number }): string {
+  #problem(it: UploadProblem, { name, size }: Pick<UploadItem, 'name' | 'size'>): string {
     const { words } = this
     const { problems } = this.texts
     switch (it.kind) {
@@ -168,6 +168,8 @@ export class View {
         return problems.notStored
       case 'changed':
         return problems.changed
+      case 'other-content':
+        return fill(this.texts.otherVersion, { name })
       case 'expired':
         return problems.expired
       case 'proxy':

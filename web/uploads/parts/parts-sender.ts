@@ -1,5 +1,7 @@
 import { NOT_STUCK, type StuckState } from '../../../src/client/policy/chunk-policy.ts'
+import { HELD_BACK } from '../../../src/client/policy/last-bytes.ts'
 import { lessIfStuck } from '../chunk-size.ts'
+import { isUnchanged, type WatchedFile } from '../file-changes.ts'
 import type { RequestRetries } from '../request-retries.ts'
 import { sendNext } from '../send-file.ts'
 import { fetchOffset, type UploadPart } from '../server.ts'
@@ -7,7 +9,8 @@ import type { TransferContext, TransferListener } from '../transfer-context.ts'
 
 interface SentPart {
   readonly address: string
-  readonly bytes: Blob
+  /** What is to be sent of it by now. */
+  bytes: Blob
   /** Bytes that the server has; null when it has to be asked. */
   safe: number | null
   /** Bytes that have gone off. */
@@ -25,7 +28,7 @@ interface Lane {
 
 interface PartsSendingOptions {
   readonly way: TransferContext
-  readonly file: Blob
+  readonly watched: WatchedFile
   readonly parts: readonly UploadPart[]
   readonly tries: RequestRetries
   readonly listener: Pick<TransferListener, 'stage' | 'waiting'>
@@ -41,8 +44,10 @@ interface PartsSendingOptions {
 export class PartsSender {
   readonly #options: PartsSendingOptions
   readonly #all: readonly SentPart[]
+  /** The end of one part, which goes off when all else is there; null when that is so, or nothing is left to send. */
+  #heldBack: { readonly part: SentPart; readonly bytes: Blob } | null
   readonly #lanes = new Set<Lane>()
-  readonly #over = Promise.withResolvers<void>()
+  #over = Promise.withResolvers<void>()
   #failure: { readonly error: unknown } | null = null
   #isGone = false
   #isWaiting = false
@@ -51,13 +56,18 @@ export class PartsSender {
     this.#options = options
     let from = 0
     this.#all = options.parts.map(({ address, length, offset }) => {
-      const bytes = options.file.slice(from, from + length)
+      const bytes = options.watched.file.slice(from, from + length)
       from += length
       return { address, bytes, safe: offset, sent: offset, stuckState: NOT_STUCK, isUnderWay: false }
     })
+    const last = this.#all.findLast(isUnsent)
+    this.#heldBack = last === undefined ? null : { part: last, bytes: last.bytes }
+    if (last !== undefined) {
+      last.bytes = last.bytes.slice(0, Math.max(last.sent, last.bytes.size - HELD_BACK))
+    }
   }
 
-  /** Until the server has all of them: `gone` when it has lost one. Throws UploadOver. */
+  /** Until the server has all of them: `gone` when it has lost one. Throws UploadOver, also when the file has changed. */
   async run(): Promise<'sent' | 'gone' | 'stopped'> {
     const { way, listener, signal } = this.#options
     const fit = () => this.#fit()
@@ -66,8 +76,13 @@ export class PartsSender {
     try {
       this.#told()
       listener.stage('sending')
-      fit()
-      await this.#over.promise
+      await this.#send()
+      if (this.#heldBack !== null && !this.#isEnding()) {
+        const { part, bytes } = this.#heldBack
+        this.#heldBack = null
+        part.bytes = bytes
+        await this.#send()
+      }
     } finally {
       signal.removeEventListener('abort', fit)
       unsubscribe()
@@ -77,20 +92,29 @@ export class PartsSender {
     return this.#isGone ? 'gone' : 'sent'
   }
 
+  #send(): Promise<void> {
+    this.#over = Promise.withResolvers<void>()
+    this.#fit()
+    return this.#over.promise
+  }
+
+  #isEnding(): boolean {
+    return this.#failure !== null || this.#isGone || this.#options.signal.aborted
+  }
+
   /** Has as many connections as it may have now. */
   #fit(): void {
-    const isEnding = this.#failure !== null || this.#isGone || this.#options.signal.aborted
-    const most = isEnding ? 0 : this.#options.way.connections.each()
+    const most = this.#isEnding() ? 0 : this.#options.way.connections.each()
     for (const { ending } of [...this.#lanes].slice(most)) ending.abort()
     while (this.#lanes.size < most) {
       const part = this.#all.find((each) => isUnsent(each) && !each.isUnderWay)
       if (part === undefined) break
-      void this.#send(part)
+      void this.#sendPart(part)
     }
     if (this.#lanes.size === 0) this.#over.resolve()
   }
 
-  async #send(part: SentPart): Promise<void> {
+  async #sendPart(part: SentPart): Promise<void> {
     const { way, tries } = this.#options
     const lane: Lane = { ending: new AbortController(), isMoving: true }
     const { signal } = lane.ending
@@ -123,7 +147,7 @@ export class PartsSender {
     part.safe = offset
     part.sent = offset
     this.#told()
-    if (offset === bytes.size || signal.aborted) return
+    if (offset >= bytes.size || signal.aborted) return
     part.stuckState = lessIfStuck(part.stuckState, offset, bytes.size - offset, chunks)
     part.safe = null
     part.safe = await sendNext(bytes, {
@@ -133,6 +157,7 @@ export class PartsSender {
         part.sent = sent
         this.#moves(lane)
       },
+      isUnchanged: this.#heldBack === null ? () => isUnchanged(this.#options.watched) : null,
     })
   }
 
