@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 
 /** HMAC signatures for short payloads, so that forged or altered links and cookies are recognized. */
 export interface Signing {
@@ -6,13 +6,23 @@ export interface Signing {
   sign(purpose: string, payload: unknown): string
   /** Returns the payload, or null when the token was not signed here for that purpose. */
   verify(purpose: string, token: string): unknown
+  /** As `sign`, and nobody can read the payload: in base64url, authenticated encryption (AES-256-GCM). */
+  seal(purpose: string, payload: unknown): string
+  /** Returns the payload, or null when the token was not sealed here for that purpose. */
+  unseal(purpose: string, token: string): unknown
   /** A short HMAC of the text, which changes with it and does not reveal it. */
   tag(purpose: string, text: string): string
 }
 
+/** Bytes of AES-GCM's nonce and authentication tag. */
+const [NONCE, TAG] = [12, 16]
+
 export function createSigning(secret: string): Signing {
   const mac = (purpose: string, text: string) =>
     createHmac('sha256', secret).update(`${purpose}\n${text}`).digest('base64url')
+  // No tag or signature has the purpose `sealing`.
+  const keyOf = (use: string, purpose: string) =>
+    createHmac('sha256', secret).update(`sealing\n${use}\n${purpose}`).digest()
 
   return {
     sign(purpose, payload) {
@@ -27,6 +37,29 @@ export function createSigning(secret: string): Signing {
       const given = Buffer.from(signature)
       if (expected.length !== given.length || !timingSafeEqual(expected, given)) return null
       return JSON.parse(Buffer.from(body, 'base64url').toString('utf8'))
+    },
+
+    seal(purpose, payload) {
+      const text = JSON.stringify(payload)
+      // Derived from the text, so that no nonce is used for two texts (a synthetic IV).
+      const nonce = createHmac('sha256', keyOf('nonce', purpose)).update(text).digest().subarray(0, NONCE)
+      const cipher = createCipheriv('aes-256-gcm', keyOf('key', purpose), nonce)
+      const sealed = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
+      return Buffer.concat(sealed).toString('base64url')
+    },
+
+    unseal(purpose, token) {
+      const bytes = Buffer.from(token, 'base64url')
+      // The decoder passes over what is not base64url, which would make many spellings of one token.
+      if (bytes.length < NONCE + TAG || bytes.toString('base64url') !== token) return null
+      const cipher = createDecipheriv('aes-256-gcm', keyOf('key', purpose), bytes.subarray(0, NONCE))
+      cipher.setAuthTag(bytes.subarray(-TAG))
+      try {
+        const text = Buffer.concat([cipher.update(bytes.subarray(NONCE, -TAG)), cipher.final()])
+        return JSON.parse(text.toString('utf8'))
+      } catch {
+        return null
+      }
     },
 
     tag: (purpose, text) => mac(purpose, text).slice(0, 16),

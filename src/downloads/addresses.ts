@@ -1,15 +1,8 @@
 import type { Requester } from '../domain/access.ts'
-import { extensionOf } from '../domain/file-name.ts'
 import type { FileDetail } from '../files/files.ts'
 import type { Site } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { ContentTokens, ContentUse } from './content-tokens.ts'
-
-/** `<uuid>.<ext>`, or the UUID alone when the name has no plain extension. */
-export function contentName(file: FileDetail): string {
-  const extension = extensionOf(file.name)
-  return /^[a-z0-9]{1,16}$/.test(extension) ? `${file.uuid}.${extension}` : file.uuid
-}
 
 /** How bytes are sent: as an attachment, shown as what they are, or shown as plain text whatever they are. */
 export type Presentation = 'download' | 'view' | 'raw'
@@ -27,6 +20,6 @@ export function contentAddress(
   seen: Pick<Opened<FileDetail>, 'item' | 'closed'>,
   use: ContentUse & { readonly as: Presentation },
 ): string {
-  const token = tokens.issue(requester, seen, use)
-  return `${contentUrl}/v2/${contentName(seen.item)}?token=${token}${PARAMETERS[use.as]}`
+  const { file, token } = tokens.issue(requester, seen, use)
+  return `${contentUrl}/v2/${file}?token=${token}${PARAMETERS[use.as]}`
 }

@@ -3,9 +3,20 @@ import type { Signing } from '../core/hmac.ts'
 import type { Requester } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { FolderId, LinkId, LinkProgram, LinkVisitor, Uuid } from '../domain/ids.ts'
+import { extensionOf } from '../domain/file-name.ts'
+import {
+  type FileId,
+  type FileIdentifier,
+  type FolderId,
+  type LinkId,
+  type LinkProgram,
+  type LinkVisitor,
+  parseFileIdentifier,
+  type Uuid,
+} from '../domain/ids.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { SignedLink } from '../sharing/links/link-access.ts'
+import { fileNumber, type LinkNames } from '../sharing/links/link-paths.ts'
 import { rightsFields, rightsIn, rightsOf } from './token-rights.ts'
 
 /** Seconds a signed content address is good for. */
@@ -28,21 +39,34 @@ export interface ContentUse {
  * again at every request: what was made private or locked since is not served.
  */
 export interface ContentTokens {
-  issue(requester: Requester, seen: SignedFile, use: ContentUse): string
-  /** Throws Refusal INVALID_TOKEN when it was changed, is for another file or is too old. */
-  read(
-    token: string,
-    file: Uuid,
-  ): { readonly requester: Requester; readonly link: SignedLink | null } & Omit<ContentUse, 'lifetime'>
+  issue(requester: Requester, seen: SignedFile, use: ContentUse): SignedContent
+  /**
+   * `file`: as the address names it. Throws Refusal INVALID_TOKEN when the token was changed, is for another file or is too
+   * old.
+   */
+  read(token: string, file: string): ReadToken
+}
+
+/** The parts of an address that depend on the file. */
+export interface SignedContent {
+  /** `<name>.<ext>`, or the name alone when the file's own name has no plain extension. */
+  readonly file: string
+  readonly token: string
+}
+
+export interface ReadToken extends Omit<ContentUse, 'lifetime'> {
+  readonly identifier: FileIdentifier
+  readonly requester: Requester
+  readonly link: SignedLink | null
 }
 
 /** A file that the requester may see, and the closed folders that were passed on the way. */
 export interface SignedFile extends Pick<Opened<unknown>, 'closed'> {
-  readonly item: { readonly uuid: Uuid }
+  readonly item: { readonly id: FileId; readonly uuid: Uuid; readonly name: string }
 }
 
 const PURPOSE = 'content'
-/** Of addresses by a made link: an earlier release, which knows no links, refuses them. */
+/** Of addresses by a made link: sealed, and the file has the name that it has below that link. */
 const LINK_PURPOSE = 'link-content'
 
 const payload = z.object({
@@ -77,29 +101,50 @@ function linkFields({ id, passwordTag, visitor }: SignedLink) {
   }
 }
 
-export function createContentTokens(signing: Signing, clock: Clock): ContentTokens {
+function withExtension(name: string, fileName: string): string {
+  const extension = extensionOf(fileName)
+  return /^[a-z0-9]{1,16}$/.test(extension) ? `${name}.${extension}` : name
+}
+
+/** null for a name that no address has. */
+function identifierIn(name: string, isByLink: boolean): FileIdentifier | null {
+  if (isByLink) {
+    const id = fileNumber(name)
+    return id === null ? null : { kind: 'id', id }
+  }
+  const identifier = parseFileIdentifier(name)
+  return identifier.kind === 'uuid' ? identifier : null
+}
+
+export function createContentTokens(signing: Signing, names: LinkNames, clock: Clock): ContentTokens {
   return {
     issue({ reach, grants, link = null }, { item, closed }, { counted, proxied, lifetime }) {
       const expires = Math.floor(clock.now() / 1000) + lifetime
+      const name = link === null ? item.uuid : names.of(link.id, { kind: 'file', id: item.id })
       const fields = {
-        f: item.uuid,
+        f: name,
         e: expires,
         c: counted,
         p: proxied,
         ...rightsOf(reach, { closed, closings: null }),
         g: [...grants],
       }
-      return link === null
-        ? signing.sign(PURPOSE, fields)
-        : signing.sign(LINK_PURPOSE, { ...fields, ...linkFields(link) })
+      const token =
+        link === null
+          ? signing.sign(PURPOSE, fields)
+          : signing.seal(LINK_PURPOSE, { ...fields, ...linkFields(link) })
+      return { file: withExtension(name, item.name), token }
     },
 
     read(token, file) {
+      const [name = ''] = file.split('.')
       const signed = signing.verify(PURPOSE, token)
       // An address is signed for one of both purposes.
-      const byLink = signed === null ? linkPayload.safeParse(signing.verify(LINK_PURPOSE, token)) : null
+      const byLink = signed === null ? linkPayload.safeParse(signing.unseal(LINK_PURPOSE, token)) : null
       const found = byLink ?? payload.safeParse(signed)
-      if (!found.success || found.data.f !== file) {
+      const identifier = identifierIn(name, byLink !== null)
+      // A UUID may be in capital letters.
+      if (!found.success || identifier === null || found.data.f !== name.toLowerCase()) {
         throw new Refusal('INVALID_TOKEN', 'This address is not valid; open the page of the file again')
       }
       if (clock.now() / 1000 >= found.data.e) {
@@ -109,6 +154,7 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
       const grants = new Map(g.map(([folder, tag]) => [folder as FolderId, tag] as const))
       const link = byLink?.success === true ? linkIn(byLink.data) : null
       return {
+        identifier,
         requester: { reach: null, grants, signed: rightsIn(found.data) },
         link,
         counted: c,

@@ -2,15 +2,13 @@ import { z } from '@hono/zod-openapi'
 import { signedAddress } from '../contract/public.ts'
 import { isOwnerView, type Requester } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
-import { parseFileIdentifier, parseSlug } from '../domain/ids.ts'
+import { parseSlug } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
-import { fileNotFound } from '../files/own-file.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { bytesOf, endpoint, openEndpoint } from '../server/endpoint.ts'
 import { opened } from '../sharing/access.ts'
 import { isPreview } from '../sharing/links/previewers.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
-import { contentName } from './addresses.ts'
 import { CONTENT_TOKEN_LIFETIME } from './content-tokens.ts'
 import type { DownloadsPart } from './downloads.part.ts'
 import { isScriptLikeRequest } from './script-like-requests.ts'
@@ -38,18 +36,15 @@ function signing(to: 'download' | 'show', query: string) {
       const seen = opened(
         await sharing.access.file(requester, { kind: 'slug', slug: parseSlug(body.file_slug) }),
       )
-      const file = seen.item
+      const use = { counted: false, proxied: false, lifetime: CONTENT_TOKEN_LIFETIME }
+      const { file, token } = downloads.contentTokens.issue(await requester, seen, use)
       return {
         success: true,
         expires_in: CONTENT_TOKEN_LIFETIME,
-        file: contentName(file),
-        name: file.name,
+        file,
+        name: seen.item.name,
         server: call.site.contentUrl,
-        token: downloads.contentTokens.issue(await requester, seen, {
-          counted: false,
-          proxied: false,
-          lifetime: CONTENT_TOKEN_LIFETIME,
-        }),
+        token,
       }
     },
   })
@@ -64,7 +59,11 @@ export const getContentEndpoint = endpoint({
     summary: 'Get the bytes of a file',
     description: 'At its signed address.',
     tag: 'Public',
-    params: z.object({ file: z.string().openapi({ description: '<uuid>.<ext>', example: FILE }) }),
+    params: z.object({
+      file: z
+        .string()
+        .openapi({ description: 'As it was signed: <uuid>.<ext>, or by a link <name>.<ext>', example: FILE }),
+    }),
     query: z.object({
       token: z.string(),
       download: z.enum(['true']).optional(),
@@ -92,11 +91,9 @@ export const getContentEndpoint = endpoint({
         'Uploaded files cannot be loaded as scripts or styles of this site',
       )
     }
-    const [uuid] = (call.params.file ?? '').split('.')
-    const identifier = parseFileIdentifier(uuid ?? '')
-    if (identifier.kind !== 'uuid') throw fileNotFound()
     const token = call.url.searchParams.get('token') ?? ''
-    const { requester: signed, link, counted, proxied } = downloads.contentTokens.read(token, identifier.uuid)
+    const read = downloads.contentTokens.read(token, call.params.file ?? '')
+    const { identifier, requester: signed, link, counted, proxied } = read
     const requesterOf = async () => {
       const present = await authentication.requester(call)
       const requester = together(await sharing.access.signed(signed, call.caller), present)

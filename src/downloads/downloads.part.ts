@@ -27,7 +27,7 @@ export function createDownloadsPart(
     arrivalOf,
     partialReads,
   }: {
-    sharing: Pick<SharingPart, 'access'>
+    sharing: Pick<SharingPart, 'access' | 'linkNames'>
     copies: SecondCopies
     suspects: SuspectQueue
     arrivalOf: ArrivalOf
@@ -39,7 +39,7 @@ export function createDownloadsPart(
   return {
     arrivals: createArrivals({ blobs, clock, arrivalOf, partialReads }),
     content: createContent({ db, blobs, copies, verification, suspects, redirects: config.s3Redirect }),
-    contentTokens: createContentTokens(signing, clock),
+    contentTokens: createContentTokens(signing, sharing.linkNames, clock),
     archives: new Archives(db, blobs, sharing.access, { copies, suspects }),
     archiveTokens: createArchiveTokens(signing, clock),
   }

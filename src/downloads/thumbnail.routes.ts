@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Requester } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
-import { parseFileIdentifier } from '../domain/ids.ts'
+import { type FileIdentifier, parseFileIdentifier } from '../domain/ids.ts'
 import type { FileDetail } from '../files/files.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
@@ -10,6 +10,7 @@ import type { Call } from '../server/call.ts'
 import { bytesOf, type Documentation, endpoint } from '../server/endpoint.ts'
 import { type AccessControl, opened } from '../sharing/access.ts'
 import { type LinkAccess, openedLink } from '../sharing/links/link-access.ts'
+import type { LinkNames } from '../sharing/links/link-paths.ts'
 import { linkVisit } from '../sharing/links/link-visits.ts'
 import { iconFor, iconHeaders } from '../thumbnails/icons.ts'
 import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from '../thumbnails/thumbnails.ts'
@@ -43,14 +44,20 @@ const documentation = {
 
 interface ThumbnailNeeds {
   readonly authentication: Authentication
-  readonly sharing: { readonly access: AccessControl; readonly linkAccess: LinkAccess }
+  readonly sharing: {
+    readonly access: AccessControl
+    readonly linkAccess: LinkAccess
+    readonly linkNames: LinkNames
+  }
   readonly thumbnails: Thumbnails
 }
 
 export const getThumbnailEndpoint = endpoint({
   documentation,
   async handle(call, parts: ThumbnailNeeds) {
-    return answer(call, parts, () => parts.authentication.requester(call), call.params.uuid ?? '')
+    const identifier = parseFileIdentifier(call.params.uuid ?? '')
+    if (identifier.kind !== 'uuid') throw fileNotFound()
+    return answer(call, parts, () => parts.authentication.requester(call), identifier)
   },
 })
 
@@ -65,8 +72,10 @@ export const getLinkThumbnailEndpoint = endpoint({
       await parts.authentication.requester(call),
       linkVisit(call),
     )
-    const { requester } = openedLink(visit)
-    return answer(call, parts, async () => requester, call.params.target ?? '')
+    const { requester, link } = openedLink(visit)
+    const target = parts.sharing.linkNames.read(link.id, call.params.target ?? '')
+    if (target?.kind !== 'file') throw fileNotFound()
+    return answer(call, parts, async () => requester, { kind: 'id', id: target.id })
   },
 })
 
@@ -74,10 +83,8 @@ async function answer(
   call: Call,
   { sharing, thumbnails }: ThumbnailNeeds,
   requesterOf: () => Promise<Requester>,
-  uuid: string,
+  identifier: FileIdentifier,
 ): Promise<Response> {
-  const identifier = parseFileIdentifier(uuid)
-  if (identifier.kind !== 'uuid') throw fileNotFound()
   const size = sizes.get(call.url.searchParams.get('size'))
   if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320, 960 or large')
   const { item: file, viewer } = opened(await sharing.access.file(requesterOf(), identifier))

@@ -18,7 +18,7 @@ export function bundlePage(
   const { targets, pathOf, pictureOf } = place
   const query = { ...readFolderQuery(call.url.searchParams, null), page: 1 }
   const files = ordered(targets.files, query).map((file) =>
-    fileItem(file, { fileAt: ({ uuid }) => pathOf(uuid), pictureOf }),
+    fileItem(file, { fileAt: ({ id }) => pathOf({ kind: 'file', id }), pictureOf }),
   )
   const view: FolderPageView = {
     name: place.title,
@@ -26,7 +26,7 @@ export function bundlePage(
     above: [],
     folders: targets.folders.map(({ id, name, file_count: fileCount }) => ({
       name,
-      url: pathOf(id),
+      url: pathOf({ kind: 'folder', id }),
       fileCount,
     })),
     files,

@@ -57,7 +57,7 @@ export async function fileView(
   return {
     ...rest,
     name: file.name,
-    uuid: file.uuid,
+    uuid: viewer.link ? null : file.uuid,
     size: file.size,
     type: file.type,
     uploadedAt: timestamp(file.created_at),

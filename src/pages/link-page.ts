@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type FolderId, parseFileIdentifier, type Uuid } from '../domain/ids.ts'
+import type { FileId, FolderId } from '../domain/ids.ts'
 import type { Presentation } from '../downloads/addresses.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveName, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
@@ -13,7 +13,7 @@ import { setCookie } from '../server/requests/cookies.ts'
 import { opened } from '../sharing/access.ts'
 import { type OpenLink, openedLink, type VisitedLink } from '../sharing/links/link-access.ts'
 import { CLAIMED_FOR } from '../sharing/links/link-claims.ts'
-import { linkPath, linkThumbnailPath } from '../sharing/links/link-paths.ts'
+import { type LinkTarget, linkPath } from '../sharing/links/link-paths.ts'
 import { linkVisit, VISITOR_COOKIE } from '../sharing/links/link-visits.ts'
 import { isPreview } from '../sharing/links/previewers.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
@@ -24,7 +24,7 @@ import { folderPage } from './folder-contents.ts'
 import { toArchive } from './folder-page.ts'
 import { ofPasswordForm, passwordForm, unlocking } from './folder-password.ts'
 import { FILE_SORTS } from './folder-query.ts'
-import { type LinkPlace, type LinkTarget, linkFolderPlace, linkPlace } from './link-place.ts'
+import { type LinkPlace, linkFolderPlace, linkPlace } from './link-place.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
@@ -74,7 +74,7 @@ export const getLinkPage = endpoint({
 export const getLinkTargetPage = endpoint({
   documentation: {
     summary: 'Open a file or folder of a link',
-    description: 'By its UUID or number, with the parameters of the link.',
+    description: 'By its name on the pages of the link, with the parameters of the link.',
     tag: 'Site',
     params: z.object({ link: z.string(), target: z.string() }),
     query,
@@ -82,7 +82,7 @@ export const getLinkTargetPage = endpoint({
     errors: [403, 404, 412, 416],
   },
   streams: 'out',
-  handle: (call, parts: LinkPageNeeds) => linkAnswer(call, parts, targetNamed(call.params.target ?? '')),
+  handle: (call, parts: LinkPageNeeds) => linkAnswer(call, parts, call.params.target ?? ''),
 })
 
 export const postLinkPassword = endpoint({
@@ -109,8 +109,8 @@ async function visitedLink(
   return sharing.linkAccess.visit(await authentication.requester(call), linkVisit(call))
 }
 
-/** `target`: null for what the link opens as a whole. */
-async function linkAnswer(call: Call, parts: LinkPageNeeds, target: LinkTarget | null): Promise<Response> {
+/** `name`: null for what the link opens as a whole. Throws Refusal FILE_NOT_FOUND for one that is not of this link. */
+async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null): Promise<Response> {
   const visited = await visitedLink(call, parts)
   if (visited.kind === 'locked' && wants(call).bytes === null && !wants(call).archive) {
     const action = linkPath(visited.link.slug)
@@ -118,13 +118,20 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, target: LinkTarget |
     return passwordForm(call, parts, { lock: visited.closed.lock, action }, next, null)
   }
   const open = openedLink(visited)
-  if (open.link.uploads_into !== null && target === null && !wants(call).bytes && !wants(call).archive) {
+  const target = name === null ? null : parts.sharing.linkNames.read(open.link.id, name)
+  if (name !== null && target === null) throw fileNotFound()
+  if (open.link.uploads_into !== null && name === null && !wants(call).bytes && !wants(call).archive) {
     return uploadLinkPage(call, parts, open)
   }
   const targets = await parts.sharing.linkAccess.targets(open.link)
   const { isLimited } = open.requester.link
   const taken = isLimited ? await parts.sharing.linkClaims.count(open.link.id) : 0
-  const place = linkPlace(open, targets, parts.thumbnails, taken)
+  const place = linkPlace(
+    open,
+    targets,
+    { thumbnails: parts.thumbnails, names: parts.sharing.linkNames },
+    taken,
+  )
   // A preview of a chat program takes no place, so it gets the page alone.
   const wish = isLimited && isPreview(call.request) ? { bytes: null, archive: false } : wants(call)
   const response = await answerFor(call, parts, { open, place, wish, target: target ?? place.only })
@@ -141,8 +148,8 @@ interface LinkQuestion {
 
 function answerFor(call: Call, parts: LinkPageNeeds, question: LinkQuestion): Promise<Response> {
   const { place, target, wish } = question
-  if (typeof target === 'string') return fileAnswer(call, parts, question, target)
-  if (typeof target === 'number') return folderAnswer(call, parts, question, target)
+  if (target?.kind === 'file') return fileAnswer(call, parts, question, target.id)
+  if (target?.kind === 'folder') return folderAnswer(call, parts, question, target.id)
   return wish.archive ? bundleArchive(call, parts, question) : bundlePage(call, parts, place)
 }
 
@@ -157,10 +164,10 @@ function rememberVisitor(call: Call, { link, newName }: OpenLink, response: Resp
 async function fileAnswer(
   call: Call,
   parts: LinkPageNeeds,
-  { open: { requester, link }, place, wish }: LinkQuestion,
-  uuid: Uuid,
+  { open: { requester }, place, wish }: LinkQuestion,
+  id: FileId,
 ): Promise<Response> {
-  const seen = opened(await parts.sharing.access.file(requester, { kind: 'uuid', uuid }))
+  const seen = opened(await parts.sharing.access.file(requester, { kind: 'id', id }))
   if (wish.bytes !== null) {
     return redirectToBytes(call, parts.downloads.contentTokens, requester, seen, wish.bytes)
   }
@@ -169,10 +176,13 @@ async function fileAnswer(
     requester,
     seen,
     place: {
-      path: place.pathOf(uuid),
-      thumbnail: linkThumbnailPath(link.slug, uuid),
-      folder: folder === undefined ? place.top : { name: folder.name, url: place.pathOf(folder.id) },
-      reportUrl: requester.link.visitor === null ? null : `${linkPath(link.slug, uuid)}/report`,
+      path: place.pathOf({ kind: 'file', id }),
+      thumbnail: place.thumbnailOf({ id }),
+      folder:
+        folder === undefined
+          ? place.top
+          : { name: folder.name, url: place.pathOf({ kind: 'folder', id: folder.id }) },
+      reportUrl: requester.link.visitor === null ? null : place.reportOf(id),
       barrier: null,
       notice: place.notice,
       showsContent: !requester.link.isLimited,
@@ -213,14 +223,6 @@ async function bundleArchive(
   return sendArchive(call, files.usage, archive, { folder: title, isOwner, claims })
 }
 
-/** Digits are the number of a folder, the form of a UUID is a file. Throws Refusal FILE_NOT_FOUND for anything else. */
-function targetNamed(text: string): LinkTarget {
-  const found = parseFileIdentifier(text)
-  if (found.kind === 'uuid') return found.uuid
-  if (found.kind === 'id') return Number(text) as FolderId
-  throw fileNotFound()
-}
-
 function wants({ url }: Call): LinkQuestion['wish'] {
   return { bytes: askedBytes(url), archive: url.searchParams.get('download') === 'zip' }
 }
@@ -228,5 +230,5 @@ function wants({ url }: Call): LinkQuestion['wish'] {
 /** Restricts the redirect to pages of this link. */
 function nextPath(text: string | null, path: string): string {
   const rest = text?.startsWith(`${path}/`) === true ? text.slice(path.length + 1) : ''
-  return /^[a-f0-9-]+$/i.test(rest) ? `${path}/${rest}` : path
+  return /^[a-f0-9-]+$/.test(rest) ? `${path}/${rest}` : path
 }

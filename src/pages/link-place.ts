@@ -1,16 +1,13 @@
 import { optionalTime } from '../domain/clock.ts'
-import type { FolderId, LinkSlug, Uuid } from '../domain/ids.ts'
+import type { FileId, FolderId, LinkSlug } from '../domain/ids.ts'
 import type { FileListRow } from '../files/file-lists.rows.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { LinkTargets, OpenLink } from '../sharing/links/link-access.ts'
-import { linkPath, linkThumbnailPath } from '../sharing/links/link-paths.ts'
+import { type LinkNames, type LinkTarget, linkPath, linkThumbnailPath } from '../sharing/links/link-paths.ts'
 import { iconAddress } from '../thumbnails/icons.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { FolderPlace } from './folder-contents.ts'
 import type { FilePageView, LinkNotice } from './views.ts'
-
-/** A file or folder as the paths below a link name it. */
-export type LinkTarget = Uuid | FolderId
 
 /** What the pages of a link have in common. */
 export interface LinkPlace {
@@ -25,6 +22,10 @@ export interface LinkPlace {
   readonly top: FilePageView['folder']
   readonly notice: LinkNotice
   pathOf(target: LinkTarget): string
+  /** Path of the thumbnail, which is an icon where there is none. */
+  thumbnailOf(file: Pick<FileListRow, 'id'>): string
+  /** Path of the form that reports the file. */
+  reportOf(file: FileId): string
   /** Path of the thumbnail, or of a shared icon. */
   pictureOf(file: FileListRow): string
 }
@@ -33,17 +34,23 @@ export interface LinkPlace {
 export function linkPlace(
   { link, requester }: OpenLink,
   targets: LinkTargets,
-  thumbnails: Pick<Thumbnails, 'shows'>,
+  { thumbnails, names }: { readonly thumbnails: Pick<Thumbnails, 'shows'>; readonly names: LinkNames },
   /** Places taken of a limited link. */
   taken: number,
 ): LinkPlace {
   const { files, folders } = targets
   const { max_downloads: max } = link
   const path = linkPath(link.slug)
-  const names = [...folders, ...files].map(({ name }) => name)
-  const more = names.length > 1 ? ` + ${names.length - 1}` : ''
-  const title = link.name ?? `${names[0] ?? ''}${more}`
-  const only = names.length === 1 ? (folders[0]?.id ?? files[0]?.uuid ?? null) : null
+  const all: readonly (LinkTarget & { readonly name: string })[] = [
+    ...folders.map(({ id, name }) => ({ kind: 'folder', id, name }) as const),
+    ...files.map(({ id, name }) => ({ kind: 'file', id, name }) as const),
+  ]
+  const more = all.length > 1 ? ` + ${all.length - 1}` : ''
+  const title = link.name ?? `${all[0]?.name ?? ''}${more}`
+  const only = all.length === 1 ? (all[0] ?? null) : null
+  const isOnly = ({ kind, id }: LinkTarget) => only?.kind === kind && only.id === id
+  const thumbnailOf = ({ id }: Pick<FileListRow, 'id'>) =>
+    linkThumbnailPath(link.slug, names.of(link.id, { kind: 'file', id }))
   return {
     link: link.slug,
     path,
@@ -57,11 +64,11 @@ export function linkPlace(
       endsAt: optionalTime(link.ends_at),
       left: max === null ? null : leftFor(requester, Math.max(0, max - taken)),
     },
-    pathOf: (target) => (target === only ? path : linkPath(link.slug, target)),
+    pathOf: (target) => (isOnly(target) ? path : linkPath(link.slug, names.of(link.id, target))),
+    thumbnailOf,
+    reportOf: (id) => `${linkPath(link.slug, names.of(link.id, { kind: 'file', id }))}/report`,
     pictureOf: (file) =>
-      max === null && thumbnails.shows(file)
-        ? linkThumbnailPath(link.slug, file.uuid)
-        : iconAddress(file.type, file.name),
+      max === null && thumbnails.shows(file) ? thumbnailOf(file) : iconAddress(file.type, file.name),
   }
 }
 
@@ -75,12 +82,12 @@ export function linkFolderPlace(
   { top, notice, pathOf, pictureOf }: LinkPlace,
   { item, chain }: Opened<{ readonly id: FolderId }>,
 ): FolderPlace {
-  const above = chain.slice(0, -1).map(({ id, name }) => ({ name, url: pathOf(id) }))
+  const above = chain.slice(0, -1).map(({ id, name }) => ({ name, url: pathOf({ kind: 'folder', id }) }))
   return {
-    path: pathOf(item.id),
+    path: pathOf({ kind: 'folder', id: item.id }),
     above: top === null ? above : [top, ...above],
-    fileAt: ({ uuid }) => pathOf(uuid),
-    folderAt: ({ id }) => pathOf(id),
+    fileAt: ({ id }) => pathOf({ kind: 'file', id }),
+    folderAt: ({ id }) => pathOf({ kind: 'folder', id }),
     pictureOf,
     showsPrivate: true,
     barrier: null,

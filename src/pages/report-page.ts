@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../domain/errors.ts'
-import { parseFileIdentifier, parseSlug, type Slug } from '../domain/ids.ts'
+import { parseSlug, type Slug } from '../domain/ids.ts'
 import { parseReportText, REPORT_REASONS, reportReason } from '../domain/report.ts'
 import type { FileDetail } from '../files/files.ts'
 import { fileNotFound } from '../files/own-file.ts'
@@ -128,12 +128,13 @@ async function keep(
 
 /** The file that the link of the request opens. Throws Refusal LINK_NOT_FOUND, FILE_NOT_FOUND or PASSWORD_REQUIRED. */
 async function linkedFile(call: Call, { authentication, sharing }: ReportNeeds): Promise<ReportedFile> {
-  const identifier = parseFileIdentifier(call.params.target ?? '')
-  if (identifier.kind !== 'uuid') throw fileNotFound()
+  const name = call.params.target ?? ''
   const visited = await sharing.linkAccess.visit(await authentication.requester(call), linkVisit(call))
   const { requester, link } = openedLink(visited)
-  const file = unlocked(await sharing.access.file(requester, identifier))
-  return { file, path: linkPath(link.slug, identifier.uuid) }
+  const target = sharing.linkNames.read(link.id, name)
+  if (target?.kind !== 'file') throw fileNotFound()
+  const file = unlocked(await sharing.access.file(requester, { kind: 'id', id: target.id }))
+  return { file, path: linkPath(link.slug, name) }
 }
 
 function reported(file: FileDetail): ReportedFile {

@@ -15,7 +15,8 @@ import type { GuideName } from './guides.ts'
 
 export interface FilePageView {
   readonly name: string
-  readonly uuid: string
+  /** null by a made link, which tells nothing that opens the file without it. */
+  readonly uuid: string | null
   /** Bytes. */
   readonly size: number
   readonly type: string

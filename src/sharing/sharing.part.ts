@@ -10,6 +10,7 @@ import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
 import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
 import { notifyDownloads, notifyLinkEnds } from './links/link-ends.job.ts'
 import { mailLinkNews } from './links/link-news.job.ts'
+import { createLinkNames, type LinkNames } from './links/link-paths.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
@@ -24,6 +25,7 @@ export interface SharingPart {
   readonly linkAccess: LinkAccess
   readonly linkClaims: LinkClaims
   readonly linkContributors: LinkContributors
+  readonly linkNames: LinkNames
   readonly links: Links
   readonly publicFolders: PublicFolders
   readonly reporting: Reporting
@@ -52,6 +54,7 @@ export function createSharingPart(
     linkAccess: createLinkAccess({ db, signing, clock, random }, folderPasswords, linkClaims),
     linkClaims,
     linkContributors: createLinkContributors(db, folderPasswords, signing, clock),
+    linkNames: createLinkNames(signing),
     links,
     publicFolders: createPublicFolders(db, access),
     reporting: createReporting(db, rates, signing, clock),

@@ -5,19 +5,21 @@ import { Refusal } from '../../src/domain/errors.ts'
 import type { AccountId, FileId, FolderId, FolderIdentifier, KeyId, Uuid } from '../../src/domain/ids.ts'
 import { createContentTokens } from '../../src/downloads/content-tokens.ts'
 import { createArchiveTokens } from '../../src/downloads/zip/archive-tokens.ts'
+import { createLinkNames } from '../../src/sharing/links/link-paths.ts'
 import { handClock } from '../support/hand-clock.ts'
 
 const signing = createSigning('a secret that nobody knows')
 const clock = { now: () => 1_000_000, monotonic: () => 0, timers: systemTimers }
-const contents = createContentTokens(signing, clock)
+const contents = createContentTokens(signing, createLinkNames(signing), clock)
 const archives = createArchiveTokens(signing, clock)
 const file = crypto.randomUUID() as Uuid
 const reach = { account: 1 as AccountId, within: null, by: { kind: 'key', key: 7 as KeyId } } as const
+const item = { id: 5 as FileId, uuid: file, name: 'notes.txt' }
 const closed = new Map([[3 as FolderId, 9]])
 
 test('a token of a file says whose it is and what it leads past', () => {
   const use = { counted: true, proxied: false, lifetime: 60 }
-  const token = contents.issue({ reach, grants: new Map() }, { item: { uuid: file }, closed }, use)
+  const { token } = contents.issue({ reach, grants: new Map() }, { item, closed }, use)
   const { requester } = contents.read(token, file)
   expect(requester.reach).toBeNull()
   expect(requester.signed).toEqual({ ...reach, closed, closings: null })
@@ -53,9 +55,9 @@ describe('an address', () => {
 
   test('of a file is good for its seconds, for that file alone, and says how it is used', () => {
     const time = handClock()
-    const tokens = createContentTokens(signing, time)
+    const tokens = createContentTokens(signing, createLinkNames(signing), time)
     const [uses, other] = [{ counted: true, proxied: false, lifetime: 60 }, crypto.randomUUID() as Uuid]
-    const token = tokens.issue({ reach: null, grants: new Map() }, { item: { uuid: file }, closed }, uses)
+    const { token } = tokens.issue({ reach: null, grants: new Map() }, { item, closed }, uses)
     expect(tokens.read(token, file)).toMatchObject({ counted: true, proxied: false })
     expect(isValid(() => tokens.read(token, other))).toBe(false)
     time.advance(59_999)
@@ -79,7 +81,7 @@ describe('an address', () => {
   test('that was signed in the name of somebody kept to a folder says so', () => {
     const kept = { ...reach, within: 'a123456789012345' as FolderIdentifier }
     const uses = { counted: false, proxied: true, lifetime: 60 }
-    const token = contents.issue({ reach: kept, grants: new Map() }, { item: { uuid: file }, closed }, uses)
+    const { token } = contents.issue({ reach: kept, grants: new Map() }, { item, closed }, uses)
     expect(contents.read(token, file).requester.signed).toEqual({ ...kept, closed, closings: null })
   })
 })

@@ -246,7 +246,7 @@ describe('the file page', () => {
     const texts = find(html, '#detailsContent span').map((span) => span.text)
     const values = Object.fromEntries(texts.flatMap((text, at) => (at % 2 ? [] : [[text, texts[at + 1]]])))
     expect(Object.entries(values)).toEqual([
-      ['UUID', FILE.uuid],
+      ['UUID', FILE.uuid ?? ''],
       ['Type', FILE.type],
       ['Uploaded', FILE.uploadedAt],
       ['Size', '1.5 KB'],

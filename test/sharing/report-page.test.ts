@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { changeLink, makeLink } from '../support/clients/links.ts'
+import { changeLink, linkedFile, makeLink } from '../support/clients/links.ts'
 import { elements, type Headers, type Uploaded, upload, visit } from '../support/clients/public.ts'
 import { hostOfFile } from '../support/servers/owned-host.ts'
 
@@ -53,7 +53,7 @@ describe('the form that reports a file', () => {
     const { apiKey } = await host.addAccount()
     const file = await upload(host, { key: apiKey, name: 'figures.pdf' })
     const link = await makeLink(host, apiKey, { files: [file.uuid], password: 'kelp' })
-    const path = `/l/${link}/${file.uuid}`
+    const path = await linkedFile(host, link, file)
     expect((await visit(host, `${path}/report`)).status).toBe(403)
     await changeLink(host, apiKey, link, { password: null })
     const html = await (await visit(host, `/l/${link}`, { headers: PAGE })).text()

@@ -14,7 +14,7 @@ const ENGLISH = createWords('en-GB')
 /** Technical details, which programs parse: in English and in a fixed order. */
 export function FileDetails({ view, context }: Props) {
   const rows: readonly (readonly [label: string, value: string])[] = [
-    ['UUID', view.uuid],
+    ...(view.uuid === null ? [] : [['UUID', view.uuid] as const]),
     ['Type', view.type],
     ['Uploaded', view.uploadedAt],
     ['Size', ENGLISH.size(view.size)],

@@ -1,10 +1,52 @@
-import type { FolderId, LinkSlug, Uuid } from '../../domain/ids.ts'
+import type { Signing } from '../../core/hmac.ts'
+import type { FileId, FolderId, LinkId, LinkSlug } from '../../domain/ids.ts'
 
-/** Paths of what a made link opens: files by UUID and folders by number, because their own addresses outlive it. */
-export function linkPath(link: LinkSlug, target?: Uuid | FolderId): string {
-  return target === undefined ? `/l/${link}` : `/l/${link}/${target}`
+/** What a made link opens, or what lies below that. */
+export type LinkTarget =
+  | { readonly kind: 'file'; readonly id: FileId }
+  | { readonly kind: 'folder'; readonly id: FolderId }
+
+/**
+ * Names of files and folders below a made link, which belong to that link: a file's UUID and slug open it at addresses
+ * that know nothing of the link's password, end or number of downloads. A folder has its number, and a file its number
+ * with an HMAC of link and number, such as `42-0f3a…`.
+ */
+export interface LinkNames {
+  of(link: LinkId, target: LinkTarget): string
+  /** null for a name that is not one of this link. */
+  read(link: LinkId, name: string): LinkTarget | null
 }
 
-export function linkThumbnailPath(link: LinkSlug, file: Uuid): string {
+/** Numbers are exact integers. */
+const FOLDER = /^\d{1,15}$/
+const FILE = /^(\d{1,15})-[0-9a-f]+$/
+
+export function createLinkNames({ tag }: Pick<Signing, 'tag'>): LinkNames {
+  const fileName = (link: LinkId, id: FileId) =>
+    `${id}-${Buffer.from(tag('link-file', `${link}\n${id}`), 'base64url').toString('hex')}`
+
+  return {
+    of: (link, { kind, id }) => (kind === 'file' ? fileName(link, id) : String(id)),
+
+    read(link, name) {
+      if (FOLDER.test(name)) return { kind: 'folder', id: Number(name) as FolderId }
+      const id = fileNumber(name)
+      return id !== null && name === fileName(link, id) ? { kind: 'file', id } : null
+    },
+  }
+}
+
+/** The number in the name of a file below a link, whether or not it is one of that link. */
+export function fileNumber(name: string): FileId | null {
+  const [, digits] = FILE.exec(name) ?? []
+  return digits === undefined ? null : (Number(digits) as FileId)
+}
+
+/** `name`: of a file or folder below the link. */
+export function linkPath(link: LinkSlug, name?: string): string {
+  return name === undefined ? `/l/${link}` : `/l/${link}/${name}`
+}
+
+export function linkThumbnailPath(link: LinkSlug, file: string): string {
   return `${linkPath(link, file)}/thumbnail`
 }

@@ -35,7 +35,7 @@ export const downloads: readonly Change[] = [
     ['      stored?.cancel()\n', ''],
   ]),
   ...changesIn('src/downloads/content-tokens.ts', tokens, [
-    ['|| found.data.f !== file', ''],
+    ['|| found.data.f !== name.toLowerCase()', ''],
     ['clock.now() / 1000 >= found.data.e', 'clock.now() / 1000 > found.data.e'],
     ['Math.floor(clock.now() / 1000) + lifetime', 'Math.floor(clock.now() / 1000) + 2 * lifetime'],
     [

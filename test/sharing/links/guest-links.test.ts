@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { DAY, timestamp } from '../../../src/domain/clock.ts'
 import { GUESTS } from '../../../src/domain/ids.ts'
 import { type Answer, api, refusal } from '../../support/clients/api.ts'
+import { linkedFile } from '../../support/clients/links.ts'
 import { elements, GENEROUS, passwordForm, visit } from '../../support/clients/public.ts'
 import { metadata, tus } from '../../support/clients/tus.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -11,7 +12,7 @@ import { hostOfFile } from '../../support/servers/owned-host.ts'
 
 const host = await hostOfFile(GENEROUS)
 
-const sent = z.object({ receipt: z.string(), slug: z.string(), uuid: z.string() })
+const sent = z.object({ receipt: z.string(), slug: z.string(), uuid: z.string(), file_id: z.number() })
 type Sent = z.infer<typeof sent>
 
 async function guestFile(name: string): Promise<Sent> {
@@ -75,9 +76,11 @@ test('one link opens the uploads of its receipts, and no other of theirs', async
   ]
   const { path, slug } = await linkTo([first, second, first], { name: 'Both' })
   expect(await namesAt(path)).toEqual(['a.txt', 'b.txt'])
-  const bytes = await visit(host, `${path}/${second.uuid}?download=1`, { redirect: 'follow' })
+  const bytes = await visit(host, `${await linkedFile(host, slug, second)}?download=1`, {
+    redirect: 'follow',
+  })
   expect(await bytes.text()).toBe('b.txt')
-  expect((await visit(host, `${path}/${other.uuid}`)).status).toBe(404)
+  expect((await visit(host, await linkedFile(host, slug, other))).status).toBe(404)
   // Nobody lists or changes it: guests have no account.
   for (const key of [undefined, (await host.addAccount()).apiKey]) {
     expect((await api(host, key).get(`/api/v1/links/${slug}`)).status).toBe(key === undefined ? 401 : 404)
@@ -214,7 +217,7 @@ test('it follows its files into an account once all of them are claimed', async 
   const account = api(host, apiKey)
   expect((await claim(apiKey, files[0])).status).toBe(200)
   expect(await namesAt(path)).toEqual([])
-  expect((await visit(host, `${path}/${files[0].uuid}`)).status).toBe(404)
+  expect((await visit(host, await linkedFile(host, slug, files[0]))).status).toBe(404)
   expect(await account.get(`/api/v1/links/${slug}`)).toMatchObject(refusal('LINK_NOT_FOUND'))
   expect((await claim(apiKey, files[1])).status).toBe(200)
   expect(await namesAt(path)).toEqual(['one.txt', 'two.txt'])

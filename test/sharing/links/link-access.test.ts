@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import { MINUTE, timestamp } from '../../../src/domain/clock.ts'
 import type { FolderIdentifier } from '../../../src/domain/ids.ts'
 import { sampleOf } from '../../support/cases.ts'
-import { changeLink, makeLink, revokeLink } from '../../support/clients/links.ts'
+import { changeLink, linkedFile, makeLink, revokeLink } from '../../support/clients/links.ts'
 import {
   api,
   type Bytes,
@@ -62,6 +62,8 @@ interface Scene extends Tree {
   readonly link: string
   /** Signed addresses of the file, from when everything was open. */
   readonly signed: readonly string[]
+  /** Paths of the pages of `file` and `deep`. */
+  readonly pages: { readonly file: string; readonly deep: string }
 }
 
 async function numberOf(identifier: string): Promise<number> {
@@ -102,9 +104,13 @@ async function scene(kind: Kind): Promise<Scene> {
     bundle: { files: [(await upload(host, { key, name: 'loose.txt' })).slug], folders: [shared] },
   }
   const link = await makeLink(host, key, { ...targets[kind], ends_at: timestamp(host.clock.now() + LASTS) })
-  const ways = ['download', 'view'].map((way) => visit(host, `/l/${link}/${file.uuid}?${way}=1`))
+  const pages = {
+    file: await linkedFile(host, link, file),
+    deep: await linkedFile(host, link, things.deep),
+  }
+  const ways = ['download', 'view'].map((way) => visit(host, `${pages.file}?${way}=1`))
   const signed = (await Promise.all(ways)).map(({ headers }) => headers.get('location') ?? '')
-  return { ...things, kind, link, signed }
+  return { ...things, kind, link, signed, pages }
 }
 
 type Outcome = 'open' | 'LINK_NOT_FOUND' | 'LINK_ENDED' | 'PASSWORD_REQUIRED' | 'FILE_NOT_FOUND'
@@ -214,7 +220,7 @@ const probes: readonly Probe[] = [
     name: 'page of the file',
     kinds: KINDS,
     ...page,
-    path: ({ link, file }) => `/l/${link}/${file.uuid}`,
+    path: ({ pages }) => pages.file,
     whenOpen: (of) => shows(of, NAME),
   },
   {
@@ -235,7 +241,7 @@ const probes: readonly Probe[] = [
     name: 'page of a file below',
     kinds: folders,
     ...page,
-    path: ({ link, deep }) => `/l/${link}/${deep.uuid}`,
+    path: ({ pages }) => pages.deep,
     whenOpen: (of) => shows(of, 'deep.txt', 'Deeper'),
   },
   {
@@ -249,28 +255,28 @@ const probes: readonly Probe[] = [
     name: 'download of the file',
     kinds: KINDS,
     ...content,
-    path: ({ link, file }) => `/l/${link}/${file.uuid}?download=1`,
+    path: ({ pages }) => `${pages.file}?download=1`,
     whenOpen: leadsOn,
   },
   {
     name: 'view of the file',
     kinds: KINDS,
     ...content,
-    path: ({ link, file }) => `/l/${link}/${file.uuid}?view=1`,
+    path: ({ pages }) => `${pages.file}?view=1`,
     whenOpen: leadsOn,
   },
   {
     name: 'text of the file',
     kinds: KINDS,
     ...content,
-    path: ({ link, file }) => `/l/${link}/${file.uuid}?raw=1`,
+    path: ({ pages }) => `${pages.file}?raw=1`,
     whenOpen: leadsOn,
   },
   {
     name: 'thumbnail',
     kinds: KINDS,
     ...content,
-    path: ({ link, file }) => `/l/${link}/${file.uuid}/thumbnail`,
+    path: ({ pages }) => `${pages.file}/thumbnail`,
     whenOpen: async (response) => {
       expect(response.status).toBe(200)
       expect(response.headers.get('content-type')).toStartWith('image/')
@@ -357,7 +363,7 @@ describe.each(kindsAndStates)('a link to a $kind, $is', ({ kind, state }) => {
       for (const probe of sampleOf(asked)) await check(probe, state.outcome, at, headers)
     }
     if (state.outcome !== 'PASSWORD_REQUIRED') return
-    const path = `/l/${at.link}/${at.file.uuid}`
+    const path = at.pages.file
     const visitor = await unlock(host, path, PASSWORD)
     for (const probe of asked.filter(({ name }) => !/signed/.test(name)))
       await (/download of|view of/.test(probe.name)
@@ -372,11 +378,18 @@ describe.each(KINDS)('a link to a %s opens nothing else', (kind) => {
   test('of the same account, of another one, or that is not there', async () => {
     const at = await scene(kind)
     await changeFolder(host, key, at.outer, { public: 0 })
+    const other = await scene(kind)
     const foreign = await upload(host, { key: stranger })
+    const nameOf = async (link: string, file: Uploaded) =>
+      (await linkedFile(host, link, file)).slice(`/l/${link}/`.length)
     const foreignFolder = await numberOf(await makeFolder(host, stranger))
     const others = [
-      at.secret.uuid,
-      foreign.uuid,
+      await nameOf(at.link, at.secret),
+      await nameOf(at.link, foreign),
+      await nameOf(other.link, at.file),
+      `${at.file.file_id}-${'0'.repeat(24)}`,
+      at.file.file_id,
+      at.file.uuid,
       at.numbers.outer,
       foreignFolder,
       999_999_999,
@@ -384,7 +397,7 @@ describe.each(KINDS)('a link to a %s opens nothing else', (kind) => {
       'x',
       at.file.slug,
     ]
-    const below = kind === 'file' ? [at.deep.uuid, at.numbers.shared, at.numbers.sub] : []
+    const below = kind === 'file' ? [await nameOf(at.link, at.deep), at.numbers.shared, at.numbers.sub] : []
     for (const target of [...others, ...below]) {
       for (const rest of ['', '?download=1', '?view=1', '?raw=1', '?download=zip', '/report', '/thumbnail']) {
         for (const headers of kind === 'folder' ? [{}, bearer(key), bearer(stranger)] : [{}]) {
@@ -412,7 +425,9 @@ describe.each(KINDS)('a link to a %s opens nothing else', (kind) => {
 test('a signed address of a link opens that file alone, and not without the link', async () => {
   const at = await scene('folder')
   const [address = ''] = at.signed
-  expect((await visit(host, address.replace(at.file.uuid, at.deep.uuid))).status).toBe(403)
+  const [name = '', deep = ''] = [at.pages.file, at.pages.deep].map((path) => path.split('/').at(-1))
+  expect(address).toContain(name)
+  expect((await visit(host, address.replace(name, deep))).status).toBe(403)
   await api(host, key, 'POST', '/api/v1/file/move', { file: at.file.slug, folder: at.outer })
   const moved = await visit(host, address)
   expect([moved.status, await moved.json()]).toMatchObject([404, { error: 'FILE_NOT_FOUND' }])
@@ -451,9 +466,9 @@ test('a link of which nothing is left answers as one that nobody made, in JSON a
 test('what came into a folder later is opened too, and what left it is not', async () => {
   const at = await scene('folder')
   const later = await upload(host, { key, folder: at.shared, name: 'later.txt' })
-  expect((await visit(host, `/l/${at.link}/${later.uuid}`)).status).toBe(200)
+  expect((await visit(host, await linkedFile(host, at.link, later))).status).toBe(200)
   await api(host, key, 'POST', '/api/v1/file/move', { file: later.slug, folder: 'root' })
-  expect((await visit(host, `/l/${at.link}/${later.uuid}`)).status).toBe(404)
+  expect((await visit(host, await linkedFile(host, at.link, later))).status).toBe(404)
 })
 
 test('views by a link count for visitors and not for the owner', async () => {

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { DAY } from '../../../src/domain/clock.ts'
 import type { FolderIdentifier, LinkSlug, LinkVisitor } from '../../../src/domain/ids.ts'
-import { changeLink, makeLink, revokeLink } from '../../support/clients/links.ts'
+import { changeLink, linkedFile, makeLink, revokeLink } from '../../support/clients/links.ts'
 import {
   api,
   bearer,
@@ -231,7 +231,7 @@ test('a zip, and all files of it one by one, are one download for a visitor', as
   const link = await makeLink(host, key, { files: [loose.uuid], folders: [folder], max_downloads: 2 })
   const [ann, ben, cleo] = [await browser(link), await browser(link), await browser(link)]
   for (const file of [inside, loose]) {
-    const found = await visit(host, `/l/${link}/${file.uuid}?download=1`, { headers: ann })
+    const found = await visit(host, `${await linkedFile(host, link, file)}?download=1`, { headers: ann })
     await (await visit(host, found.headers.get('location') ?? '')).bytes()
   }
   const zipOf = async (headers: Headers) => {
@@ -253,13 +253,13 @@ test('what a program without cookies goes on with is the file that it began, and
     await upload(host, { key, folder, bytes: SMALL }),
   ]
   const link = await makeLink(host, key, { folders: [folder], max_downloads: 1 })
-  const from = (rest: string) =>
-    visit(host, `/l/${link}${rest}`, { headers: { ...ANN, range: 'bytes=2000-' } })
-  const begun = await visit(host, `/l/${link}/${one.uuid}?download=1`, { headers: ANN })
+  const [ofOne, ofTwo] = [await linkedFile(host, link, one), await linkedFile(host, link, two)]
+  const from = (path: string) => visit(host, path, { headers: { ...ANN, range: 'bytes=2000-' } })
+  const begun = await visit(host, `${ofOne}?download=1`, { headers: ANN })
   await (await visit(host, begun.headers.get('location') ?? '')).bytes()
   await untilTaken(link, ['used_up', 1])
-  expect((await from(`/${one.uuid}?download=1`)).status).toBe(302)
-  for (const rest of [`/${two.uuid}?download=1`, '?download=zip']) await usedUp(await from(rest))
+  expect((await from(`${ofOne}?download=1`)).status).toBe(302)
+  for (const path of [`${ofTwo}?download=1`, `/l/${link}?download=zip`]) await usedUp(await from(path))
 })
 
 test('a zip that is broken off gives its place back', async () => {
@@ -336,7 +336,7 @@ test('the page of a limited link shows no content: no preview, no signed address
   const html = await (await visit(host, `/l/${link}`, { headers: ANN })).text()
   expect(html).toContain('3 more people')
   expect(html).not.toContain('/v2/')
-  const picture = await visit(host, `/l/${link}/${file.uuid}/thumbnail`, { headers: ANN })
+  const picture = await visit(host, `${await linkedFile(host, link, file)}/thumbnail`, { headers: ANN })
   expect(picture.headers.get('content-type')).toBe('image/svg+xml')
 })
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { MOST_ROWS, ONE_BY_ONE } from '../../../src/core/link-events.rows.ts'
 import { DAY, HOUR, MINUTE, timestamp } from '../../../src/domain/clock.ts'
 import type { LinkSlug } from '../../../src/domain/ids.ts'
-import { changeLink, type LinkFields, makeLink, revokeLink } from '../../support/clients/links.ts'
+import { changeLink, type LinkFields, linkedFile, makeLink, revokeLink } from '../../support/clients/links.ts'
 import {
   api,
   bearer,
@@ -50,8 +50,12 @@ function link(fields: LinkFields = {}): Promise<string> {
   return makeLink(host, key, { files: [file.uuid, other.uuid], ...fields })
 }
 
-async function download(slug: string, of: { readonly uuid: string }, headers: Headers = {}): Promise<void> {
-  const to = await visit(host, `/l/${slug}/${of.uuid}?download=1`, { headers })
+async function download(
+  slug: string,
+  of: { readonly file_id: number },
+  headers: Headers = {},
+): Promise<void> {
+  const to = await visit(host, `${await linkedFile(host, slug, of)}?download=1`, { headers })
   expect(to.status).toBe(302)
   const answer = await fetch(new URL(to.headers.get('location') ?? '', host.url), { headers })
   expect([answer.status, (await answer.bytes()).length]).toEqual([200, SIZE])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, timestamp } from '../../../src/domain/clock.ts'
 import type { FolderIdentifier, LinkSlug } from '../../../src/domain/ids.ts'
-import { changeLink, makeLink, revokeLink } from '../../support/clients/links.ts'
+import { changeLink, linkedFile, makeLink, revokeLink } from '../../support/clients/links.ts'
 import { api, deleteFile, GENEROUS, makeFolder, upload, visit } from '../../support/clients/public.ts'
 import { PASSWORD, signedIn } from '../../support/clients/site-visitor.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
@@ -141,7 +141,8 @@ test('a link to a file, a folder or both opens at every node, and at none once i
     await makeLink(host, key, { folders: [folder] }),
     await makeLink(host, key, { files: [loose.slug], folders: [folder] }),
   ]
-  const paths = slugs.flatMap((slug) => [`/l/${slug}`, `/l/${slug}/${file.uuid}`])
+  const pages = await Promise.all(slugs.map((slug) => linkedFile(host, slug, file)))
+  const paths = [...slugs.map((slug) => `/l/${slug}`), ...pages]
   const zips = slugs.slice(1).map((slug) => `/l/${slug}?download=zip`)
   for (const path of [...paths, ...zips]) {
     const response = await visit(host, path)

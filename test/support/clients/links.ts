@@ -1,5 +1,9 @@
 /** Made links, as their owners handle them. */
 import { z } from 'zod'
+import { createSigning } from '../../../src/core/hmac.ts'
+import type { Database } from '../../../src/database/database.ts'
+import type { FileId, LinkSlug } from '../../../src/domain/ids.ts'
+import { createLinkNames, linkPath } from '../../../src/sharing/links/link-paths.ts'
 import { type At, api } from './public.ts'
 
 export interface LinkFields {
@@ -31,4 +35,24 @@ export async function changeLink(host: At, key: string, slug: string, fields: Li
 export async function revokeLink(host: At, key: string, slug: string): Promise<void> {
   const { status, body } = await api(host, key, 'DELETE', `/api/v1/links/${slug}`)
   if (status !== 200) throw new Error(`revoking a link answered ${status}: ${JSON.stringify(body)}`)
+}
+
+/** Path of the file's page below the link, which tells it on a page. */
+export async function linkedFile(
+  { database }: { readonly database: Database },
+  slug: string,
+  { file_id }: { readonly file_id: number },
+): Promise<string> {
+  const link = await database
+    .selectFrom('links')
+    .select('id')
+    .where('slug', '=', slug as LinkSlug)
+    .executeTakeFirstOrThrow()
+  const secret = await database
+    .selectFrom('meta')
+    .select('value')
+    .where('key', '=', 'link_secret')
+    .executeTakeFirstOrThrow()
+  const names = createLinkNames(createSigning(secret.value))
+  return linkPath(slug as LinkSlug, names.of(link.id, { kind: 'file', id: file_id as FileId }))
 }
