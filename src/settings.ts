@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { parseSender } from './domain/mail-address.ts'
+import { isPostgresAddress } from './domain/postgres-address.ts'
 import { parseSize } from './domain/sizes.ts'
 
 /** One variable of the environment: what people may write there and what the program makes of it. */
@@ -69,7 +70,8 @@ export const settings = {
     default: '',
     description:
       'The PostgreSQL database that nodes share. Without it, a SQLite database in the data folder.',
-    allowed: 'an address such as postgres://user:password@host:5432/database',
+    allowed:
+      'an address such as postgres://user:password@host:5432/database, or postgres:///database?host=/run/postgresql for a socket; with ?sslmode=disable, require, verify-ca or verify-full, and &sslrootcert=<path> of the authority, which verify-ca needs',
     read: readDatabaseUrl,
     holdsPassword: true,
   } satisfies Setting<string | null>,
@@ -590,9 +592,7 @@ function readIssuer(text: string): string | null | undefined {
 
 function readDatabaseUrl(text: string): string | null | undefined {
   if (text === '') return null
-  const url = URL.parse(text)
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return undefined
-  return url.hostname !== '' && url.pathname.length > 1 ? text : undefined
+  return isPostgresAddress(text) ? text : undefined
 }
 
 function readSmtpUrl(text: string): string | null | undefined {

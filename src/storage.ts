@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { openDiskBlobs } from './blobs/disk.ts'
 import { openS3Blobs } from './blobs/s3.ts'
@@ -21,6 +21,7 @@ import { assertRecentPostgres } from './database/postgres-version.ts'
 import { openSqlite } from './database/sqlite.ts'
 import type { LogLost } from './database/sqlite-log.ts'
 import type { Clock } from './domain/clock.ts'
+import { Refusal } from './domain/errors.ts'
 import type { Random } from './domain/random.ts'
 import type { Log } from './log.ts'
 import { createReserve, type Reserve } from './reserve.ts'
@@ -153,7 +154,40 @@ async function openPools(
 
 /** False for a SQLite database that nobody has made yet. PostgreSQL's are made by others. */
 export function databaseExists(config: Config): boolean {
-  return config.databaseUrl !== null || existsSync(dataFolder(config.dataDir).database)
+  if (config.databaseUrl !== null) return true
+  try {
+    statSync(dataFolder(config.dataDir).database)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM'))
+      throw wrongUser(config.dataDir)
+    return false
+  }
+}
+
+/** For a folder that is there, and closed to this user: it is no empty one. */
+function wrongUser(folder: string): Refusal {
+  const owner = ownerOf(folder)
+  const whose = owner === undefined ? 'that the server runs as' : `"${userName(owner)}", whose it is`
+  return new Refusal(
+    'PRECONDITION_FAILED',
+    `the user "${userName(process.getuid?.() ?? 0)}" may not look into ${folder}. Run this as the user ${whose}; where deploy/holdfast-command is installed, "sudo holdfast …" does that.`,
+  )
+}
+
+/** Undefined for a folder that lies in another one that is closed. */
+function ownerOf(folder: string): number | undefined {
+  try {
+    return statSync(folder).uid
+  } catch {
+    return undefined
+  }
+}
+
+/** The number where the system has no name. */
+function userName(uid: number): string {
+  const users = readFileSync('/etc/passwd', 'utf8')
+  return new RegExp(`^([^:]+):[^:]*:${uid}:`, 'm').exec(users)?.[1] ?? String(uid)
 }
 
 /** The settings that say where the bytes are. */

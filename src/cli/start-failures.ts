@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
-import { type Environment, written } from '../config/environment.ts'
+import { type Environment, variableInUse, written } from '../config/environment.ts'
+import { postgresPlace, postgresUrl, socketFolder } from '../domain/postgres-address.ts'
 import { type Setting, settings } from '../settings.ts'
 import {
   folderSettingOf,
@@ -11,8 +12,8 @@ import {
 
 /** Message for a failed start: the setting, what is wrong, and what to do. Null for other errors. */
 export function explainStart(error: unknown, environment: Environment): string | null {
-  if (!(error instanceof Error) || !('code' in error)) return null
-  const code = String(error.code)
+  if (!(error instanceof Error)) return null
+  const code = 'code' in error ? String(error.code) : ''
   const facts: Facts = {
     environment,
     path: 'path' in error && typeof error.path === 'string' ? error.path : null,
@@ -20,6 +21,8 @@ export function explainStart(error: unknown, environment: Environment): string |
     detail: error.message,
   }
   if (code.startsWith('SQLITE_')) return ofSqlite(code, facts)
+  // A socket of PostgreSQL is a file, and what is wrong with it is no matter of folders.
+  if (/^connect\b/.test(error.message) || !('code' in error)) return ofPostgres(code, facts)
   return (
     (facts.isListening ? ofListening(code, facts) : null) ?? ofFiles(code, facts) ?? ofPostgres(code, facts)
   )
@@ -96,28 +99,66 @@ function full(path: string, { environment }: Facts): string {
   return `the disk under ${path} is full. Free some room and start again, or ${other} on another disk.`
 }
 
-function ofPostgres(code: string, { environment }: Facts): string | null {
-  const url = inForce(settings.databaseUrl, environment)
-  if (!URL.canParse(url)) return null
-  const { hostname, port, username, pathname } = new URL(url)
-  const place = `${hostname}:${port || '5432'}`
+function ofPostgres(code: string, { environment, detail }: Facts): string | null {
+  const written = inForce(settings.databaseUrl, environment)
+  const url = postgresUrl(written)
+  if (url === null) return null
+  const variable = variableInUse(settings.databaseUrl, environment)
+  const place = postgresPlace(url)
+  const user = decodeURIComponent(url.username || url.searchParams.get('user') || '')
+  if (detail.includes('does not support SSL'))
+    return `PostgreSQL at ${place} speaks no TLS, and ${variable} asks for it. Set "ssl = on" there with a certificate (ssl_cert_file, ssl_key_file), or take sslmode away.`
+  const fault = certificateFault(code, detail, url)
+  if (fault !== null) return `${variable}: ${fault}`
+  const folder = socketFolder(url)
+  const asks = folder === null ? `--host=${url.hostname}` : `--host=${folder}`
+  const port = url.port || url.searchParams.get('port') || '5432'
   switch (code) {
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `HOLDFAST_DATABASE_URL names the host "${hostname}", which does not resolve. Correct it, or see to the name.`
+      return `${variable} names the host "${url.hostname}", which does not resolve. Correct it, or see to the name.`
+    case 'ENOENT':
+      return `there is no socket ${place}, which ${variable} names. See that PostgreSQL runs and has its socket there (unix_socket_directories), or name another folder.`
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not open the socket ${place}, which ${variable} names. Let it in (unix_socket_permissions, unix_socket_group), or go by another address.`
     case 'ECONNREFUSED':
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case '57P03':
-      return `the database of HOLDFAST_DATABASE_URL does not answer at ${place}. See that PostgreSQL runs and listens there ("pg_isready --host=${hostname} --port=${port || '5432'}").`
-    case '28P01':
+      return `the database of ${variable} does not answer at ${place}. See that PostgreSQL runs and listens there ("pg_isready ${asks} --port=${port}").`
     case '28000':
-      return `PostgreSQL at ${place} refuses the user "${decodeURIComponent(username)}" or the password of HOLDFAST_DATABASE_URL. Correct them (special characters are percent-encoded), or set the password anew: ALTER ROLE … PASSWORD.`
+      if (/no pg_hba\.conf entry/.test(detail)) return notLetIn(place, variable, detail)
+      if (/[Pp]eer authentication/.test(detail))
+        return `PostgreSQL lets "${user}" in by the socket ${place} only for the system's user of that name (peer). Run this as that user, name that user in ${variable}, or have a line of pg_hba.conf ask for a password (scram-sha-256).`
+      return `PostgreSQL at ${place} refuses the user "${user}" of ${variable}: ${detail}.`
+    case '28P01':
+      return `PostgreSQL at ${place} refuses the user "${user}" or the password of ${variable}. Correct them (special characters are percent-encoded), or set the password anew: ALTER ROLE … PASSWORD.`
     case '3D000':
-      return `PostgreSQL at ${place} has no database "${pathname.slice(1)}", which HOLDFAST_DATABASE_URL names. Make it with "createdb", or correct the name.`
+      return `PostgreSQL at ${place} has no database "${url.pathname.slice(1)}", which ${variable} names. Make it with "createdb", or correct the name.`
     case '42501':
-      return `the user of HOLDFAST_DATABASE_URL may not make tables in that database. Make the user its owner: ALTER DATABASE … OWNER TO ….`
+      return `the user of ${variable} may not make tables in that database. Make the user its owner: ALTER DATABASE … OWNER TO ….`
     default:
       return null
   }
+}
+
+/** pg_hba.conf has no line for this connection: often only `hostssl` lines. */
+function notLetIn(place: string, variable: string, detail: string): string {
+  if (detail.includes('no encryption'))
+    return `PostgreSQL at ${place} takes no connection from here that is not encrypted (its pg_hba.conf has hostssl alone, or no line for this machine). Add ?sslmode=verify-full to ${variable}, with &sslrootcert=<path> where the authority is your own; if it is refused all the same, add a line to pg_hba.conf.`
+  return `PostgreSQL at ${place} has no line in its pg_hba.conf that lets this user and machine into the database of ${variable} (${detail}). Add one, and reload PostgreSQL.`
+}
+
+/** What is wrong with the certificate of PostgreSQL; null for another failure. */
+function certificateFault(code: string, detail: string, url: URL): string | null {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `the certificate of PostgreSQL is for another name than "${url.hostname}", which sslmode=verify-full compares. Name the host as the certificate does, or take verify-ca.`
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return `the certificate of PostgreSQL is not valid at this time (${detail}). Renew it, and see that the clocks are right.`
+  if (!/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_|INVALID_CA/.test(code)) return null
+  const authority = url.searchParams.get('sslrootcert')
+  return authority === null
+    ? `the certificate of PostgreSQL is signed by an authority that this machine does not know (${detail}). Name the authority's certificate with &sslrootcert=<path>.`
+    : `the certificate of PostgreSQL is not signed by the authority in ${authority} (${detail}).`
 }

@@ -10,6 +10,7 @@ import {
   type PooledClient,
   transactionPipeline,
 } from './postgres-connections.ts'
+import { postgresConnection } from './postgres-tls.ts'
 
 /**
  * Planner settings. Random access to index pages is cheap, in memory or on flash, so index scans are
@@ -63,7 +64,7 @@ export interface PostgresOptions {
 /** Opens a pool for that address. Connects with the first query, so a wrong address shows only then. */
 export function openPostgres(url: string, options: PostgresOptions): PostgresDatabase {
   const pool = new Pool({
-    connectionString: url,
+    ...postgresConnection(url),
     max: options.connections,
     connectionTimeoutMillis: CONNECTING_MAY_TAKE,
     idleTimeoutMillis: CONNECTION_MAY_IDLE,
