@@ -41,6 +41,7 @@ export const JOB_NAMES: readonly string[] = [
   'forget outcomes of transactions',
   'forget old mails',
   'forget old webhook deliveries',
+  'check the database',
   'read stored bytes again',
   'note damaged contents',
   'tell of damaged contents',

@@ -190,6 +190,11 @@ function userName(uid: number): string {
   return new RegExp(`^([^:]+):[^:]*:${uid}:`, 'm').exec(users)?.[1] ?? String(uid)
 }
 
+/** SQLite's file; null where there is none, or rows are in PostgreSQL. */
+export function databaseFile(config: Config): string | null {
+  return config.databaseUrl === null && databaseExists(config) ? dataFolder(config.dataDir).database : null
+}
+
 /** The settings that say where the bytes are. */
 export type StoreSettings = Pick<Config, 's3' | 'dataDir' | 'groupRead'>
 

@@ -7,14 +7,14 @@ export const health = component(
 )
 export type Health = z.infer<typeof health>
 
-const part = z.enum(['ok', 'down'])
-
 export const readiness = component(
   'Readiness',
   z.object({
     status: z.enum(['ready', 'not ready']),
-    database: part,
-    store: part,
+    database: described(z.enum(['ok', 'down', 'damaged']), {
+      description: 'damaged: pages of the SQLite file cannot be read; what does not need them is answered',
+    }),
+    store: z.enum(['ok', 'down']),
     uploads: described(z.boolean(), {
       description:
         'Whether the disk has room for uploads; all else goes on without it, so this alone is no 503',

@@ -3,12 +3,15 @@ import type { Database } from '../database/database.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import type { StoreHealth } from './store/store-health.ts'
 
+type DatabaseState = 'ok' | 'down' | 'damaged'
+
 export interface Readiness {
   /**
-   * Whether database and store work, at most a few seconds old. Checked at most once a second and never
+   * The state of database and store, at most a few seconds old.
+   * `damaged`: it answers, and a page of its file cannot be read. Checked at most once a second and never
    * concurrently, so that frequent calls can neither wear out the disk nor exhaust the connections.
    */
-  check(): Promise<{ readonly database: boolean; readonly store: boolean }>
+  check(): Promise<{ readonly database: DatabaseState; readonly store: boolean }>
 }
 
 const FRESH_FOR = SECOND
@@ -19,6 +22,11 @@ const ANSWERS_WITHIN = 5 * SECOND
 export function createReadiness(db: Database, health: StoreHealth, clock: Clock): Readiness {
   let last: { readonly at: number; isOpen: boolean; readonly result: ReturnType<Readiness['check']> } | null =
     null
+
+  function databaseState(isAnswering: boolean): DatabaseState {
+    if (!isAnswering) return 'down'
+    return db.damage?.isPresent === true ? 'damaged' : 'ok'
+  }
 
   async function answers(): Promise<boolean> {
     const silence = Promise.withResolvers<boolean>()
@@ -39,7 +47,7 @@ export function createReadiness(db: Database, health: StoreHealth, clock: Clock)
       const now = clock.monotonic()
       if (last !== null && (last.isOpen || now - last.at < FRESH_FOR)) return last.result
       const result = Promise.all([answers(), health.probe()]).then(([database, store]) => ({
-        database,
+        database: databaseState(database),
         store,
       }))
       const asked = { at: now, isOpen: true, result }

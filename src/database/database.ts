@@ -1,6 +1,7 @@
 import { type Compilable, type CompiledQuery, type Dialect, Kysely, type Transaction } from 'kysely'
 import type { AccountId } from '../domain/ids.ts'
 import type { Tables } from './schema.ts'
+import type { KnownDamage } from './sqlite-damage.ts'
 
 /** A source of answers to read-only queries. */
 export interface Reader {
@@ -50,7 +51,7 @@ export type StatementPipeline = <Row>(
 ) => Promise<Row[][]>
 
 /** What only some databases have. */
-type DatabaseOptions = Partial<Pick<Database, 'nonDurable' | 'durable' | 'executor' | 'pipeline'>>
+type DatabaseOptions = Partial<Pick<Database, 'nonDurable' | 'durable' | 'executor' | 'pipeline' | 'damage'>>
 
 /**
  * An open database. Kysely's methods use its connection for writing or its pool; `read`, `scan` and `readPool`
@@ -77,6 +78,8 @@ export class Database extends Kysely<Tables> implements Readers {
   readonly executor: StatementExecutor | null
   /** For transactions whose statements do not depend on each other's rows. Null on SQLite, which has no round trips. */
   readonly pipeline: StatementPipeline | null
+  /** What queries have met of damage in the file. Null on PostgreSQL, whose own log has that. */
+  readonly damage: KnownDamage | null
 
   /** Without readers, all queries use the dialect's own connections. */
   constructor(dialect: Dialect, readers?: Readers, options: DatabaseOptions = {}) {
@@ -85,6 +88,7 @@ export class Database extends Kysely<Tables> implements Readers {
     this.durable = options.durable ?? (() => null)
     this.executor = options.executor ?? null
     this.pipeline = options.pipeline ?? null
+    this.damage = options.damage ?? null
     const own = { ...readerThrough(this), version: () => null }
     this.read = readers?.read ?? own
     this.scan = readers?.scan ?? own

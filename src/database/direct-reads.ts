@@ -1,6 +1,7 @@
 import type { SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
 import type { Compilable, CompiledQuery } from 'kysely'
 import { type CommittedReader, compiledQuery, type Reader } from './database.ts'
+import type { KnownDamage } from './sqlite-damage.ts'
 import { bindings } from './sqlite-file.ts'
 
 type Query<Row> = Compilable<Row> | CompiledQuery<Row>
@@ -12,13 +13,15 @@ type Query<Row> = Compilable<Row> | CompiledQuery<Row>
 export class DirectReads implements Reader {
   readonly gathersLookups = false
   readonly #file: SqliteFile
+  readonly #damage: KnownDamage
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, damage: KnownDamage) {
     this.#file = file
+    this.#damage = damage
   }
 
   async rows<Row>(query: Query<Row>): Promise<Row[]> {
-    return answer(this.#file, query)
+    return answer(this.#file, this.#damage, query)
   }
 
   close(): void {
@@ -34,6 +37,7 @@ export class DirectReads implements Reader {
 export class SharedReads implements CommittedReader {
   readonly gathersLookups = false
   readonly #file: SqliteFile
+  readonly #damage: KnownDamage
   readonly #begin
   readonly #commit
   readonly #dataVersion
@@ -41,8 +45,9 @@ export class SharedReads implements CommittedReader {
   /** Version in the open snapshot, which cannot change while that is open. */
   #version: number | null = null
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, damage: KnownDamage) {
     this.#file = file
+    this.#damage = damage
     this.#begin = file.prepare('begin')
     this.#commit = file.prepare('commit')
     this.#dataVersion = file.query<{ data_version: number }, []>('PRAGMA data_version')
@@ -50,7 +55,7 @@ export class SharedReads implements CommittedReader {
 
   async rows<Row>(query: Query<Row>): Promise<Row[]> {
     this.#open()
-    return answer(this.#file, query)
+    return answer(this.#file, this.#damage, query)
   }
 
   version(): number {
@@ -65,7 +70,14 @@ export class SharedReads implements CommittedReader {
     this.#isOpen = false
     this.#version = null
     // A read that failed has ended it already, where the disk could not be read.
-    if (this.#file.inTransaction) this.#commit.run()
+    if (!this.#file.inTransaction) return
+    try {
+      this.#commit.run()
+    } catch (error) {
+      // After a read of a damaged page the commit reports that page too. It has nothing to write.
+      this.#damage.met(error)
+      if (this.#file.inTransaction) this.#file.run('rollback')
+    }
   }
 
   close(): void {
@@ -82,7 +94,11 @@ export class SharedReads implements CommittedReader {
   }
 }
 
-function answer<Row>(file: SqliteFile, query: Query<Row>): Row[] {
+function answer<Row>(file: SqliteFile, damage: KnownDamage, query: Query<Row>): Row[] {
   const { sql, parameters } = compiledQuery(query)
-  return file.query<Row, SQLQueryBindings[]>(sql).all(...bindings(parameters))
+  try {
+    return file.query<Row, SQLQueryBindings[]>(sql).all(...bindings(parameters))
+  } catch (error) {
+    throw damage.met(error)
+  }
 }

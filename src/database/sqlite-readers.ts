@@ -1,6 +1,7 @@
 import type { Compilable, CompiledQuery } from 'kysely'
 import { entryPath } from '../program/entries.ts'
 import { compiledQuery, type Reader } from './database.ts'
+import type { KnownDamage } from './sqlite-damage.ts'
 import type { ReadReply, ReadRequest } from './sqlite-reader-messages.ts'
 
 /** Two, because a list runs two queries in parallel: the page and the count. */
@@ -10,15 +11,21 @@ const MOST_THREADS = 2
 export class SqliteReaderThreads implements Reader {
   readonly gathersLookups = false
   readonly #path: string
+  readonly #damage: KnownDamage
   readonly #threads: Thread[] = []
 
-  constructor(path: string) {
+  constructor(path: string, damage: KnownDamage) {
     this.#path = path
+    this.#damage = damage
   }
 
   async rows<Row>(query: Compilable<Row> | CompiledQuery<Row>): Promise<Row[]> {
     const { sql, parameters } = compiledQuery(query)
-    return this.#leastBusy().ask<Row>(sql, parameters)
+    try {
+      return await this.#leastBusy().ask<Row>(sql, parameters)
+    } catch (error) {
+      throw this.#damage.met(error)
+    }
   }
 
   close(): void {

@@ -2,6 +2,7 @@ import type { SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
 import type { CompiledQuery, Dialect, SqliteDatabase, SqliteStatement } from 'kysely'
 import { Database, type StatementExecutor } from './database.ts'
 import { DirectReads, SharedReads } from './direct-reads.ts'
+import { KnownDamage } from './sqlite-damage.ts'
 import { SqliteWriter } from './sqlite-driver.ts'
 import { bindings, openFile, openForReading, openForScanning } from './sqlite-file.ts'
 import { type LogLost, type LogSync, SqliteLog } from './sqlite-log.ts'
@@ -49,10 +50,11 @@ export function openSqlite(path: string, lost?: LogLost, between?: SqliteBetween
   expectPragma(file, 'synchronous', synchronous)
   expectPragma(file, 'foreign_keys', 1)
   const log = lost === undefined ? null : openLog(file, path, lost, between?.sync)
+  const damage = new KnownDamage()
   const readers = {
-    read: new SharedReads(openForReading(path)),
-    scan: new DirectReads(openForScanning(path)),
-    readPool: new SqliteReaderThreads(path),
+    read: new SharedReads(openForReading(path), damage),
+    scan: new DirectReads(openForScanning(path), damage),
+    readPool: new SqliteReaderThreads(path, damage),
   }
   const { read, scan, readPool } = readers
   const close = async () => {
@@ -63,14 +65,14 @@ export function openSqlite(path: string, lost?: LogLost, between?: SqliteBetween
     database.close()
     file.close()
   }
-  const database = asKyselyDatabase(file, read, log)
+  const database = asKyselyDatabase(file, { reads: read, log, damage })
   const executor = executorOf(database)
   const writer = new SqliteWriter(database, log)
   const { dialect: seen } = between ?? { dialect: (own) => own }
   const dialect = seen(writer.dialect({ waits: true, close }))
-  if (log === null) return new Database(dialect, readers, { executor })
+  if (log === null) return new Database(dialect, readers, { executor, damage })
   const nonDurable = new Database(seen(writer.dialect({ waits: false })), readers, { executor })
-  return new Database(dialect, readers, { nonDurable, executor, durable: () => log.durable() })
+  return new Database(dialect, readers, { nonDurable, executor, damage, durable: () => log.durable() })
 }
 
 /** Of a file that was made before, as it was made. */
@@ -89,8 +91,14 @@ function expectPragma(file: SqliteFile, name: string, wanted: string | number): 
   if (row?.[name] !== wanted) throw new Error(`SQLite does not keep ${name} = ${wanted} on this file system`)
 }
 
+interface Surroundings {
+  readonly reads: SharedReads
+  readonly log: SqliteLog | null
+  readonly damage: KnownDamage
+}
+
 /** Adapts Bun's SQLite to the interface of Kysely's dialect; caches statements by text. */
-function asKyselyDatabase(file: SqliteFile, reads: SharedReads, log: SqliteLog | null): SqliteDatabase {
+function asKyselyDatabase(file: SqliteFile, surroundings: Surroundings): SqliteDatabase {
   const statements = new Map<string, FinalizableStatement>()
   return {
     close() {
@@ -101,7 +109,7 @@ function asKyselyDatabase(file: SqliteFile, reads: SharedReads, log: SqliteLog |
     prepare(text) {
       let statement = statements.get(text)
       if (statement === undefined) {
-        statement = asKyselyStatement(file, { reads, log }, text)
+        statement = asKyselyStatement(file, surroundings, text)
         if (statements.size < MOST_STATEMENTS) statements.set(text, statement)
       }
       return statement
@@ -128,7 +136,7 @@ interface FinalizableStatement extends SqliteStatement {
 
 function asKyselyStatement(
   file: SqliteFile,
-  { reads, log }: { readonly reads: SharedReads; readonly log: SqliteLog | null },
+  { reads, log, damage }: Surroundings,
   text: string,
 ): FinalizableStatement {
   if (text === 'rollback') return rollback(file)
@@ -140,6 +148,8 @@ function asKyselyStatement(
     reads.refresh()
     try {
       return run()
+    } catch (error) {
+      throw damage.met(error)
     } finally {
       // A commit, or a statement that is one by itself. A failed one may have been applied all the same.
       if (!isSelect && !file.inTransaction) log?.noteCommit()

@@ -16,6 +16,8 @@ const ASKS_EVERY = SECOND / 2
 /** So long a process that was told to stop may take before it is killed; one that the disk holds cannot be killed, and is left. */
 const STOPS_WITHIN = 2 * SECOND
 const LONGEST_LINE = 2000
+/** Of what a process prints for a program. */
+const LONGEST_OUTPUT = 64 * 1024
 
 export type ChildEnvironment = Readonly<Record<string, string | undefined>>
 
@@ -51,13 +53,13 @@ export async function runChildCommand(
   child.unref()
   let [failure, output] = ['', '']
   const said = Promise.all([
-    eachLine(child.stderr, (line) => {
+    eachLine(child.stderr, LONGEST_LINE, (line) => {
       // The last it says, in one line or more.
       if (failure !== '' || line.startsWith('error: '))
         failure = `${failure} ${line}`.trim().slice(0, LONGEST_LINE)
       else tell(line)
     }),
-    eachLine(child.stdout, (line) => {
+    eachLine(child.stdout, LONGEST_OUTPUT, (line) => {
       output = line
     }),
   ])
@@ -73,14 +75,18 @@ export async function runChildCommand(
 }
 
 /** Ends where the stream fails, without throwing: how the process ended says more. */
-async function eachLine(stream: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {
+async function eachLine(
+  stream: ReadableStream<Uint8Array>,
+  longest: number,
+  take: (line: string) => void,
+): Promise<void> {
   const decoder = new TextDecoder()
   let rest = ''
   try {
     for await (const chunk of stream) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-      rest = (lines.pop() ?? '').slice(0, LONGEST_LINE)
-      for (const line of lines) take(line.slice(0, LONGEST_LINE))
+      rest = (lines.pop() ?? '').slice(0, longest)
+      for (const line of lines) take(line.slice(0, longest))
     }
   } catch {}
   if (rest !== '') take(rest)

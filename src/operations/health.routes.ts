@@ -23,17 +23,19 @@ export const getReadinessEndpoint = openEndpoint({
     const { database, store } = await operations.readiness.check()
     // A disk whose space cannot be measured shows as a failing store.
     const space = await operations.diskWatch.look().catch(() => null)
-    const ready = database && store
+    const ready = database === 'ok' && store
+    const isAnswering = database !== 'down' && store
     const body: Readiness = {
       status: ready ? 'ready' : 'not ready',
-      database: database ? 'ok' : 'down',
+      database,
       store: store ? 'ok' : 'down',
-      uploads: ready && space?.takesUploads === true,
-      guest_uploads: ready && space?.takesGuests === true,
-      removals: ready && (await operations.removing.isAllowed().catch(() => false)),
+      uploads: isAnswering && space?.takesUploads === true,
+      guest_uploads: isAnswering && space?.takesGuests === true,
+      removals: isAnswering && (await operations.removing.isAllowed().catch(() => false)),
     }
     if (ready) return body
-    const message = `Not ready: ${[database ? '' : 'database', store ? '' : 'store'].filter(Boolean).join(' and ')} down`
+    const faults = [database === 'ok' ? '' : `database ${database}`, store ? '' : 'store down']
+    const message = `Not ready: ${faults.filter(Boolean).join(', ')}`
     const refusal: ErrorBody = {
       success: false,
       message,

@@ -19,6 +19,7 @@ import { createFigures, type OperationFigures } from './figures.ts'
 import { mailDamages } from './integrity/damage-mails.job.ts'
 import { latestDamage } from './integrity/damage-mails.rows.ts'
 import { followDamages } from './integrity/damages.job.ts'
+import { databaseCheckJobs } from './integrity/database-check.ts'
 import { createDiskLoad, type DiskLoad } from './integrity/disk-load.ts'
 import type { DiskPressure } from './integrity/disk-pressure.ts'
 import { createIntegrity, type Integrity } from './integrity/integrity.ts'
@@ -111,6 +112,7 @@ export async function createOperationsPart(
     jobs: [
       { name: 'watch the disk', on: 'every node', every: 10 * SECOND, run: () => diskWatch.watch() },
       { name: 'read the notice', on: 'every node', every: 2 * SECOND, run: () => notices.refresh() },
+      ...(await databaseCheckJobs(core)),
       { name: 'note totals', on: 'one node', every: 10 * MINUTE, run: () => statistics.sample() },
       {
         name: SCRUB_JOB,

@@ -157,6 +157,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
     'many starts of the program; test/operations/integrity/scrub.test.ts has the rule',
   'test/faults/clock-jumps.test.ts':
     'waits for jobs in real time; test/files/expiry.test.ts has a clock that is set',
+  'test/faults/corrupt-pages.test.ts': 'many starts of the server and of commands',
   'test/faults/crash-points.test.ts': 'many starts of the server; sync-failures has each sync',
   'test/faults/crash.test.ts': 'rounds of crashes',
   'test/faults/database-away.test.ts': 'a database that stands still',

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
@@ -27,6 +28,7 @@ import {
 } from './backup-place.ts'
 import { ProblemsFound } from './problems-found.ts'
 import { readRate } from './rate.ts'
+import { stopWithServer } from './server-child.ts'
 
 interface Options extends StoreOptions {
   readonly readData?: ReadData | true
@@ -36,6 +38,8 @@ interface Options extends StoreOptions {
   readonly repair?: true
   readonly from?: NamedPlace
   readonly removeOrphans?: true
+  readonly database?: true
+  readonly forServer?: true
   readonly json?: true
 }
 
@@ -76,6 +80,13 @@ export function checkCommand(check: Command, environment: Environment): void {
     .option(...REGION)
     .option(...PATH_STYLE)
     .option('--remove-orphans', 'remove contents that belong to no file and are older than a day')
+    .addOption(
+      new Option(
+        '--database',
+        'read every page of the SQLite database instead, and print {"damaged_parts"} with --json',
+      ).conflicts(['readData', 'rate', 'dryRun', 'markMany', 'repair', 'from', 'removeOrphans']),
+    )
+    .addOption(new Option('--for-server').hideHelp())
     .option(
       '--json',
       'print {"checked_files","checked_bytes","damaged","orphans","sums","marked","cleared","repaired","removed_orphans"}',
@@ -95,6 +106,7 @@ function readShare(text: string): ReadData {
 async function run(environment: Environment, options: Options): Promise<void> {
   const { readData, rate, json } = options
   const config = loadConfig(environment)
+  if (options.database) return checkPages(config, options)
   const { checkInstallation } = await import('../../operations/integrity/check.ts')
   const bar = progressLine()
   const repair = await openedRepair(config, options)
@@ -122,6 +134,32 @@ async function run(environment: Environment, options: Options): Promise<void> {
   }
   if (result.refused > 0) printProblem(tooMany(result.refused))
   if (result.damaged.length > 0 || result.sums.length > 0) throw new ProblemsFound()
+}
+
+/** `holdfast check --database`. Changes nothing. */
+async function checkPages(config: Config, { json, forServer }: Options): Promise<void> {
+  const { readPages } = await import('../../operations/integrity/database-check.ts')
+  const stop = new AbortController()
+  const input = forServer ? stopWithServer(stop) : null
+  const line = progressLine()
+  const parts = await readPages(config, async (table) => {
+    line.show(`reading ${table}`)
+    await setImmediate()
+    stop.signal.throwIfAborted()
+  }).finally(() => {
+    line.end()
+    input?.end()
+  })
+  if (json) printJson({ damaged_parts: parts })
+  else if (parts.length === 0) printLines('The database: every page can be read.')
+  else {
+    printTable(
+      ['PART', 'KIND', 'REASON'],
+      parts.map(({ name, kind, reason }) => [name ?? '-', kind, reason]),
+    )
+    printLines('What to do: docs/operations/disaster.md')
+  }
+  if (parts.length > 0) throw new ProblemsFound()
 }
 
 /** By the first second copy that has the bytes. */
@@ -238,13 +276,16 @@ function progressLine() {
     if (width > 0) write(`\r${''.padEnd(width)}\r`)
     width = 0
   }
+  function show(all: string): void {
+    if (!rewrites) return
+    const text = all.slice(0, Math.max(0, columns()))
+    write(`\r${text.padEnd(width)}`)
+    width = text.length
+  }
   return {
+    show,
     tell({ contents, of, bytesRead }: Progress) {
-      if (!rewrites) return
-      const all = `${contents} of ${of} contents${bytesRead > 0 ? `, ${formatSize(bytesRead)} read` : ''}`
-      const text = all.slice(0, Math.max(0, columns()))
-      write(`\r${text.padEnd(width)}`)
-      width = text.length
+      show(`${contents} of ${of} contents${bytesRead > 0 ? `, ${formatSize(bytesRead)} read` : ''}`)
     },
     say(line: string) {
       clear()

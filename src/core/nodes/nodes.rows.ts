@@ -47,8 +47,9 @@ export async function removeQuietNode(db: Database, id: NodeId, beats: number): 
   return result.numDeletedRows > 0n
 }
 
-export async function removeAllNodes(trx: Trx): Promise<void> {
-  await trx.deleteFrom('nodes').execute()
+export async function removeAllNodes(trx: Trx): Promise<number> {
+  const { numDeletedRows } = await trx.deleteFrom('nodes').executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
 
 /** False for a node that was declared dead or has left. */

@@ -33,6 +33,8 @@ const SURELY_ALIVE_FOR = DEAD_AFTER - 2 * HEARTBEAT_INTERVAL
 export interface Nodes {
   /** This node's current id. Work begun under an earlier id may have been taken over by other nodes. */
   id(): NodeId
+  /** Whether the process that used the database alone before this one ended without `leave`. False on a shared database. */
+  readonly followsCrash: boolean
   /** False when others may have declared this node dead. Does not query the database. */
   isSurelyAlive(): boolean
   /** Sends a heartbeat; joins again, under a new id, when this node was declared dead. */
@@ -58,6 +60,7 @@ export async function joinNodes(parts: {
   alone: boolean
 }): Promise<Nodes> {
   const { db, clock, random, log, alone } = parts
+  let followsCrash = false
   let { id, beatAt } = await join()
   const seen = new Map<NodeId, { readonly beats: number; readonly since: number }>()
   let lookBegan = Number.NEGATIVE_INFINITY
@@ -68,7 +71,7 @@ export async function joinNodes(parts: {
     // than they do.
     const beatAt = clock.monotonic()
     await inTransaction(db, async (trx) => {
-      if (alone) await removeAllNodes(trx)
+      if (alone) followsCrash = (await removeAllNodes(trx)) > 0
       await insertNode(trx, id, clock.now())
     })
     return { id, beatAt }
@@ -76,6 +79,7 @@ export async function joinNodes(parts: {
 
   return {
     id: () => id,
+    followsCrash,
 
     isSurelyAlive: () => alone || clock.monotonic() - beatAt < SURELY_ALIVE_FOR,
 

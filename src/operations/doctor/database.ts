@@ -3,7 +3,8 @@ import type { Database } from '../../database/database.ts'
 import { missingMigrations } from '../../database/migrate.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
 import { settings } from '../../settings.ts'
-import { advice, type Change, type Finding, fine, problem, say } from './findings.ts'
+import { checkInOwnProcess } from '../integrity/database-check.ts'
+import { advice, type Change, type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
 import { findPostgresSettings, type PostgresSettings } from './postgres.rows.ts'
 
 /** Beyond this, nodes disagree about what has expired. */
@@ -34,6 +35,38 @@ export async function checkDatabase(db: Database, config: Config, clock: Clock):
     vacuum(found),
     agreement(found.now - (asked + clock.now()) / 2),
   ]
+}
+
+/** Whether every page of SQLite's file can be read; `within`: milliseconds after which it is not found out. */
+export async function checkPages(config: Config, within = Number.POSITIVE_INFINITY): Promise<Finding[]> {
+  if (config.databaseUrl !== null) return []
+  const check = 'database-pages'
+  const began = performance.now()
+  try {
+    const parts = await checkInOwnProcess(config, () => performance.now() - began < within)
+    if (parts === null)
+      return [unknown(check, say`reading all of it takes longer; run "holdfast check --database"`)]
+    if (parts.length === 0) return [fine(check, say`every page of the database can be read`)]
+    const names = parts.map(({ name, kind }) => (name === null ? kind : `${kind} ${name}`)).join(', ')
+    const isLossless = parts.every(({ kind }) => kind !== 'table')
+    return [
+      problem(
+        check,
+        say`pages cannot be read: ${names}`,
+        isLossless
+          ? say`Nothing is lost yet: what is damaged can be made anew from the tables. Requests that need it are refused.`
+          : say`Rows are lost, and requests that need them are refused.`,
+        [
+          {
+            where: 'shell',
+            line: 'stop the server and follow "The database is damaged" in docs/operations/disaster.md',
+          },
+        ],
+      ),
+    ]
+  } catch (error) {
+    return [unknown(check, say`${reasonOf(error)}`)]
+  }
 }
 
 function durability({ fsync, full_page_writes: pages, version }: PostgresSettings): Finding {

@@ -5,7 +5,7 @@ import { assertOwnStore } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { isFull } from '../../database/differences.ts'
 import { MIGRATIONS, missingMigrations } from '../../database/migrate.ts'
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, SECOND } from '../../domain/clock.ts'
 import type { Random } from '../../domain/random.ts'
 import { settings } from '../../settings.ts'
 import { connect, databaseExists, openBlobs } from '../../storage.ts'
@@ -13,7 +13,7 @@ import { type BackgroundJobs, createBackgroundJobs } from '../background-jobs.ts
 import { createIntegrity, type Integrity } from '../integrity/integrity.ts'
 import { openSecrets, readSecret } from '../secrets.ts'
 import { checkBackups } from './backups.ts'
-import { checkDatabase } from './database.ts'
+import { checkDatabase, checkPages } from './database.ts'
 import { advice, type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
 import { checkClock, checkDisk } from './machine.ts'
 import { checkMirror } from './mirror.ts'
@@ -24,6 +24,9 @@ import { checkDigests, checkStore } from './store.ts'
 import { checkStoredBytes } from './stored-bytes.ts'
 
 export type { Finding } from './findings.ts'
+
+/** Milliseconds for which somebody who waits for an answer waits for the pages of a large database. */
+const PAGES_WITHIN = 20 * SECOND
 
 /** A look from inside and through the public address. */
 interface Look {
@@ -60,14 +63,15 @@ export interface Diagnosis {
 export async function examine(look: Look): Promise<Diagnosis> {
   const { config } = look
   const hasData = databaseExists(config)
-  const [onMachine, inside, around] = await Promise.all([
+  const [onMachine, inside, pages, around] = await Promise.all([
     checkMachine(config, hasData),
     hasData ? checkInside(look) : noDatabase(config.dataDir),
+    hasData ? checkPages(config) : [],
     checkAround(look),
   ])
   return {
     machine: onMachine,
-    database: inside.database,
+    database: [...inside.database, ...pages],
     services: [...inside.services, ...around],
     address: inside.token === null ? [] : await checkAddress(look, inside.token),
   }
@@ -101,14 +105,20 @@ export function isSound(diagnosis: Diagnosis): boolean {
 /** The same, by the server itself. */
 async function examineServer(look: Look, parts: OpenParts): Promise<Diagnosis> {
   const { config } = look
-  const [machine, database, services, bytes, address] = await Promise.all([
+  const [machine, database, pages, services, bytes, address] = await Promise.all([
     checkMachine(config, true),
     checkDatabase(parts.db, config, look.clock),
+    checkPages(config, PAGES_WITHIN),
     Promise.all([checkStore(config, parts.probeStore), checkDigests(look), checkJobs(parts.jobs)]),
     checkBytes(look, parts),
     checkAddress(look, parts.token()),
   ])
-  return { machine, database, services: [...services, ...bytes, ...(await checkAround(look))], address }
+  return {
+    machine,
+    database: [...database, ...pages],
+    services: [...services, ...bytes, ...(await checkAround(look))],
+    address,
+  }
 }
 
 async function checkMachine(config: Config, hasData: boolean): Promise<readonly Finding[]> {

@@ -12,6 +12,7 @@ export const doctorTitlesDe: Translations = {
   autovacuum: 'Autovacuum von PostgreSQL',
   connections: 'Verbindungen zur Datenbank',
   database: 'Datenbank',
+  'database-pages': 'Seiten der Datenbank',
   store: 'Speicher',
   'store-checksums': 'Prüfsummen des Speichers',
   settings: 'Einstellungen',
@@ -65,6 +66,14 @@ export const doctorSentencesDe: Translations = {
     'Ein Stromausfall kann Dateien kosten, deren Upload schon bestätigt war, oder die ganze Datenbank.',
   'A power cut can lose what was answered as stored.':
     'Ein Stromausfall kann kosten, was als gespeichert gemeldet war.',
+  'every page of the database can be read': 'jede Seite der Datenbank ist lesbar',
+  'pages cannot be read: {0}': 'nicht lesbare Seiten: {0}',
+  'reading all of it takes longer; run "holdfast check --database"':
+    'alles zu lesen dauert länger; „holdfast check --database“ tut es',
+  'Nothing is lost yet: what is damaged can be made anew from the tables. Requests that need it are refused.':
+    'Noch ist nichts verloren: Was beschädigt ist, lässt sich aus den Tabellen neu anlegen. Anfragen, die es brauchen, werden abgelehnt.',
+  'Rows are lost, and requests that need them are refused.':
+    'Zeilen sind verloren, und Anfragen, die sie brauchen, werden abgelehnt.',
   'A restart deletes all files.': 'Ein Neustart löscht alle Dateien.',
   'A second host name for content cannot be told from the first, and forms of the site are refused as foreign.':
     'Ein zweiter Hostname für Inhalte ist vom ersten nicht zu unterscheiden, und Formulare der Website werden als fremd abgelehnt.',

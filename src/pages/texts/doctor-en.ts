@@ -12,6 +12,7 @@ export const doctorTitlesEn: Translations = {
   autovacuum: 'PostgreSQL’s autovacuum',
   connections: 'Connections to the database',
   database: 'Database',
+  'database-pages': 'Pages of the database',
   store: 'Store',
   'store-checksums': 'Checksums of the store',
   settings: 'Settings',

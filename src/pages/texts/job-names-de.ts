@@ -41,6 +41,7 @@ export const jobNamesDe: Translations = {
   'forget outcomes of transactions': 'Ergebnisse von Transaktionen vergessen',
   'forget old mails': 'Alte Mails vergessen',
   'forget old webhook deliveries': 'Alte Zustellungen von Webhooks vergessen',
+  'check the database': 'Die Datenbank prüfen',
   'read stored bytes again': 'Gespeicherte Bytes nachlesen',
   'note damaged contents': 'Beschädigte Inhalte festhalten',
   'tell of damaged contents': 'Über beschädigte Inhalte berichten',

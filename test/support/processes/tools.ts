@@ -22,6 +22,7 @@ const PACKAGES = {
   openssl: 'openssl',
   python3: 'python3',
   rclone: 'rclone',
+  sqlite3: 'sqlite3',
   strace: 'strace',
   'systemd-analyze': 'systemd',
   unzip: 'unzip',
