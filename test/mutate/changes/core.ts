@@ -106,7 +106,7 @@ export const core: readonly Change[] = [
     ['now - lookBegan > MAX_CHECK_GAP', 'false'],
     ['before?.beats !== other.beats', 'before === undefined'],
     ['if (await recordHeartbeat(db, id)) {', 'if ((await recordHeartbeat(db, id)) || true) {'],
-    ['if (alone) await removeAllNodes(trx)', ''],
+    ['if (alone) followsCrash = (await removeAllNodes(trx)) > 0', ''],
     ['        beatAt = now\n', ''],
   ]),
   ...changesIn(
