@@ -74,10 +74,13 @@ export const folderFileItem = component(
   'FolderFileItem',
   z.object({
     id: z.int(),
+    uuid: z.string(),
+    slug: z.string(),
     name: z.string(),
     size: z.int(),
     type: z.string(),
     url: z.string(),
+    thumbnail_url: z.string(),
     created_at: timestampField,
   }),
 )

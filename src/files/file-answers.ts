@@ -51,10 +51,13 @@ export function toFileDetail(
 export function toFolderFileItem(site: Site, file: ListedFile): FolderFileItem {
   return {
     id: file.id,
+    uuid: file.uuid,
+    slug: file.slug,
     name: file.name,
     size: file.size,
     type: file.type,
     url: fileUrl(site, file.slug),
+    thumbnail_url: thumbnailPath(file.uuid),
     created_at: timestamp(file.created_at),
   }
 }

@@ -32,6 +32,7 @@ export function bundlePage(
     files,
     folderCount: targets.folders.length,
     fileCount: files.length,
+    facts: null,
     totals: totalsOf(targets),
     query,
     look: query.look ?? rememberedViewMode(call.request) ?? defaultViewMode(files),

@@ -1,5 +1,4 @@
 import { timestamp } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
 import type { Folder } from '../files/folders/folders.ts'
 import type { Call } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
@@ -39,7 +38,6 @@ export async function folderPage(
   const { searchParams } = call.url
   const query = readFolderQuery(searchParams, rememberedOrder(call.request))
   const contents = await sharing.publicFolders.contents(seen.item, contentsQuery(query, place.showsPrivate))
-  if (query.page > contents.pages) throw new Refusal('NOT_FOUND', 'The folder has no page with that number')
   const url = call.site.publicUrl + place.path
   if (contents.pages > 1 && askedOrder(searchParams) !== null) return rememberOrder(call, url, query)
   const totals = await sharing.publicFolders.totals(seen.item, seen.viewer)
@@ -56,6 +54,7 @@ export async function folderPage(
     files,
     folderCount: contents.folderCount,
     fileCount: seen.item.file_count,
+    facts: { createdAt: seen.item.created_at, bytes: contents.bytes },
     totals,
     query,
     look: query.look ?? rememberedViewMode(call.request) ?? defaultViewMode(files),

@@ -112,6 +112,8 @@ export interface FolderPageView {
   /** Numbers over all pages. */
   readonly folderCount: number
   readonly fileCount: number
+  /** When the folder was made, in milliseconds, and the bytes of `fileCount`; null for what is no folder. */
+  readonly facts: { readonly createdAt: number; readonly bytes: number } | null
   /** Totals of the visible tree; null when they were not computed. */
   readonly totals: { readonly files: number; readonly bytes: number } | null
   readonly query: FolderQuery

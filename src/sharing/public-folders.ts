@@ -4,17 +4,17 @@ import { type FileListRow, type FileOrder, listFiles } from '../files/file-lists
 import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import {
   countSubfolders,
-  privateTotals,
   publicSubfolders,
   type SubfolderOrder,
   subfolderPage,
+  subfolderTotals,
   type TreeTotals,
 } from '../files/folders/subfolders.rows.ts'
 import type { AccessControl } from './access.ts'
 
 /** Content of a folder's page, for a viewer who may see the folder. */
 export interface PublicFolders {
-  /** One page of the content: subfolders first, then files. */
+  /** One page of the content: subfolders first, then files. A page past the end is empty. */
   contents(folder: FolderListRow, query: ContentsQuery): Promise<FolderContents>
   /**
    * Totals of the folder and those descendants that the viewer may see. null when there are too many folders
@@ -38,6 +38,8 @@ export interface FolderContents {
   /** Number of subfolders on all pages. */
   readonly folderCount: number
   readonly pages: number
+  /** Size of the files directly in the folder, in bytes. */
+  readonly bytes: number
   /** The first page with files, after all subfolders. */
   readonly firstFilePage: number
 }
@@ -60,13 +62,15 @@ export function createPublicFolders(db: Database, access: AccessControl): Public
       const first = (page - 1) * PER_PAGE
       const shown = { parent: folder.id, publicOnly: !showsPrivate }
       const count = await countSubfolders(db, { ...shown, atMost: folder.tree_folders })
+      const pages = Math.max(1, Math.ceil((count + folder.file_count) / PER_PAGE))
+      const below = await subfolderTotals(db, { ids: [folder.id], atMost: folder.tree_folders }, 'all')
       const folders =
         first < count
           ? await subfolderPage(db, { ...shown, ...orders.folders, offset: first, limit: PER_PAGE })
           : []
       const room = PER_PAGE - folders.length
       const files =
-        room === 0
+        room === 0 || page > pages
           ? []
           : await listFiles(db, {
               account: folder.account_id,
@@ -75,9 +79,10 @@ export function createPublicFolders(db: Database, access: AccessControl): Public
               offset: Math.max(0, first - count),
               limit: room,
             })
-      const pages = Math.max(1, Math.ceil((count + folder.file_count) / PER_PAGE))
       const firstFilePage = Math.floor(count / PER_PAGE) + 1
-      return { folders, files, folderCount: count, pages, firstFilePage }
+      // Clamped: the two are read one after the other.
+      const bytes = Math.max(0, folder.tree_bytes - below.tree_bytes)
+      return { folders, files, folderCount: count, pages, bytes, firstFilePage }
     },
 
     async totals(folder, viewer) {
@@ -102,7 +107,7 @@ export function createPublicFolders(db: Database, access: AccessControl): Public
         parents = opened.map(({ id }) => id)
         open.push(...parents)
       }
-      leaveOut(await privateTotals(db, { ids: open, atMost }))
+      leaveOut(await subfolderTotals(db, { ids: open, atMost }, 'private'))
       // Clamped: something deleted since the folder was read is subtracted twice.
       return { files: Math.max(0, files), bytes: Math.max(0, bytes) }
     },

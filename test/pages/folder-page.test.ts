@@ -11,6 +11,7 @@ import {
   upload,
   visit,
 } from '../support/clients/public.ts'
+import { PNG } from '../support/contents/picture.ts'
 import { ownedHost } from '../support/servers/owned-host.ts'
 
 const { host, key } = await ownedHost()
@@ -116,6 +117,47 @@ describe('the page of a folder', () => {
       expect(response.status).toBeLessThan(500)
     },
   )
+
+  test.each([
+    ['one page', 1, 2],
+    ['a hundred files', 100, 2],
+    ['one file more', 101, 3],
+    ['any number of pages', 1, 999_999_999],
+  ])('past its end, after %s, has no items and no pager', async (_, count, number) => {
+    const folder = await makeFolder(host, key)
+    const names = Array.from({ length: count }, (_, index) => `${index}.txt`)
+    await Promise.all(names.map((name) => upload(host, { key, folder, name })))
+    const html = await page(`/f/${folder}?page=${number}`)
+    expect(fileNames(html)).toEqual([])
+    expect(elements(html, '.pager')).toEqual([])
+    expect(elements(html, '.page-info')).toEqual([])
+    expect(elements(html, 'h1.folder-title')).toHaveLength(1)
+  })
+
+  test('tells its date, its direct files and their size in the order that programs read', async () => {
+    const folder = await makeFolder(host, key, { name: 'Summer' })
+    const inner = await makeFolder(host, key, { parent: folder })
+    const hidden = await makeFolder(host, key, { parent: folder, public: 0 })
+    const head = (language: string) => page(`/f/${folder}`, { 'accept-language': language })
+    const day = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' }).format(
+      host.clock.now(),
+    )
+    const facts = (files: string, size: string) =>
+      `<span>Created ${day}</span><span>${files}</span><span>${size}</span>`
+    expect(await head('en')).toContain(facts('0 files', '0 B'))
+    await upload(host, { key, folder, bytes: new Uint8Array(1024) })
+    await upload(host, { key, folder: inner, bytes: new Uint8Array(5000) })
+    await upload(host, { key, folder: hidden, bytes: new Uint8Array(7000) })
+    expect(await head('de')).toContain(facts('1 file', '1 KB'))
+    await upload(host, { key, folder, bytes: PNG, name: 'a.png' })
+    const html = await head('de')
+    expect(html).toContain(facts('2 files', '1.1 KB'))
+    expect(html).toContain('property="og:title" content="Summer"')
+    // The preview's address, if there is one, comes before them: programs read on from it.
+    const picture = html.indexOf('/t/')
+    expect(picture).toBeGreaterThan(html.indexOf('og:title'))
+    expect(picture).toBeLessThan(html.indexOf('<span>Created'))
+  })
 
   test('forgets a deleted file at once', async () => {
     const folder = await makeFolder(host, key)

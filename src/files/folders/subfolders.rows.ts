@@ -103,14 +103,18 @@ export function publicSubfolders(db: Database, parents: Parents, limit: number):
   return parents.atMost > MANY_ROWS ? db.readPool.rows(folders) : folders.execute()
 }
 
-/** What is in the trees of the live private folders directly in any of the parents. */
-export async function privateTotals(db: Database, parents: Parents): Promise<TreeTotals> {
-  const sums = shown(db, parents.ids, false)
-    .where('folders.is_public', '=', 0)
-    .select([
-      wholeSum(db, 'folders.tree_files').as('tree_files'),
-      wholeSum(db, 'folders.tree_bytes').as('tree_bytes'),
-    ])
+/** Totals of the trees of the live folders directly in any of the parents: of all, or of the private ones. */
+export async function subfolderTotals(
+  db: Database,
+  parents: Parents,
+  which: 'all' | 'private',
+): Promise<TreeTotals> {
+  if (parents.atMost === 0) return { tree_files: 0, tree_bytes: 0 }
+  const folders = shown(db, parents.ids, false)
+  const sums = (which === 'all' ? folders : folders.where('folders.is_public', '=', 0)).select([
+    wholeSum(db, 'folders.tree_files').as('tree_files'),
+    wholeSum(db, 'folders.tree_bytes').as('tree_bytes'),
+  ])
   const [row] = await (parents.atMost > MANY_ROWS ? db.readPool.rows(sums) : sums.execute())
   return row ?? { tree_files: 0, tree_bytes: 0 }
 }

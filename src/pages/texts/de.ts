@@ -340,6 +340,8 @@ export const de: Texts = {
     looks: { list: 'Liste', gallery: 'Galerie' },
     folders: 'Ordner',
     files: 'Dateien',
+    pastTheEnd: 'Auf dieser Seite ist nichts.',
+    toFirstPage: 'Zur ersten Seite',
     empty: 'Hier erscheinen die Dateien, die in diesen Ordner gelegt werden.',
     passwordNeeded: 'Mit Passwort',
     pages: 'Seiten',

@@ -328,6 +328,8 @@ export const en = {
     looks: { list: 'List', gallery: 'Gallery' },
     folders: 'Folders',
     files: 'Files',
+    pastTheEnd: 'There is nothing on this page.',
+    toFirstPage: 'Go to the first page',
     empty: 'Files put into this folder will show up here.',
     passwordNeeded: 'Password required',
     pages: 'Pages',

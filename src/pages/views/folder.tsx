@@ -1,5 +1,6 @@
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { fill } from '../../../web/shared/words.ts'
+import { formatSize } from '../../domain/sizes.ts'
 import { pageAddress } from '../folder-query.ts'
 import type { FolderPageView } from '../views.ts'
 import { BarrierNote } from './barrier-note.tsx'
@@ -30,6 +31,7 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
           <div>
             <h1 className="folder-title">{view.name}</h1>
             {isEmpty ? null : <p className="quiet">{content}</p>}
+            <Facts view={view} />
           </div>
           <div className="folder-actions">
             <DownloadAll context={context} totals={view.totals} />
@@ -39,7 +41,9 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
         {view.notice === null ? null : <LinkNote context={context} notice={view.notice} />}
         {view.barrier === null ? null : <BarrierNote barrier={view.barrier} context={context} />}
         <Subfolders context={context} folders={view.folders} />
-        {view.files.length === 0 ? (
+        {view.query.page > view.pages ? (
+          <PastTheEnd context={context} />
+        ) : view.files.length === 0 ? (
           <ToFiles context={context} view={view} />
         ) : (
           <Files {...{ view, context }} />
@@ -56,9 +60,32 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
   )
 }
 
+/**
+ * In English and in this order, without attributes: download programs read the three literally, behind the address of the
+ * preview. People read the line above it.
+ */
+function Facts({ view: { facts, fileCount } }: { readonly view: FolderPageView }) {
+  if (facts === null) return null
+  return (
+    <div hidden>
+      <span>{`Created ${DAY.format(facts.createdAt)}`}</span>
+      <span>{`${fileCount} ${fileCount === 1 ? 'file' : 'files'}`}</span>
+      <span>{formatSize(facts.bytes)}</span>
+    </div>
+  )
+}
+
+const DAY = new Intl.DateTimeFormat('en-US', {
+  month: 'short',
+  day: 'numeric',
+  year: 'numeric',
+  timeZone: 'UTC',
+})
+
 /** Absolute, as previews on other sites require. */
 function pictureOf({ files, url }: FolderPageView): string | undefined {
-  const picture = files.find(({ type }) => type.startsWith('image/')) ?? files[0]
+  const pictured = files.filter(({ thumbnailUrl }) => !thumbnailUrl.startsWith('/assets/'))
+  const picture = pictured.find(({ type }) => type.startsWith('image/')) ?? pictured[0] ?? files[0]
   return picture && new URL(`${picture.thumbnailUrl}?size=960`, url).href
 }
 
@@ -93,6 +120,15 @@ function DownloadAll({
 interface FolderProps {
   readonly view: FolderPageView
   readonly context: PageContext
+}
+
+function PastTheEnd({ context }: Pick<FolderProps, 'context'>) {
+  const texts = context.texts.folder
+  return (
+    <p className="quiet">
+      {texts.pastTheEnd} <a href={pageAddress(1)}>{texts.toFirstPage}</a>
+    </p>
+  )
 }
 
 /** Link past the pages of subfolders. */

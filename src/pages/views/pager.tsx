@@ -15,7 +15,7 @@ interface PagerProps {
 export function PagerView({ query, pages, context }: PagerProps) {
   const { page } = query
   const { folder } = context.texts
-  if (pages <= 1) return null
+  if (pages <= 1 || page > pages) return null
   return (
     <nav aria-label={folder.pages} className="pager">
       {page > 1 ? (

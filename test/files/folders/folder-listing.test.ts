@@ -106,10 +106,13 @@ describe('the files of a folder', () => {
       data: [
         {
           id: file.file_id,
+          uuid: file.uuid,
+          slug: file.slug,
           name: 'hello.txt',
           size: 5,
           type: 'text/plain',
           url: file.url,
+          thumbnail_url: `/t/${file.uuid}`,
           created_at: expect.stringMatching(TIMESTAMP),
         },
       ],
