@@ -27,7 +27,7 @@ const BASE = [
 const MAY_IMPORT = {
   mail: [],
   thumbnails: [],
-  files: ['thumbnails/(thumbnails|icons)\\.ts$'],
+  files: ['thumbnails/(thumbnails|icons|covers)\\.ts$'],
   accounts: ['files/', 'mail/'],
   webhooks: [
     'accounts/sign-in/recent-authentication\\.ts$',

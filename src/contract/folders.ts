@@ -47,6 +47,12 @@ export const folderCreatedAnswer = z.object({
   }),
 })
 
+export const folderThumbnailAnswer = z.object({
+  success: z.literal(true),
+  message: z.string(),
+  data: z.object({ folder: z.string(), thumbnail_url: z.string() }),
+})
+
 export const folderMovedAnswer = z.object({
   success: z.literal(true),
   message: z.string(),

@@ -48,6 +48,7 @@ export interface Tables {
   accounts: AccountsTable
   api_keys: ApiKeysTable
   folders: FoldersTable
+  folder_covers: FolderCoversTable
   files: FilesTable
   blobs: BlobsTable
   blob_garbage: { key: BlobKey; due_at: number }
@@ -173,6 +174,8 @@ interface FoldersTable {
   tree_folders: Generated<number>
   /** Upper bound for the levels below: deletions do not lower it. */
   tree_height: Generated<number>
+  /** Identifies the picture in `folder_covers`. */
+  cover: Generated<Uuid | null>
   created_at: number
   /** Descendants of a deleted folder count as deleted; their rows are updated later, in steps. */
   deleted_at: number | null
@@ -180,6 +183,13 @@ interface FoldersTable {
   cleared_at: number | null
   /** For a binned folder: the bin entry of the folder itself or of an ancestor. */
   bin_id: BinEntryId | null
+}
+
+interface FolderCoversTable {
+  uuid: Uuid
+  folder_id: FolderId
+  /** WebP in base64. */
+  picture: string
 }
 
 /**

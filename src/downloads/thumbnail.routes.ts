@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import type { Requester } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type FileIdentifier, parseFileIdentifier } from '../domain/ids.ts'
+import { type FileIdentifier, parseFileIdentifier, type Uuid } from '../domain/ids.ts'
 import type { FileDetail } from '../files/files.ts'
+import type { FolderCovers } from '../files/folders/folder-covers.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Authentication } from '../server/authentication.ts'
@@ -50,6 +51,7 @@ interface ThumbnailNeeds {
     readonly linkNames: LinkNames
   }
   readonly thumbnails: Thumbnails
+  readonly files: { readonly folders: FolderCovers }
 }
 
 export const getThumbnailEndpoint = endpoint({
@@ -57,7 +59,15 @@ export const getThumbnailEndpoint = endpoint({
   async handle(call, parts: ThumbnailNeeds) {
     const identifier = parseFileIdentifier(call.params.uuid ?? '')
     if (identifier.kind !== 'uuid') throw fileNotFound()
-    return answer(call, parts, () => parts.authentication.requester(call), identifier)
+    const requester = () => parts.authentication.requester(call)
+    try {
+      return await answer(call, parts, requester, identifier)
+    } catch (error) {
+      const isMissing = error instanceof Refusal && error.code === 'FILE_NOT_FOUND'
+      const cover = isMissing ? await folderCover(call, parts, requester, identifier.uuid) : null
+      if (cover === null) throw error
+      return cover
+    }
   },
 })
 
@@ -67,7 +77,7 @@ export const getLinkThumbnailEndpoint = endpoint({
     summary: 'Get the thumbnail of a file of a link',
     params: z.object({ link: z.string(), target: z.string() }),
   },
-  async handle(call, parts: ThumbnailNeeds) {
+  async handle(call, parts: Omit<ThumbnailNeeds, 'files'>) {
     const visit = await parts.sharing.linkAccess.visit(
       await parts.authentication.requester(call),
       linkVisit(call),
@@ -79,9 +89,26 @@ export const getLinkThumbnailEndpoint = endpoint({
   },
 })
 
+/** The picture of a folder that the requester may see; null when there is none of that UUID. */
+async function folderCover(
+  call: Call,
+  { files, sharing }: ThumbnailNeeds,
+  requesterOf: () => Promise<Requester>,
+  uuid: Uuid,
+): Promise<Response | null> {
+  const cover = await files.folders.findCover(uuid)
+  if (cover === null) return null
+  opened(await sharing.access.folder(requesterOf(), cover.folder))
+  const validators = { etag: `"${uuid}"`, lastModified: null }
+  const headers = pictureHeaders(validators.etag)
+  const part = partToSend(call, cover.picture.byteLength, validators, headers)
+  if (part instanceof Response) return part
+  return new Response(cover.picture.subarray(part.start, part.end), { status: part.status, headers })
+}
+
 async function answer(
   call: Call,
-  { sharing, thumbnails }: ThumbnailNeeds,
+  { sharing, thumbnails }: Omit<ThumbnailNeeds, 'files'>,
   requesterOf: () => Promise<Requester>,
   identifier: FileIdentifier,
 ): Promise<Response> {
@@ -98,18 +125,22 @@ async function answer(
 /** Null when the bytes are unavailable. */
 async function send(call: Call, thumbnails: Thumbnails, picture: ThumbnailPicture): Promise<Response | null> {
   const validators = { etag: `"${picture.key}-${picture.start}"`, lastModified: null }
-  const headers = new Headers({
-    'Content-Type': 'image/webp',
-    'Accept-Ranges': 'bytes',
-    ETag: validators.etag,
-    'Cache-Control': 'private, max-age=300',
-    'Content-Security-Policy': "sandbox; default-src 'none'",
-    'Cross-Origin-Resource-Policy': 'cross-origin',
-  })
+  const headers = pictureHeaders(validators.etag)
   const part = partToSend(call, picture.size, validators, headers)
   if (part instanceof Response) return part
   const bytes = await thumbnails.read(picture)
   return bytes && new Response(bytes.subarray(part.start, part.end), { status: part.status, headers })
+}
+
+function pictureHeaders(etag: string): Headers {
+  return new Headers({
+    'Content-Type': 'image/webp',
+    'Accept-Ranges': 'bytes',
+    ETag: etag,
+    'Cache-Control': 'private, max-age=300',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  })
 }
 
 /** An icon as a substitute; not cached while the picture is being made. */

@@ -33,6 +33,7 @@ export function bundlePage(
     folderCount: targets.folders.length,
     fileCount: files.length,
     facts: null,
+    cover: null,
     totals: totalsOf(targets),
     query,
     look: query.look ?? rememberedViewMode(call.request) ?? defaultViewMode(files),

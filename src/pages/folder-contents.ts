@@ -25,6 +25,8 @@ export interface FolderPlace extends Pick<FolderPageView, 'above' | 'barrier' | 
   readonly fileAt: (file: ShownFile) => string
   readonly folderAt: (folder: ShownFolder) => string
   readonly pictureOf: (file: ShownFile) => string
+  /** Path of the folder's own picture, or null. */
+  readonly coverOf: (folder: ShownFolder) => string | null
   readonly showsPrivate: boolean
 }
 
@@ -54,6 +56,7 @@ export async function folderPage(
     files,
     folderCount: contents.folderCount,
     fileCount: seen.item.file_count,
+    cover: place.coverOf(seen.item),
     facts: { createdAt: seen.item.created_at, bytes: contents.bytes },
     totals,
     query,

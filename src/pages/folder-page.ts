@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { parseFolderIdentifier } from '../domain/ids.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
+import { thumbnailPath } from '../files/file-answers.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { Folder } from '../files/folders/folders.ts'
 import { pictureAddress } from '../files/picture-addresses.ts'
@@ -62,6 +63,7 @@ export const getFolderPage = endpoint({
       fileAt: (file) => `/d/${file.slug}`,
       folderAt: (folder) => `/f/${folder.identifier}`,
       pictureOf: (file) => pictureAddress(thumbnails, file),
+      coverOf: ({ cover }) => (cover === null ? null : thumbnailPath(cover)),
       showsPrivate: isOwn(seen),
       barrier: isOwn(seen) ? barrierOf(seen.chain) : null,
       notice: null,

@@ -89,6 +89,8 @@ export function linkFolderPlace(
     fileAt: ({ id }) => pathOf({ kind: 'file', id }),
     folderAt: ({ id }) => pathOf({ kind: 'folder', id }),
     pictureOf,
+    // It is shown to who may see the folder at its own address.
+    coverOf: () => null,
     showsPrivate: true,
     barrier: null,
     notice,

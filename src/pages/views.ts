@@ -114,6 +114,8 @@ export interface FolderPageView {
   readonly fileCount: number
   /** When the folder was made, in milliseconds, and the bytes of `fileCount`; null for what is no folder. */
   readonly facts: { readonly createdAt: number; readonly bytes: number } | null
+  /** Path of the folder's own picture, for who may see the folder at its own address; null for none. */
+  readonly cover: string | null
   /** Totals of the visible tree; null when they were not computed. */
   readonly totals: { readonly files: number; readonly bytes: number } | null
   readonly query: FolderQuery

@@ -11,5 +11,7 @@ export const FIELDS = 16 * 1024
 export const TEXT = 64 * 1024
 /** Body limit for JSON: lists of all of an account's identifiers, and what was read, sent back. */
 export const DATA = 1024 * 1024
+/** Body limit for a form with a picture of 5 MB. */
+export const PICTURE = 6 * 1024 * 1024
 /** Bodies of files, which are never read into memory as a whole. */
 export const STREAM = 'stream'

@@ -15,6 +15,7 @@ import { getArchiveEndpoint } from '../downloads/zip/archives.routes.ts'
 import { watchEventsEndpoint } from '../events/events.routes.ts'
 import * as binRoutes from '../files/bin/bin.routes.ts'
 import * as filesRoutes from '../files/files.routes.ts'
+import { setFolderThumbnailEndpoint } from '../files/folders/folder-covers.routes.ts'
 import { listFolderFilesEndpoint } from '../files/folders/folder-files.routes.ts'
 import {
   getFolderEndpoint,
@@ -64,7 +65,7 @@ import {
   row,
   signedIn,
 } from './route.ts'
-import { ANY, DATA, FIELDS, NONE, OWN, STREAM, TEXT } from './route-terms.ts'
+import { ANY, DATA, FIELDS, NONE, OWN, PICTURE, STREAM, TEXT } from './route-terms.ts'
 
 /**
  * Every route of the server: method, path, access, CORS, body limit, endpoint. Access checks, rate limits,
@@ -109,6 +110,7 @@ export const routes: readonly Route[] = [
   row('get',     '/api/v1/folder/{identifier}/files',    key('read'),                ANY, NONE,     listFolderFilesEndpoint),
   row('get',     '/api/v1/folder/{identifier}/folders',  key('read'),                ANY, NONE,     listSubfoldersEndpoint),
   row('get',     '/api/v1/folder/{identifier}/download', key('read'),                ANY, NONE,     downloadFolderEndpoint),
+  row('post',    '/api/v1/folder/thumbnail',             key('manage'),              ANY, PICTURE,  setFolderThumbnailEndpoint),
   row('post',    '/api/v1/folder/move',                  key('manage'),              ANY, DATA,     foldersRoutes.moveFolderEndpoint),
   row('post',    '/api/v1/folders/move',                 key('manage'),              ANY, DATA,     foldersRoutes.moveFoldersEndpoint),
   row('post',    '/api/v1/folder/delete',                key('manage'),              ANY, DATA,     foldersRoutes.deleteFoldersEndpoint),

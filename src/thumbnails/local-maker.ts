@@ -63,7 +63,8 @@ async function findTools(log: Log): Promise<Tools> {
   return { spawner, ffmpeg: spawner.isOffline ? ffmpeg : null }
 }
 
-function inMemory(bytes: Uint8Array): Source {
+/** Bytes as the source of a thumbnail. */
+export function inMemory(bytes: Uint8Array): Source {
   return {
     size: bytes.byteLength,
     async readInto(start, target) {

@@ -51,6 +51,7 @@ const COVERED = {
     'POST /file/delete',
     'POST /api/v1/file/delete',
     'PATCH /api/v1/folder/{identifier}',
+    'POST /api/v1/folder/thumbnail',
     'POST /api/v1/folder/move',
     'POST /api/v1/folders/move',
     'POST /folder/delete',

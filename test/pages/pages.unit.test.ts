@@ -53,6 +53,7 @@ const FOLDER: FolderPageView = {
   files: [ITEM],
   folderCount: 0,
   fileCount: 1,
+  cover: null,
   facts: { createdAt: Date.UTC(2026, 10, 28), bytes: 1234 },
   totals: { files: 1, bytes: 1234 },
   query: DEFAULT_QUERY,

@@ -1,9 +1,10 @@
 import type { FolderListItem } from '../../contract/folders.ts'
 import { timestamp } from '../../domain/clock.ts'
+import { thumbnailPath } from '../file-answers.ts'
 import type { Folder } from './folders.ts'
 
 export function toFolderListItem(folder: Folder): FolderListItem {
-  return {
+  const item = {
     id: folder.identifier,
     name: folder.name,
     public: folder.is_public === 1,
@@ -16,4 +17,5 @@ export function toFolderListItem(folder: Folder): FolderListItem {
     total_folders: folder.tree_folders,
     total_size: folder.tree_bytes,
   }
+  return folder.cover === null ? item : { ...item, thumbnail_url: thumbnailPath(folder.cover) }
 }

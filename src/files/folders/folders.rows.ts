@@ -27,6 +27,7 @@ const columns = [
   'folders.tree_bytes',
   'folders.tree_folders',
   'folders.tree_height',
+  'folders.cover',
   'folders.created_at',
 ] as const
 

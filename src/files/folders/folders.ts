@@ -4,6 +4,7 @@ import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { createFolderChanges, type FolderChanges } from './folder-changes.ts'
+import { createFolderCovers, type FolderCovers } from './folder-covers.ts'
 import { type FolderListRow, findFolder, folderById, folderChain } from './folders.rows.ts'
 import { ownFolder, resolvePlace, withinReach } from './places.ts'
 import { countSubfolders, listFolders, type SubfolderOrder, subfolderPage } from './subfolders.rows.ts'
@@ -27,7 +28,7 @@ export interface FolderAbove {
   readonly name: string
 }
 
-export interface Folders extends FolderChanges {
+export interface Folders extends FolderChanges, FolderCovers {
   /** All folders within reach, or the direct subfolders of `parent`. */
   list(reach: Reach, parent: FolderPlace | null): Promise<FolderListRow[]>
   /** Throws Refusal FOLDER_NOT_FOUND. */
@@ -41,6 +42,7 @@ export interface Folders extends FolderChanges {
 export function createFolders(db: Database, clock: Clock, random: Random, maxDepth: number): Folders {
   return {
     ...createFolderChanges({ db, clock, random, maxDepth }),
+    ...createFolderCovers(db, random),
 
     async list(reach, parent) {
       const { account, within } = reach

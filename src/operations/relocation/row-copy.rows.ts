@@ -35,6 +35,7 @@ const copied = {
   accounts: { key: ['id'], hasIds: true, change: (row) => ({ ...row, storage_reserved: 0 }) },
   api_keys: { key: ['id'], hasIds: true },
   folders: { key: ['id'], hasIds: true },
+  folder_covers: { key: ['uuid'] },
   // Before contents: deleting those queues their copies.
   mirror_garbage: { key: ['key'] },
   blobs: { key: ['id'], hasIds: true },

@@ -83,7 +83,8 @@ const DAY = new Intl.DateTimeFormat('en-US', {
 })
 
 /** Absolute, as previews on other sites require. */
-function pictureOf({ files, url }: FolderPageView): string | undefined {
+function pictureOf({ cover, files, url }: FolderPageView): string | undefined {
+  if (cover !== null) return new URL(cover, url).href
   const pictured = files.filter(({ thumbnailUrl }) => !thumbnailUrl.startsWith('/assets/'))
   const picture = pictured.find(({ type }) => type.startsWith('image/')) ?? pictured[0] ?? files[0]
   return picture && new URL(`${picture.thumbnailUrl}?size=960`, url).href

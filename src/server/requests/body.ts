@@ -40,6 +40,19 @@ export async function readForm(call: BodyCall): Promise<URLSearchParams> {
 }
 
 /**
+ * Parses a `multipart/form-data` body, in memory: for small files, which are copied. Throws Refusal like `readJsonBody`.
+ */
+export async function readFormData(call: BodyCall) {
+  const type = call.request.headers.get('content-type') ?? ''
+  const bytes = await readBytes(call)
+  try {
+    return await new Response(bytes, { headers: { 'Content-Type': type } }).formData()
+  } catch {
+    throw new Refusal('INVALID_REQUEST', 'The body must be multipart/form-data')
+  }
+}
+
+/**
  * Bodies are taken as they are sent: what a coding hides would be kept as the file. Throws Refusal INVALID_REQUEST for a
  * Content-Encoding, and for a Transfer-Encoding besides chunked.
  */
@@ -50,7 +63,7 @@ export function assertUncoded(headers: Headers): void {
   if (!/^(?:chunked)?$/i.test(headers.get('transfer-encoding') ?? '')) throw refused('Transfer-Encoding')
 }
 
-async function readBytes(call: BodyCall): Promise<Uint8Array> {
+async function readBytes(call: BodyCall): Promise<Uint8Array<ArrayBuffer>> {
   const { request, headers, site, bodyLimit: most } = call
   const tooLarge = () =>
     new Refusal('PAYLOAD_TOO_LARGE', `The body may have ${formatSize(most)} at most here`)

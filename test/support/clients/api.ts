@@ -90,6 +90,8 @@ export interface UploadOptions {
   /** Value of X-Folder-ID. */
   readonly folder?: string
   readonly headers?: Record<string, string>
+  /** Where the form goes, by default to the upload. */
+  readonly at?: string
   /** Sends the body without a Content-Length. */
   readonly chunked?: boolean
 }
@@ -175,7 +177,7 @@ export function api(holdfast: TestHoldfast, key?: string): Api {
     const { type, body } = multipart(parts)
     const folder: Record<string, string> =
       options.folder === undefined ? {} : { 'x-folder-id': options.folder }
-    return send('/api/v1/upload', {
+    return send(options.at ?? '/api/v1/upload', {
       method: 'POST',
       body: options.chunked ? inPieces(body) : body,
       headers: { 'content-type': type, ...folder, ...options.headers },

@@ -1,0 +1,52 @@
+import { noteChange } from '../../core/changes.rows.ts'
+import type { Database } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { FolderId, FolderIdentifier, Uuid } from '../../domain/ids.ts'
+import { makeUuid, type Random } from '../../domain/random.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { ownFolder } from './places.ts'
+
+/** A folder's picture. */
+export interface FolderCover {
+  readonly folder: FolderId
+  /** WebP. */
+  readonly picture: Uint8Array<ArrayBuffer>
+}
+
+/** Pictures that accounts set for their folders. */
+export interface FolderCovers {
+  /** Replaces the folder's picture, which gets a new identifier. Throws Refusal FOLDER_NOT_FOUND. */
+  setCover(reach: Reach, identifier: FolderIdentifier, picture: Uint8Array): Promise<Uuid>
+  /** Null when no folder has that picture any more. Whether the folder may be seen is for the caller to ask. */
+  findCover(uuid: Uuid): Promise<FolderCover | null>
+}
+
+export function createFolderCovers(db: Database, random: Random): FolderCovers {
+  return {
+    async setCover(reach, identifier, picture) {
+      const uuid = makeUuid(random)
+      await inTransaction(db, async (trx) => {
+        await lockAccount(trx, reach.account)
+        const { id, parent_id: place } = await ownFolder(trx, reach, identifier)
+        await trx.deleteFrom('folder_covers').where('folder_id', '=', id).execute()
+        const cover = { uuid, folder_id: id, picture: Buffer.from(picture).toString('base64') }
+        await trx.insertInto('folder_covers').values(cover).execute()
+        await trx.updateTable('folders').set({ cover: uuid }).where('id', '=', id).execute()
+        await noteChange(trx, reach.account, { kind: 'folder.changed', folder: identifier, place })
+      })
+      return uuid
+    },
+
+    async findCover(uuid) {
+      const row = await db
+        .selectFrom('folder_covers')
+        .select(['folder_id as folder', 'picture'])
+        .where('uuid', '=', uuid)
+        .executeTakeFirst()
+      return row === undefined
+        ? null
+        : { ...row, picture: new Uint8Array(Buffer.from(row.picture, 'base64')) }
+    },
+  }
+}
