@@ -385,7 +385,7 @@ export const settings = {
   uploadExpires: {
     variable: 'HOLDFAST_UPLOAD_EXPIRES',
     default: '24',
-    description: 'Hours without a byte after which an unfinished resumable upload is given up.',
+    description: 'Hours without a byte after which an unfinished resumable upload is given up; one of which no byte has come waits for one hour.',
     ...whole(1, 8760),
   },
   guestUploads: {

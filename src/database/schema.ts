@@ -306,6 +306,9 @@ interface UploadsTable {
   is_followed: Generated<0 | 1>
   /** HMAC of the address from which a guest created the upload. */
   address: string | null
+  /** The same of the networks around it: /24, or /48 and /56; null for accounts and uploads of earlier versions. */
+  network: Generated<string | null>
+  subnet: Generated<string | null>
   /** The upload link that it comes by: whoever knows the token may go on with it. */
   link_id: Generated<LinkId | null>
   file_id: FileId | null

@@ -1,9 +1,9 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import type { Clock } from '../domain/clock.ts'
+import { holderOf, type SharedCeiling, Shares } from '../core/shares.ts'
+import { type Clock, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Slug, UploadId } from '../domain/ids.ts'
 import { fileNotFound } from '../files/own-file.ts'
-import { createConcurrencyLimit } from '../server/answers/concurrency-limit.ts'
 import { storedResponse } from '../server/answers/known-body.ts'
 import { parseRange } from '../server/answers/ranges.ts'
 import type { Call } from '../server/call.ts'
@@ -14,8 +14,12 @@ import { contentDisposition } from './disposition.ts'
 import { type ArrivalReader, stillArriving, UploadFollower } from './upload-follower.ts'
 
 /** Readers of arriving files: each asks the database twice a second, and holds a file and two buffers. */
-const MOST_READERS = 200
-const MOST_READERS_OF_ADDRESS = 16
+export const WAITING_READERS: SharedCeiling = {
+  all: { holders: 200, size: 0 },
+  each: { holders: 16, size: 0 },
+  kept: 1 / 4,
+  idleAfter: 5 * SECOND,
+}
 
 /** Downloads of files that are still being uploaded. */
 export interface Arrivals {
@@ -46,14 +50,14 @@ interface ArrivalParts {
 }
 
 export function createArrivals({ blobs, clock, arrivalOf, partialReads }: ArrivalParts): Arrivals {
-  const readers = createConcurrencyLimit(MOST_READERS, MOST_READERS_OF_ADDRESS)
+  const readers = new Shares(clock, WAITING_READERS)
 
   async function begin(
     call: Call,
     upload: ArrivingUpload,
     opened: ArrivingBlobs,
     reader: ArrivalReader,
-    over: () => void,
+    turn: Turn,
   ) {
     const { status, headers, start, end } = answerOf(call, upload)
     const follower = new UploadFollower({
@@ -64,14 +68,19 @@ export function createArrivals({ blobs, clock, arrivalOf, partialReads }: Arriva
       upload: upload.id,
       reader,
     })
-    const arrival = await follower.begin(start, () => !call.request.signal.aborted)
+    const arrival = await follower.begin(start, () => !call.request.signal.aborted && !turn.isOver())
+    if (turn.isOver()) throw tookPlace()
     if (arrival.kind === 'gone') throw fileNotFound()
     if (arrival.kind === 'there') return null
     if ((await follower.readable(arrival, start)) === null) throw stillArriving()
-    const body = new ArrivingBody(opened, { start, end }, follower.bytesAt.bind(follower), (isWhole) => {
-      follower.end(isWhole && start === 0)
-      over()
+    const body = new ArrivingBody(opened, { start, end }, follower.bytesAt.bind(follower), {
+      sending: turn.used,
+      over(isWhole) {
+        follower.end(isWhole && start === 0)
+        turn.end()
+      },
     })
+    turn.yields = () => body.fail(tookPlace())
     return storedResponse(body, { status, headers })
   }
 
@@ -79,20 +88,44 @@ export function createArrivals({ blobs, clock, arrivalOf, partialReads }: Arriva
     canSend: async ({ id }) => bytesAt(await arrivalOf(id), 0) !== null,
 
     async send(call, upload, reader) {
-      const over = readers.begin(call.bucket)
+      const turn = takeTurn(readers, call)
       const opened = new ArrivingBlobs(blobs)
       let response: Response | null = null
       try {
-        response = await begin(call, upload, opened, reader, over)
+        response = await begin(call, upload, opened, reader, turn)
         return response
       } finally {
         if (response === null) {
-          over()
+          turn.end()
           await opened.close()
         }
       }
     },
   }
+}
+
+/** A reader's place among those who wait. */
+interface Turn {
+  isOver(): boolean
+  used(): void
+  end(): void
+  /** What ends the answer for another, once there is one. */
+  yields: () => void
+}
+
+/** Throws Refusal RATE_LIMITED or SERVER_BUSY. */
+function takeTurn(readers: Shares, call: Call): Turn {
+  let isOver = false
+  const { used, end } = readers.begin(holderOf(call), 0, () => {
+    isOver = true
+    turn.yields()
+  })
+  const turn: Turn = { isOver: () => isOver, used, end, yields: () => {} }
+  return turn
+}
+
+function tookPlace(): Refusal {
+  return new Refusal('SERVER_BUSY', 'Others took the place of this answer, which waited; try again soon', 5)
 }
 
 /** Without a validator: the hash is not known yet, so that `If-Range` never holds. */

@@ -10,36 +10,46 @@ const MOST_TRIES = 5
 /** `isFresh`: what was known before is not good enough. */
 type BytesAt = (position: number, isFresh: boolean) => Promise<ArrivedBytes | null>
 
+/** Who follows the body. */
+export interface ArrivingBodyWatch {
+  /** Bytes are about to be sent. */
+  sending(): void
+  /** Called once. */
+  over(isWhole: boolean): void
+}
+
 /** The bytes of a file while it arrives, from a position on. */
 export class ArrivingBody implements SourceChunks {
   readonly #blobs: ArrivingBlobs
   readonly #bytesAt: BytesAt
-  readonly #over: (isWhole: boolean) => void
+  readonly #watch: ArrivingBodyWatch
   readonly #end: number | null
   readonly #buffers: Uint8Array[] = []
   #position: number
   #chunks = 0
   #isReading = false
   #isOver = false
+  #failure: Error | null = null
 
   /**
    * Bytes `start` to `end` (exclusive), or to the end of the file. `bytesAt` resolves when there are bytes at the position,
-   * or the file is there, and rejects when it never will be; null once it is cancelled. `over` is called once.
+   * or the file is there, and rejects when it never will be; null once it is cancelled.
    */
   constructor(
     blobs: ArrivingBlobs,
     { start, end }: { readonly start: number; readonly end: number | null },
     bytesAt: BytesAt,
-    over: (isWhole: boolean) => void,
+    watch: ArrivingBodyWatch,
   ) {
     this.#blobs = blobs
     this.#position = start
     this.#end = end
     this.#bytesAt = bytesAt
-    this.#over = over
+    this.#watch = watch
   }
 
   async next(): Promise<Uint8Array | null> {
+    if (this.#failure !== null) throw this.#failure
     if (this.#isOver || this.#position === this.#end) return this.#finish(true)
     try {
       this.#isReading = true
@@ -59,15 +69,24 @@ export class ArrivingBody implements SourceChunks {
 
   release(): void {}
 
+  /** Breaks it off: whoever waits for the next chunk gets the error. */
+  fail(error: Error): void {
+    if (this.#isOver) return
+    this.#failure = error
+    this.#finish(false)
+  }
+
   async #chunk(): Promise<Uint8Array | null> {
     for (let tries = 1; ; tries++) {
       try {
         const bytes = await this.#bytesAt(this.#position, tries > 1)
+        if (this.#failure !== null) throw this.#failure
         if (this.#isOver || bytes === null) return null
         const { end, whole } = bytes
         const length = Math.min(LONGEST_CHUNK, Math.min(end, this.#end ?? end) - this.#position)
         if (length <= 0 && whole !== null) return this.#finish(true)
         const chunk = this.#buffer().subarray(0, length)
+        this.#watch.sending()
         await this.#blobs.readInto(bytes, this.#position, chunk)
         this.#position += length
         return chunk
@@ -88,7 +107,7 @@ export class ArrivingBody implements SourceChunks {
   #finish(isWhole: boolean): null {
     if (this.#isOver) return null
     this.#isOver = true
-    this.#over(isWhole)
+    this.#watch.over(isWhole)
     if (!this.#isReading) void this.#blobs.close()
     return null
   }

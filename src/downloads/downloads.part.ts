@@ -6,6 +6,7 @@ import { type Arrivals, createArrivals } from './arrivals.ts'
 import { type Content, createContent, type SuspectQueue } from './content.ts'
 import { type ContentTokens, createContentTokens } from './content-tokens.ts'
 import { startVerification } from './verification.ts'
+import { ArchiveSlots } from './zip/archive-slots.ts'
 import { type ArchiveTokens, createArchiveTokens } from './zip/archive-tokens.ts'
 import { Archives } from './zip/archives.ts'
 
@@ -40,7 +41,7 @@ export function createDownloadsPart(
     arrivals: createArrivals({ blobs, clock, arrivalOf, partialReads }),
     content: createContent({ db, blobs, copies, verification, suspects, redirects: config.s3Redirect }),
     contentTokens: createContentTokens(signing, sharing.linkNames, clock),
-    archives: new Archives(db, blobs, sharing.access, { copies, suspects }),
+    archives: new Archives(db, blobs, sharing.access, { copies, suspects }, new ArchiveSlots(clock)),
     archiveTokens: createArchiveTokens(signing, clock),
   }
 }

@@ -3,11 +3,11 @@ import { findEvent } from '../core/link-events.rows.ts'
 import type { Database } from '../database/database.ts'
 import { type CancelTimer, type Clock, MINUTE, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { ChangeId } from '../domain/ids.ts'
+import type { AccountId, ChangeId } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
 import { restrictedWatcher } from './restricted-watcher.ts'
 import { WatchedAccounts } from './watched-accounts.ts'
-import { createWatcher, type Watcher } from './watcher.ts'
+import { createWatcher, type OwnWatcher, type Watcher } from './watcher.ts'
 
 /** Milliseconds between two looks, while somebody watches. */
 const LOOK = SECOND / 2
@@ -25,7 +25,7 @@ export class ChangeFeed {
   readonly #db: Database
   readonly #clock: Clock
   readonly #report: (error: unknown) => void
-  readonly #accounts = new WatchedAccounts()
+  readonly #accounts: WatchedAccounts
   #cancelRound: CancelTimer | null = null
   #isStopped = false
   #lookedAt = 0
@@ -37,6 +37,7 @@ export class ChangeFeed {
   constructor(db: Database, clock: Clock, report: (error: unknown) => void) {
     this.#db = db
     this.#clock = clock
+    this.#accounts = new WatchedAccounts(clock)
     this.#report = report
   }
 
@@ -47,18 +48,41 @@ export class ChangeFeed {
   async watch(reach: Reach, after: ChangeId | null, isAllowed: () => Promise<boolean>): Promise<Watcher> {
     const { account } = reach
     if (this.#isStopped) throw new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
-    this.#accounts.assertRoom(account)
+    let isOver = false
+    const end = () => {
+      isOver = true
+      watcher?.end()
+    }
+    let watcher: OwnWatcher | null = null
+    const place = this.#accounts.takePlace(account, end)
+    try {
+      watcher = await this.#begin(account, after, isAllowed, () => place.end())
+    } catch (error) {
+      place.end()
+      throw error
+    }
+    if (isOver) watcher.end()
+    return restrictedWatcher(this.#db, reach, watcher)
+  }
+
+  async #begin(
+    account: AccountId,
+    after: ChangeId | null,
+    isAllowed: () => Promise<boolean>,
+    onEnd: () => void,
+  ): Promise<OwnWatcher> {
     const last = await lastChange(this.#db, account)
     const forgotten = await forgottenChanges(this.#db)
     const isKnown = after !== null && after >= forgotten && after <= last
     const from = isKnown ? after : last
-    // Others may have begun meanwhile.
-    this.#accounts.assertRoom(account)
     const watcher = createWatcher({
       clock: this.#clock,
       isAllowed,
       first: { kind: after === null || isKnown ? 'ready' : 'reload', at: from },
-      onEnd: () => this.#accounts.remove(account, watcher),
+      onEnd: () => {
+        this.#accounts.remove(account, watcher)
+        onEnd()
+      },
     })
     if (this.#isStopped) watcher.end()
     else {
@@ -67,7 +91,7 @@ export class ChangeFeed {
       this.#version = null
       this.#schedule()
     }
-    return restrictedWatcher(this.#db, reach, watcher)
+    return watcher
   }
 
   /** The event of a link that a change of the kind `link` names; undefined where it is gone. */

@@ -1,12 +1,16 @@
 import type { ChangeRow } from '../core/changes.rows.ts'
-import { Refusal } from '../domain/errors.ts'
+import { accountAsHolder, type Holding, type SharedCeiling, Shares } from '../core/shares.ts'
+import { type Clock, MINUTE } from '../domain/clock.ts'
 import type { AccountId, ChangeId } from '../domain/ids.ts'
 import type { OwnWatcher } from './watcher.ts'
 
-/** Watchers of one account, and of all together in this process. */
-export const MOST_WATCHERS = 100
-export const MOST_OF_ALL = 2000
-const TRY_AGAIN = 30
+/** In this process; all have a key or a session. */
+export const WATCHERS: SharedCeiling = {
+  all: { holders: 2000, size: 0 },
+  each: { holders: 100, size: 0 },
+  kept: 0,
+  idleAfter: MINUTE,
+}
 
 interface Watched {
   /** The last change that was told. */
@@ -17,7 +21,16 @@ interface Watched {
 /** Who watches which account, and what they were told. */
 export class WatchedAccounts {
   readonly #accounts = new Map<AccountId, Watched>()
+  readonly #shares: Shares
   #joined = 0
+
+  constructor(clock: Clock) {
+    this.#shares = new Shares(clock, WATCHERS, {
+      each: 'Too many connections watch this account; close one of them first',
+      all: 'Too many connections watch this server; try again soon',
+      retry: 30,
+    })
+  }
 
   /** How many watchers have joined so far. */
   get joined(): number {
@@ -41,16 +54,9 @@ export class WatchedAccounts {
     return new Map([...this.#accounts].map(([account, { after }]) => [account, after]))
   }
 
-  /** Throws Refusal RATE_LIMITED when the account has too many watchers, SERVER_BUSY when all together have. */
-  assertRoom(account: AccountId): void {
-    if ((this.#accounts.get(account)?.watchers.size ?? 0) >= MOST_WATCHERS) {
-      const message = 'Too many connections watch this account; close one of them first'
-      throw new Refusal('RATE_LIMITED', message, TRY_AGAIN)
-    }
-    let all = 0
-    for (const { watchers } of this.#accounts.values()) all += watchers.size
-    if (all < MOST_OF_ALL) return
-    throw new Refusal('SERVER_BUSY', 'Too many connections watch this server; try again soon', TRY_AGAIN)
+  /** A place for a watcher of the account, of whose end for another `yielded` is told. Throws as `Shares.begin`. */
+  takePlace(account: AccountId, yielded: () => void): Holding {
+    return this.#shares.begin(accountAsHolder(account), 0, yielded)
   }
 
   add(account: AccountId, watcher: OwnWatcher, after: ChangeId): void {

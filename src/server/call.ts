@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts'
 import type { Caller } from '../core/callers.ts'
 import type { Verdict } from '../core/rate-limits/rate-limits.ts'
+import type { Shares } from '../core/shares.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Scope } from '../domain/scopes.ts'
-import type { ConcurrencyLimit } from './answers/concurrency-limit.ts'
 import type { JsonAnswer } from './answers/json.ts'
 import type { Hosts } from './requests/hosts.ts'
 import type { SmallBodies } from './requests/small-bodies.ts'
@@ -23,8 +23,8 @@ export interface Site {
   readonly hosts: Hosts
   readonly uploadsUnderWay: UploadsUnderWay
   readonly smallBodies: SmallBodies
-  /** Limits concurrent unpaged folder listings. */
-  readonly wholeListings: ConcurrencyLimit
+  /** Unpaged folder listings that are being sent. */
+  readonly wholeListings: Shares
   /** Logs an unexpected failure, with the id of its request. */
   readonly report: (error: unknown, request?: string) => void
   /** The OpenAPI document. */

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { outageRefusal } from '../core/failures.ts'
 import { FileDamaged } from '../core/file-damaged.ts'
+import { type SharedCeiling, Shares, USUAL_WORDS } from '../core/shares.ts'
 import type { TrafficCounter } from '../core/traffic.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
@@ -9,7 +10,6 @@ import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import { complete } from './answers/complete.ts'
 import { compressed, isCompressible } from './answers/compress.ts'
-import { createConcurrencyLimit } from './answers/concurrency-limit.ts'
 import { JsonAnswer } from './answers/json.ts'
 import type { WholeAnswer } from './answers/known-body.ts'
 import type { Site } from './call.ts'
@@ -40,9 +40,13 @@ export interface HttpServer {
   stop(): Promise<void>
 }
 
-/** Concurrent unpaged folder listings, each of which holds about half a megabyte. */
-const MOST_LISTINGS = 128
-export const MOST_LISTINGS_OF_ACCOUNT = 32
+/** Concurrent unpaged folder listings, each of which holds about half a megabyte; all have a key or a session. */
+export const LISTINGS: SharedCeiling = {
+  all: { holders: 128, size: 0 },
+  each: { holders: 32, size: 0 },
+  kept: 0,
+  idleAfter: 30 * SECOND,
+}
 
 const ANSWERS_MAY_TAKE = 5 * SECOND
 /**
@@ -105,7 +109,10 @@ export async function startServer(
     hosts: createHosts(publicUrl, config.contentUrl ?? publicUrl),
     uploadsUnderWay: underWay,
     smallBodies: createSmallBodies(clock),
-    wholeListings: createConcurrencyLimit(MOST_LISTINGS, MOST_LISTINGS_OF_ACCOUNT),
+    wholeListings: new Shares(clock, LISTINGS, {
+      ...USUAL_WORDS,
+      each: `At most ${LISTINGS.each.holders} of these run for you at once; try again soon`,
+    }),
     report: (error, request) => log.error({ ...(request && { id: request }), ...about(error) }, 'failure'),
     openApi: () => {
       document ??= openApiDocument(routes, publicUrl, parts.authentication.sessionCookie(publicUrl))

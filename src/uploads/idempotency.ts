@@ -2,6 +2,7 @@ import { type Caller, isRestricted } from '../core/callers.ts'
 import { nodeExists } from '../core/nodes/nodes.rows.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
 import type { Database } from '../database/database.ts'
+import { type Holding, holderOf, type SharedCeiling, Shares } from '../core/shares.ts'
 import { type Clock, DAY, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FolderPlace, NodeId, Sha256 } from '../domain/ids.ts'
@@ -77,6 +78,14 @@ const LOOK_AGAIN = 100
 /** Requests that wait for the same one in this process; further ones are told so at once. */
 const MOST_WAITING = 16
 
+/** All that wait: each asks the database ten times a second. */
+const WAITERS: SharedCeiling = {
+  all: { holders: 256, size: 0 },
+  each: { holders: 32, size: 0 },
+  kept: 1 / 4,
+  idleAfter: PATIENCE,
+}
+
 /** Seconds until it is worth another try. */
 const UNDER_WAY_RETRY = 10
 
@@ -89,6 +98,7 @@ export function createIdempotency(parts: {
   const { db, nodes, clock, report } = parts
   /** First requests of this process: what the database says of others under its name is left over. */
   const running = new Set<string>()
+  const waiters = new Shares(clock, WAITERS)
   /** How many requests wait for the first one with a key. */
   const waiting = new Map<string, number>()
 
@@ -140,10 +150,21 @@ export function createIdempotency(parts: {
     }
   }
 
-  async function wait(key: UsedKey): Promise<Begun> {
+  /** A place among all that wait. Throws Refusal REQUEST_UNDER_WAY. */
+  function takePlace(caller: Caller, ended: AbortController): Holding {
+    const bucket = caller.kind === 'guest' ? caller.bucket : ''
+    try {
+      return waiters.begin(holderOf({ caller, bucket }), 0, () => ended.abort(underWay()))
+    } catch (error) {
+      throw error instanceof Refusal ? underWay() : error
+    }
+  }
+
+  async function wait(key: UsedKey, ended: AbortSignal): Promise<Begun> {
     const deadline = clock.monotonic() + PATIENCE
     while (clock.monotonic() <= deadline) {
       await sleep(clock.timers, LOOK_AGAIN)
+      ended.throwIfAborted()
       const begun = await look(key)
       if (begun !== null) return begun
     }
@@ -158,10 +179,13 @@ export function createIdempotency(parts: {
       const name = nameOf(key)
       const before = waiting.get(name) ?? 0
       if (before >= MOST_WAITING) throw underWay()
+      const ended = new AbortController()
+      const place = takePlace(caller, ended)
       waiting.set(name, before + 1)
       try {
-        return await wait(key)
+        return await wait(key, ended.signal)
       } finally {
+        place.end()
         const left = (waiting.get(name) ?? 1) - 1
         if (left === 0) waiting.delete(name)
         else waiting.set(name, left)

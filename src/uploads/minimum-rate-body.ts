@@ -37,9 +37,14 @@ function free(chunk: Uint8Array | null): void {
 
 /**
  * The body as it comes. Reading fails with Refusal REQUEST_TIMEOUT when the sender is too slow; only time spent
- * waiting for the sender counts, not what our own disk takes.
+ * waiting for the sender counts, not what our own disk takes. `came` is told of each chunk, and waited for where
+ * it returns a promise.
  */
-export function minimumRateBody(body: ReadableStream<Uint8Array>, clock: Clock): MinimumRateBody {
+export function minimumRateBody(
+  body: ReadableStream<Uint8Array>,
+  clock: Clock,
+  came: () => Promise<void> | null = () => null,
+): MinimumRateBody {
   const reader = body.getReader()
   let received = 0
   let failure: Refusal | null = null
@@ -85,6 +90,8 @@ export function minimumRateBody(body: ReadableStream<Uint8Array>, clock: Clock):
         }
         received += value.byteLength
         last = value
+        const noting = value.byteLength === 0 ? null : came()
+        if (noting !== null) await noting
         return { done: false, value }
       } finally {
         waited += clock.monotonic() - waitingSince

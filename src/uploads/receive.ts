@@ -26,7 +26,7 @@ export async function receiveFile(
   const { request, site } = call
   const declared = declaredLength(request)
   const key = request.headers.get('idempotency-key')
-  const body = minimumRateBody(request.body ?? emptyBody(), site.clock)
+  const body = minimumRateBody(request.body ?? emptyBody(), site.clock, () => uploads.senders.came(caller))
   const done = site.uploadsUnderWay.begin(body.end)
   try {
     const file = await uploads.requests.receive(caller, { folder, key, format, body, declared, answers })

@@ -14,6 +14,7 @@ import { type ContentHashing, startContentHashing } from './hashing/content-hash
 import { createIdempotency } from './idempotency.ts'
 import { createReceipts, type Receipts } from './receipts/receipts.ts'
 import { Reservations } from './reservations.ts'
+import { SenderActivity } from './resumable/empty-uploads.ts'
 import type { PartialReads } from './resumable/partial-reads.ts'
 import { createResumable } from './resumable/resumable.ts'
 import type { ResumableUploads } from './resumable/resumable-uploads.ts'
@@ -24,6 +25,7 @@ export interface UploadsPart {
   readonly requests: UploadRequests
   readonly resumable: ResumableUploads
   readonly receipts: Receipts
+  readonly senders: SenderActivity
   readonly arrivalOf: (upload: UploadId) => Promise<Arrival>
   readonly partialReads: PartialReads
   readonly jobs: readonly Job[]
@@ -89,6 +91,7 @@ export function createUploadsPart(
       report: failed('an upload that failed could not be removed'),
     }),
     resumable: resumable.uploads,
+    senders: new SenderActivity(core),
     arrivalOf: (upload) => arrivalOf(core.db, upload),
     partialReads: resumable.partialReads,
     receipts: createReceipts({ ...core, limits: config, resumable: resumable.uploads, files }),

@@ -9,7 +9,6 @@ import {
   type FileIdentifier,
   type FolderId,
   GUESTS,
-  type LinkId,
   type Sha256,
   type Slug,
   type UploadId,
@@ -125,38 +124,6 @@ const sumsOfOpen = prepared((db) =>
     .where('ended_at', 'is', null)
     .where('joined_into', 'is', null),
 )
-
-/**
- * How many unfinished uploads of the account, from one address or by one link or none, have no byte yet: at most `limit`.
- * Parts that were created with their whole do not count beside it.
- */
-export async function countEmpty(
-  db: Queryable,
-  account: AccountId,
-  of: { readonly address: string } | { readonly link: LinkId | null },
-  limit: number,
-): Promise<number> {
-  const empty = db
-    .selectFrom('uploads')
-    .select('id')
-    .where('account_id', '=', account)
-    .where('ended_at', 'is', null)
-    .where('received', '=', 0)
-    .where('joined_into', 'is', null)
-    .where('part', 'is', null)
-    .limit(limit)
-  const some =
-    'address' in of
-      ? empty.where('address', '=', of.address)
-      : of.link === null
-        ? empty.where('link_id', 'is', null)
-        : empty.where('link_id', '=', of.link)
-  const { count } = await db
-    .selectFrom(some.as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
 
 /** Adds to what is reserved for the upload, in the transaction that reserves as much of its account. */
 export async function growUploadReservation(trx: Trx, id: UploadId, bytes: number): Promise<void> {

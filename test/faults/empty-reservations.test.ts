@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GUESTS } from '../../src/domain/ids.ts'
 import { GUEST_STEP } from '../../src/uploads/reservation.ts'
-import { MOST_EMPTY_OF_ADDRESS } from '../../src/uploads/resumable/upload-reservations.ts'
+import { MOST_EMPTY_OF_ADDRESS } from '../../src/uploads/resumable/empty-uploads.ts'
 import { type Answer, api, newcomer, refusal, withHoldfast } from '../support/clients/api.ts'
 import { tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'

@@ -18,6 +18,8 @@ export interface ArchiveSource {
   sent(bytes: number): void
   /** The stream broke off because of this. */
   failed(error: unknown): void
+  /** Aborted when it has to end before all was read. */
+  readonly ended: AbortSignal
   /** Nobody reads any more, for whatever reason. */
   over(): void
 }

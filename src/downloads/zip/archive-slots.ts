@@ -1,51 +1,58 @@
-import { SECOND } from '../../domain/clock.ts'
+import { type Holder, type Holding, type SharedCeiling, Shares } from '../../core/shares.ts'
+import { type Clock, MINUTE, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 
 export interface ArchiveReader {
-  /** The address as limits count it. */
-  readonly address: string
+  readonly holder: Holder
   /** Aborted when the reader has gone or has got all of the answer. */
   readonly gone: AbortSignal
 }
 
 export interface ArchiveSlot {
+  /** Aborted with a Refusal when the archive has to end for another. */
+  readonly yielded: AbortSignal
   /** The plan is made: another may be. */
   planned(): void
+  /** Notes that bytes go out. */
+  used(): void
   /** Nobody holds the plan any more. Harmless when called again. */
   end(): void
 }
 
-/** Archives of the process and of one address, and the entries that their plans have together. */
 export interface ArchiveLimits {
-  readonly archives: number
-  readonly entries: number
-  readonly ofAddress: { readonly archives: number; readonly entries: number; readonly waiting: number }
+  /** Archives, and the entries that their plans have together. */
+  readonly held: SharedCeiling
+  readonly waiting: SharedCeiling
   /** Plans that are made at once. */
   readonly planning: number
-  readonly waiting: number
   /** Milliseconds for which somebody waits. */
   readonly patience: number
 }
 
 export const ARCHIVE_LIMITS: ArchiveLimits = {
-  archives: 256,
-  entries: 400_000,
-  ofAddress: { archives: 32, entries: 250_000, waiting: 16 },
+  held: {
+    all: { holders: 256, size: 400_000 },
+    each: { holders: 32, size: 250_000 },
+    kept: 1 / 4,
+    idleAfter: MINUTE,
+  },
+  waiting: {
+    all: { holders: 64, size: 0 },
+    each: { holders: 16, size: 0 },
+    kept: 1 / 4,
+    idleAfter: 5 * SECOND,
+  },
   planning: 2,
-  waiting: 64,
   patience: 15 * SECOND,
 }
 
 /** Seconds until it is worth another try. */
 const BUSY_RETRY = 15
-
-interface Held {
-  archives: number
-  entries: number
-}
+const BUSY = 'The server makes as many archives as it can; try again shortly'
+const WORDS = { each: BUSY, all: BUSY, retry: BUSY_RETRY }
 
 interface Waiting {
-  readonly address: string
+  readonly holder: Holder
   readonly entries: number
   readonly start: (slot: ArchiveSlot) => void
 }
@@ -57,13 +64,15 @@ interface Waiting {
  */
 export class ArchiveSlots {
   readonly #limits: ArchiveLimits
-  readonly #all: Held = { archives: 0, entries: 0 }
-  readonly #addresses = new Map<string, Held>()
+  readonly #held: Shares
+  readonly #places: Shares
   readonly #waiting = new Set<Waiting>()
   #planning = 0
 
-  constructor(limits: ArchiveLimits = ARCHIVE_LIMITS) {
+  constructor(clock: Clock, limits: ArchiveLimits = ARCHIVE_LIMITS) {
     this.#limits = limits
+    this.#held = new Shares(clock, limits.held, WORDS)
+    this.#places = new Shares(clock, limits.waiting, WORDS)
   }
 
   /**
@@ -72,97 +81,90 @@ export class ArchiveSlots {
    */
   async take(reader: ArchiveReader, entries: number): Promise<ArchiveSlot> {
     reader.gone.throwIfAborted()
-    const { address } = reader
     // One without entries is a plan too.
     const weight = Math.max(1, entries)
-    if (this.#mayStart(address, weight)) return this.#start(address, weight)
-    const { waiting, ofAddress } = this.#limits
-    const ofThis = this.#waiting.values().filter((each) => each.address === address)
-    if (this.#waiting.size >= waiting || [...ofThis].length >= ofAddress.waiting) throw busy()
-    return this.#wait(reader, weight)
+    return this.#start(reader.holder, weight) ?? this.#wait(reader, weight)
   }
 
-  #heldBy(address: string): Held {
-    return this.#addresses.get(address) ?? { archives: 0, entries: 0 }
-  }
-
-  #mayStart(address: string, entries: number): boolean {
-    return (
-      this.#planning < this.#limits.planning &&
-      fits(this.#all, entries, this.#limits) &&
-      fits(this.#heldBy(address), entries, this.#limits.ofAddress)
-    )
-  }
-
-  #add(address: string, archives: 1 | -1, entries: number): void {
-    const held = this.#heldBy(address)
-    for (const one of [this.#all, held]) {
-      one.archives += archives
-      one.entries += entries
+  /** Null when as many plans are being made as may be, or it does not fit. */
+  #start(holder: Holder, entries: number): ArchiveSlot | null {
+    if (this.#planning >= this.#limits.planning) return null
+    const ending = new AbortController()
+    let holding: Holding
+    try {
+      holding = this.#held.begin(holder, entries, () => ending.abort(tookPlace()))
+    } catch (error) {
+      if (error instanceof Refusal) return null
+      throw error
     }
-    if (held.archives === 0) this.#addresses.delete(address)
-    else this.#addresses.set(address, held)
-  }
-
-  #start(address: string, entries: number): ArchiveSlot {
-    this.#add(address, 1, entries)
     this.#planning++
     let isPlanning = true
-    let isOver = false
     const planned = () => {
       if (isPlanning) this.#planning--
       isPlanning = false
     }
     return {
+      yielded: ending.signal,
+      used: holding.used,
       planned: () => {
         planned()
         this.#startWaiting()
       },
       end: () => {
         planned()
-        if (!isOver) this.#add(address, -1, -entries)
-        isOver = true
+        holding.end()
         this.#startWaiting()
       },
     }
   }
 
-  /** Starts whoever has waited longest of those that fit. */
+  /** Starts those that fit: first whose network holds least, and of one network who has waited longest. */
   #startWaiting(): void {
-    for (const each of this.#waiting) {
+    const turns = [...this.#waiting].map((each) => ({ each, held: this.#held.around(each.holder).holders }))
+    for (const { each } of turns.toSorted((a, b) => a.held - b.held)) {
       if (this.#planning >= this.#limits.planning) return
-      if (!this.#mayStart(each.address, each.entries)) continue
+      const slot = this.#start(each.holder, each.entries)
+      if (slot === null) continue
       this.#waiting.delete(each)
-      each.start(this.#start(each.address, each.entries))
+      each.start(slot)
     }
   }
 
-  #wait({ address, gone }: ArchiveReader, entries: number): Promise<ArchiveSlot> {
+  async #wait({ holder, gone }: ArchiveReader, entries: number): Promise<ArchiveSlot> {
     const { promise, resolve, reject } = Promise.withResolvers<ArchiveSlot>()
-    const each: Waiting = { address, entries, start: resolve }
+    const each: Waiting = { holder, entries, start: resolve }
     const leave = (reason: unknown) => {
       this.#waiting.delete(each)
       reject(reason)
     }
+    const place = this.#takePlace(holder, () => leave(busy()))
     const timer = setTimeout(() => leave(busy()), this.#limits.patience)
     const left = () => leave(gone.reason)
     gone.addEventListener('abort', left, { once: true })
     this.#waiting.add(each)
-    return promise.finally(() => {
+    try {
+      return await promise
+    } finally {
+      place.end()
       clearTimeout(timer)
       gone.removeEventListener('abort', left)
-    })
+    }
+  }
+
+  #takePlace(holder: Holder, yielded: () => void): Holding {
+    try {
+      return this.#places.begin(holder, 0, yielded)
+    } catch (error) {
+      throw error instanceof Refusal ? busy() : error
+    }
   }
 }
 
-function fits(held: Held, entries: number, most: Pick<ArchiveLimits, 'archives' | 'entries'>): boolean {
-  return held.archives < most.archives && (held.entries === 0 || held.entries + entries <= most.entries)
+function busy(): Refusal {
+  return new Refusal('SERVER_BUSY', BUSY, BUSY_RETRY)
 }
 
-function busy(): Refusal {
-  return new Refusal(
-    'SERVER_BUSY',
-    'The server makes as many archives as it can; try again shortly',
-    BUSY_RETRY,
-  )
+function tookPlace(): Refusal {
+  const message = 'The archive was read so slowly that others took its place; try again shortly'
+  return new Refusal('SERVER_BUSY', message, BUSY_RETRY)
 }

@@ -14,9 +14,22 @@ export function archiveStream(
   source: ArchiveSource,
 ): ReadableStream<Uint8Array> {
   const filler = new ArchiveFiller(segments, source)
+  const fail = (error: unknown) => {
+    if (filler.isCancelled()) return
+    filler.cancel()
+    source.over()
+    source.failed(error)
+  }
   return new ReadableStream({
     type: 'bytes',
     autoAllocateChunkSize: CHUNK,
+    start(controller) {
+      const end = () => {
+        fail(source.ended.reason)
+        controller.error(source.ended.reason)
+      }
+      source.ended.addEventListener('abort', end, { once: true })
+    },
     async pull(controller) {
       const request = controller.byobRequest
       const view = request?.view
@@ -33,9 +46,7 @@ export function archiveStream(
         request.respond(filled)
       } catch (error) {
         if (filler.isCancelled()) return
-        filler.cancel()
-        source.over()
-        source.failed(error)
+        fail(error)
         throw error
       }
     },

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { accountAsHolder, holderOf } from '../../core/shares.ts'
 import type { FilesPart } from '../../files/files.part.ts'
 import type { Usage } from '../../files/use-counters.ts'
 import { partToSend } from '../../server/answers/part-to-send.ts'
@@ -20,8 +21,8 @@ export const archiveAnswers: Documentation['answers'] = {
 }
 
 /** Who waits for an archive and reads it. */
-export function archiveReader({ bucket, request }: Call): ArchiveReader {
-  return { address: bucket, gone: request.signal }
+export function archiveReader(call: Call): ArchiveReader {
+  return { holder: holderOf(call), gone: call.request.signal }
 }
 
 /** The name of an archive that is not of one folder. */
@@ -94,8 +95,9 @@ export const getArchiveEndpoint = endpoint({
     { downloads, files, sharing }: { downloads: DownloadsPart; files: FilesPart; sharing: SharingPart },
   ) {
     const { requester, selection } = downloads.archiveTokens.read(call.params.token ?? '')
+    const account = (requester.reach ?? requester.signed)?.account
     const archive = await downloads.archives.selection(
-      archiveReader(call),
+      { ...archiveReader(call), ...(account === undefined ? {} : { holder: accountAsHolder(account) }) },
       await sharing.access.signed(requester, null),
       selection,
     )

@@ -14,7 +14,7 @@ import type { SuspectQueue } from '../content.ts'
 import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder } from './archive.rows.ts'
 import { ArchiveContents } from './archive-contents.ts'
 import { type ArchivePlan, type PlanBuilder, planBuilder } from './archive-plan.ts'
-import { type ArchiveReader, ArchiveSlots } from './archive-slots.ts'
+import type { ArchiveReader, ArchiveSlot, ArchiveSlots } from './archive-slots.ts'
 import { archiveStream } from './archive-stream.ts'
 import { planTree } from './archive-walk.ts'
 import { ZIP_TOP } from './zip-entries.ts'
@@ -63,7 +63,7 @@ export class Archives {
     blobs: BlobStore,
     access: AccessControl,
     { copies, suspects }: { copies: SecondCopies; suspects: SuspectQueue },
-    slots: ArchiveSlots = new ArchiveSlots(),
+    slots: ArchiveSlots,
   ) {
     this.#db = db
     this.#access = access
@@ -133,12 +133,13 @@ export class Archives {
     try {
       const plan = planBuilder()
       await make(plan)
+      slot.yielded.throwIfAborted()
       const finished = plan.finish()
       const over = () => {
         slot.end()
         finished.free()
       }
-      const archive = this.#archiveOf(finished, over)
+      const archive = this.#archiveOf(finished, slot, over)
       reader.gone.addEventListener('abort', over, { once: true })
       reader.gone.throwIfAborted()
       slot.planned()
@@ -149,7 +150,7 @@ export class Archives {
     }
   }
 
-  #archiveOf({ layout, etag, file, note }: ArchivePlan, over: () => void): Archive {
+  #archiveOf({ layout, etag, file, note }: ArchivePlan, slot: ArchiveSlot, over: () => void): Archive {
     const contents = this.#contents
     return {
       size: layout.size,
@@ -168,7 +169,11 @@ export class Archives {
             if (begun !== null) watch.began(begun.id)
           },
           failed: watch.failed,
-          sent: watch.sent.add,
+          sent(bytes) {
+            slot.used()
+            watch.sent.add(bytes)
+          },
+          ended: slot.yielded,
           over() {
             watch.sent.over()
             over()

@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { folderFilesAnswer } from '../../contract/folders.ts'
-import { type AccountId, parseFolderPlace } from '../../domain/ids.ts'
+import { holderOf } from '../../core/shares.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { parseFolderPlace } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import { identifierParameter, paginationOf } from '../../server/requests/fields.ts'
@@ -20,7 +22,7 @@ export const listFolderFilesEndpoint = keyedEndpoint({
   async handle({ call, caller, params, query }, { files }: { files: FilesPart }) {
     const folder = parseFolderPlace(params.identifier)
     if (query.page === undefined && query.per_page === undefined) {
-      return streamed(call, caller.account, await files.walk(caller, folder))
+      return streamed(call, await files.walk(caller, folder))
     }
     const which = listed(query)
     const found = await files.list(caller, { ...which, folder })
@@ -38,9 +40,17 @@ const CHUNK = 64 * 1024
  * The answer in constant memory, however many files there are. Throws Refusal RATE_LIMITED or SERVER_BUSY when too many are
  * under way.
  */
-function streamed({ site, request }: Call, account: AccountId, files: AsyncIterable<ListedFile>): Response {
+function streamed(call: Call, files: AsyncIterable<ListedFile>): Response {
+  const { site, request } = call
+  let isYielded = false
   // What HEAD asks for is never read, and so never over.
-  const end = request.method === 'HEAD' ? () => {} : site.wholeListings.begin(String(account))
+  const holding =
+    request.method === 'HEAD'
+      ? null
+      : site.wholeListings.begin(holderOf(call), 0, () => {
+          isYielded = true
+        })
+  const end = () => holding?.end()
   request.signal.addEventListener('abort', end, { once: true })
 
   async function* json(): AsyncGenerator<Uint8Array> {
@@ -60,6 +70,9 @@ function streamed({ site, request }: Call, account: AccountId, files: AsyncItera
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
+        if (isYielded)
+          throw new Refusal('SERVER_BUSY', 'The list was read so slowly that others took its place')
+        holding?.used()
         const { done, value } = await chunks.next()
         if (!done) return controller.enqueue(value)
         end()

@@ -75,7 +75,7 @@ export const settingDescriptionsDe: Translations = {
     'Der Server, dem Mails übergeben werden. Ohne ihn werden keine gesendet, und alles andere geht.',
   HOLDFAST_MAIL_FROM: 'Von wem Mails sind.',
   HOLDFAST_UPLOAD_EXPIRES:
-    'Stunden ohne ein Byte, nach denen ein unfertiger fortsetzbarer Upload aufgegeben wird.',
+    'Stunden ohne ein Byte, nach denen ein unfertiger fortsetzbarer Upload aufgegeben wird; einer, von dem noch kein Byte kam, wartet eine Stunde.',
   HOLDFAST_GUEST_UPLOADS: 'Ob alle ohne Konto hochladen dürfen.',
   HOLDFAST_GUEST_RATE_LIMIT: 'Uploads, die Gäste von einer Adresse in einer Stunde machen dürfen.',
   HOLDFAST_GUEST_HOURLY_SIZE: 'Wie viel Gäste von einer Adresse in einer Stunde hochladen dürfen.',

@@ -1,3 +1,5 @@
+import type { Caller } from '../../core/callers.ts'
+import { holderOf } from '../../core/shares.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import type { SmallBodies, SmallBody } from './small-bodies.ts'
@@ -6,6 +8,7 @@ import type { SmallBodies, SmallBody } from './small-bodies.ts'
 export interface BodyCall {
   readonly request: Request
   readonly bucket: string
+  readonly caller: Caller | null
   /** Maximum bytes of the body. */
   readonly bodyLimit: number
   /** Additional headers of the response. */
@@ -73,7 +76,7 @@ async function readBytes(call: BodyCall): Promise<Uint8Array<ArrayBuffer>> {
   let length = 0
   let reading: SmallBody | null = null
   try {
-    reading = site.smallBodies.begin(request.body, call.bucket)
+    reading = site.smallBodies.begin(request.body, holderOf(call))
     for (;;) {
       const chunk = await reading.next()
       if (chunk === null) return Buffer.concat(chunks)

@@ -24,7 +24,7 @@ export async function awaitedParts(db: Queryable, final: UploadRow): Promise<Upl
 }
 
 /** The upload that the part was created with, if it waits for its parts; null where it was created by itself. */
-export async function finalOf(db: Database, part: UploadRow): Promise<UploadRow | null> {
+export async function finalOf(db: Queryable, part: UploadRow): Promise<UploadRow | null> {
   if (part.part === null) return null
   const final = await finalBefore(db, part)
   if (final === undefined) return null
@@ -38,7 +38,7 @@ export async function partsLeft(db: Queryable, final: UploadRow): Promise<Upload
 }
 
 /** The upload with what its parts have received while it waits for them, and when the last of it came. */
-export async function withPartsReceived(db: Database, upload: UploadRow): Promise<UploadRow> {
+export async function withPartsReceived(db: Queryable, upload: UploadRow): Promise<UploadRow> {
   if (!awaitsParts(upload)) return upload
   const parts = await partsLeft(db, upload)
   return {

@@ -18,6 +18,7 @@ import { AppendHandler } from './append-handler.ts'
 import { AppendLeases } from './append-leases.ts'
 import { BytesBeforeOffset } from './bytes-before.ts'
 import { Concatenation } from './concatenation.ts'
+import { EMPTY_LASTS } from './empty-uploads.ts'
 import { Finishing } from './finishing.ts'
 import { createOwnUploadNames } from './own-upload-names.ts'
 import { PartialReads } from './partial-reads.ts'
@@ -65,6 +66,7 @@ export function createResumable(parts: {
   const { clock, outages, limits } = parts
   const { maxFileSize, maxFolderDepth } = limits
   const aging = outages.aging(limits.uploadExpires * HOUR)
+  const emptyAging = outages.aging(EMPTY_LASTS)
   const leases = new AppendLeases(parts)
   const finishing = new Finishing({ ...parts, leases, concatenation: new Concatenation(parts) })
   const reservations = new UploadReservations(parts)
@@ -72,7 +74,7 @@ export function createResumable(parts: {
   const partialReads = new PartialReads({ ...parts, leases })
   const uploads = new ResumableUploads({
     ...parts,
-    lookup: new UploadLookup({ ...parts, ownNames: createOwnUploadNames(parts.signing), aging }),
+    lookup: new UploadLookup({ ...parts, ownNames: createOwnUploadNames(parts.signing), aging, emptyAging }),
     creation: new UploadCreation({ ...parts, reservations, maxFileSize, maxFolderDepth }),
     leases,
     appendHandler: new AppendHandler({ ...parts, hashes, finishing, reservations, maxFileSize }),
@@ -81,6 +83,6 @@ export function createResumable(parts: {
     before: new BytesBeforeOffset({ ...parts, partialReads }),
     maxFileSize,
   })
-  const expiry = new UploadExpiry({ db: parts.db, clock, outages, aging, report: parts.report })
+  const expiry = new UploadExpiry({ db: parts.db, clock, outages, aging, emptyAging, report: parts.report })
   return { uploads, leases, finishing, expiry, partialReads }
 }

@@ -34,14 +34,16 @@ export async function appendToUpload(
 /** Hands the body to the upload, and deals with what a refusal leaves of it. */
 export async function takeChunk(
   call: Call,
-  { resumable }: UploadsPart,
+  { resumable, senders }: UploadsPart,
   caller: Caller,
   name: string,
   { offset, size }: { readonly offset: number; readonly size: number | null },
 ): Promise<ResumableUpload> {
   const checksum = expectedChecksum(call.request)
   const length = declaredLength(call.request)
-  const source = minimumRateBody(call.request.body ?? emptyBody(), call.site.clock)
+  const source = minimumRateBody(call.request.body ?? emptyBody(), call.site.clock, () =>
+    senders.came(caller),
+  )
   const done = call.site.uploadsUnderWay.begin(source.end)
   try {
     return await resumable.append(caller, name, {

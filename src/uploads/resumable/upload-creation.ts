@@ -16,9 +16,10 @@ import type { Contributions } from '../contributions.ts'
 import { UPLOADS_PATH } from '../paths.ts'
 import { assertFileSize } from '../size-limit.ts'
 import { type NewUploadRow, type UploadRow, uploadByToken } from '../uploads.rows.ts'
+import { originOf } from './empty-uploads.ts'
 import { type ContentInParts, declaredUploadSize, type FinalContent, type NewUpload } from './new-upload.ts'
 import { areWhole, claimParts, sizeOfParts } from './part-claims.ts'
-import { guestAddress, type UploadReservations } from './upload-reservations.ts'
+import type { UploadReservations } from './upload-reservations.ts'
 import { repeatableToken, tokensInParts } from './upload-tokens.ts'
 
 /** A row to be inserted. */
@@ -163,7 +164,7 @@ export class UploadCreation {
         received: 0,
         created_at: now,
         used_at: now,
-        address: caller.kind === 'account' ? null : guestAddress(signing, caller.bucket),
+        ...originOf(signing, caller),
         ...(caller.kind === 'contributor' ? { link_id: caller.link } : {}),
       }
       const row = ({ token, ...wanted }: WantedRow) => ({

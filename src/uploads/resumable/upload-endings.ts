@@ -23,9 +23,13 @@ export async function abandonUpload(
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
     await lockAccount(trx, upload.account_id)
-    const end: UploadEnd = { ended_at: now, state: 'failed', failure }
-    await endWithParts(trx, upload, end)
+    await abandonIn(trx, upload, failure, now)
   })
+}
+
+/** The same in a transaction, under the account's lock. */
+export function abandonIn(trx: Trx, upload: UploadRow, failure: string, now: number): Promise<void> {
+  return endWithParts(trx, upload, { ended_at: now, state: 'failed', failure })
 }
 
 /** Ends the uploads that come by a link, so that the storage reserved for them is free at once. */

@@ -6,6 +6,8 @@ import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { awaitsParts, keepPartsInUse, withPartsReceived } from './awaited-parts.ts'
+import { waitingEmpty } from './empty-uploads.rows.ts'
+import { isEmpty } from './empty-uploads.ts'
 import { joinedIfWhole } from './part-claims.ts'
 import { abandonUpload } from './upload-endings.ts'
 import { awaitingUploads, dropEndedUploads, noteUse, unusedUploads } from './upload-ends.rows.ts'
@@ -19,6 +21,8 @@ export interface UploadExpiryParts {
   /** Times without the service do not count, as nobody could go on. */
   readonly outages: Pick<Outages, 'settle'>
   readonly aging: Aging
+  /** Of uploads without a byte. */
+  readonly emptyAging: Aging
   /** Told of an upload that cannot be given up; it keeps no other from that. */
   readonly report: (error: unknown) => void
 }
@@ -32,27 +36,45 @@ export class UploadExpiry {
   }
 
   /**
-   * Joins what has waited for its parts and has them, keeps the parts of the others as long as bytes come to one, gives up what had no byte for too long, and forgets what has ended
+   * Joins what has waited for its parts and has them, keeps the parts of the others as long as bytes come to one, gives up what had no byte for too long, or never any, and forgets what has ended
    * that long ago.
    */
   async run(mayGoOn: () => boolean = always): Promise<void> {
-    const { db, outages, aging, report } = this.#parts
+    const { db, outages, aging } = this.#parts
     await this.#join(mayGoOn)
     const now = await outages.settle()
     // Over is what ends now, too.
     const cutoff = aging.cutoff(now + 1) - 1
+    await this.#each(unusedUploads, cutoff, mayGoOn, (upload) => this.#giveUp(upload, cutoff))
+    const emptyCutoff = this.#parts.emptyAging.cutoff(now + 1) - 1
+    await this.#each(waitingEmpty, emptyCutoff, mayGoOn, (upload) => this.#giveUpEmpty(upload))
+    while (mayGoOn() && (await dropEndedUploads(db, cutoff, STEP)) === STEP) await yieldToEventLoop()
+  }
+
+  /** Does the work for each upload that has waited since `cutoff`; of one that fails it tells, and goes on. */
+  async #each(
+    uploads: typeof unusedUploads,
+    cutoff: number,
+    mayGoOn: () => boolean,
+    work: (upload: UploadRow) => Promise<void>,
+  ): Promise<void> {
+    const { db, report } = this.#parts
     let last: UploadRow | null = null
     while (mayGoOn()) {
-      const uploads: UploadRow[] = await unusedUploads(db, cutoff, last, STEP)
-      for (const upload of uploads) {
+      const some: UploadRow[] = await uploads(db, cutoff, last, STEP)
+      for (const upload of some) {
         if (!mayGoOn()) return
-        await this.#giveUp(upload, cutoff).catch((error) => reportOne(error, report))
+        await work(upload).catch((error) => reportOne(error, report))
         last = upload
       }
-      if (uploads.length < STEP) break
+      if (some.length < STEP) return
       await yieldToEventLoop()
     }
-    while (mayGoOn() && (await dropEndedUploads(db, cutoff, STEP)) === STEP) await yieldToEventLoop()
+  }
+
+  async #giveUpEmpty(upload: UploadRow): Promise<void> {
+    const { db, clock } = this.#parts
+    if (await isEmpty(db, upload)) await abandonUpload(db, upload, 'expired', clock.now())
   }
 
   /** The last look at a final upload may have come before the last byte of its parts. */

@@ -34,6 +34,8 @@ export interface UploadLookupParts {
   readonly clock: Clock
   readonly outages: Pick<Outages, 'settle'>
   readonly aging: Aging
+  /** Of uploads without a byte. */
+  readonly emptyAging: Aging
 }
 
 /** Finds resumable uploads for those who may have them. */
@@ -138,12 +140,15 @@ export class UploadLookup {
   }
 
   /** When an upload that gets no more bytes is given up. */
-  expiresAt({ used_at }: Pick<UploadRow, 'used_at'>): number {
-    return this.#parts.aging.endOf(used_at)
+  expiresAt({ used_at, received, state }: Pick<UploadRow, 'used_at' | 'received' | 'state'>): number {
+    const { aging, emptyAging } = this.#parts
+    const end = aging.endOf(used_at)
+    return received === 0 && state === 'uploading' ? Math.min(end, emptyAging.endOf(used_at)) : end
   }
 
   #hasExpired(upload: UploadRow, now: number): boolean {
-    return upload.state === 'uploading' && this.expiresAt(upload) <= now
+    // One without a byte is over once it was given up: bytes of its sender may have come meanwhile.
+    return upload.state === 'uploading' && this.#parts.aging.endOf(upload.used_at) <= now
   }
 
   /** By the name for owners only an account's uploads are found, by whoever may end them anyway. */

@@ -71,7 +71,7 @@ const NEARBY = 1000
 
 /** The open upload that waits for its parts and was created last before this part: with it, or with none. */
 export function finalBefore(
-  db: Database,
+  db: Queryable,
   { id, account_id }: Pick<UploadRow, 'id' | 'account_id'>,
 ): Promise<UploadRow | undefined> {
   return db

@@ -4,8 +4,8 @@ import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import { Refusal } from '../../domain/errors.ts'
-import { type AccountId, GUESTS, type LinkId } from '../../domain/ids.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { type AccountId, GUESTS } from '../../domain/ids.ts'
 import type { Contributions } from '../contributions.ts'
 import { guestBudget } from '../guest-budget.ts'
 import { uploadInterrupted } from '../interrupted.ts'
@@ -13,7 +13,6 @@ import { Reservation } from '../reservation.ts'
 import type { ReservationLimits, Reservations } from '../reservations.ts'
 import { reserveInAccount } from '../storage-limits.ts'
 import {
-  countEmpty,
   growUploadReservation,
   insertUpload,
   type NewUploadRow,
@@ -21,6 +20,7 @@ import {
   uploadById,
 } from '../uploads.rows.ts'
 import { declareSize } from './append-leases.rows.ts'
+import { makeRoomForEmpty } from './empty-uploads.ts'
 
 export interface UploadReservationParts {
   readonly db: Database
@@ -28,6 +28,7 @@ export interface UploadReservationParts {
   readonly reservations: Reservations
   readonly limits: ReservationLimits & { readonly maxFileSize: number }
   readonly signing: Signing
+  readonly clock: Clock
   readonly contributions: Contributions
 }
 
@@ -56,7 +57,7 @@ export class UploadReservations {
     size: number,
     newRows: (trx: Trx) => Promise<readonly [NewUploadRow, ...NewUploadRow[]]>,
   ): Promise<UploadRow> {
-    const { reservations, signing } = this.#parts
+    const { reservations } = this.#parts
     const account = ownerOf(caller)
     // Whoever has no account of their own could hold the storage of others by asking for it.
     const isStranger = caller.kind !== 'account'
@@ -64,9 +65,7 @@ export class UploadReservations {
     // What could never fit is refused before anything is sent.
     if (isStranger) await reservations.check(caller, size)
     return this.#reserving(caller, account, bytes, async (trx) => {
-      const address = caller.kind === 'account' ? null : guestAddress(signing, caller.bucket)
-      const link = caller.kind === 'contributor' ? caller.link : null
-      await assertFewEmpty(trx, account, { address, link })
+      await makeRoomForEmpty(trx, this.#parts, caller)
       const [first, ...others] = await newRows(trx)
       await reserveInAccount(trx, account, bytes, this.#parts.limits)
       // The parts of a final upload have its reservation.
@@ -139,31 +138,4 @@ export class UploadReservations {
     await reserveInAccount(trx, account_id, bytes, this.#parts.limits)
     await growUploadReservation(trx, id, bytes)
   }
-}
-
-/** Uploads of one account, by one link, or of all guests together, and of one guest's address, that may wait for their first byte. */
-export const MOST_EMPTY = 10_000
-export const MOST_EMPTY_OF_ADDRESS = 100
-
-/** Seconds until it is worth trying again: most that wait get their bytes, or are ended, within that. */
-const EMPTY_RETRY = 600
-
-/** A row costs little, but a sender may ask for any number of them. Those by a link keep no others of its owner's out. */
-async function assertFewEmpty(
-  trx: Trx,
-  account: AccountId,
-  { address, link }: { readonly address: string | null; readonly link: LinkId | null },
-): Promise<void> {
-  const isTooMany =
-    (address !== null &&
-      (await countEmpty(trx, account, { address }, MOST_EMPTY_OF_ADDRESS)) === MOST_EMPTY_OF_ADDRESS) ||
-    (await countEmpty(trx, account, { link }, MOST_EMPTY)) === MOST_EMPTY
-  if (!isTooMany) return
-  const message = 'Too many uploads were started of which nothing has come; send their bytes, or end them'
-  throw new Refusal('RATE_LIMITED', message, EMPTY_RETRY)
-}
-
-/** A hash of a guest's address, which recognizes uploads from the same one and tells nothing else. */
-export function guestAddress(signing: Signing, bucket: string): string {
-  return signing.tag('guest address', bucket)
 }

@@ -1,6 +1,7 @@
 /** Zip plans: how many there may be, how long they are held, and what a selection of folders inside each other costs. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { systemClock } from '../../../src/domain/clock.ts'
 import { Refusal } from '../../../src/domain/errors.ts'
 import {
   ARCHIVE_LIMITS,
@@ -15,20 +16,21 @@ import { openRaw, type RawConnection } from '../../support/network/raw-connectio
 import { atNode, startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 
 const LIMITS: ArchiveLimits = {
-  archives: 4,
-  entries: 100,
-  ofAddress: { archives: 3, entries: 60, waiting: 2 },
+  held: { all: { holders: 4, size: 100 }, each: { holders: 3, size: 60 }, kept: 0, idleAfter: 60_000 },
+  waiting: { all: { holders: 3, size: 0 }, each: { holders: 2, size: 0 }, kept: 0, idleAfter: 60_000 },
   planning: 2,
-  waiting: 3,
   patience: 50,
 }
 
-const reader = (address: string, gone = new AbortController().signal) => ({ address, gone })
+const reader = (address: string, gone = new AbortController().signal) => ({
+  holder: { networks: [address], isKnown: false },
+  gone,
+})
 const busy = { code: 'SERVER_BUSY', retryAfter: expect.any(Number) }
 
 describe('slots for zip plans', () => {
   test('hold their entries until they end, for the process and for each address', async () => {
-    const slots = new ArchiveSlots(LIMITS)
+    const slots = new ArchiveSlots(systemClock, LIMITS)
     const take = async (address: string, entries: number): Promise<ArchiveSlot> => {
       const slot = await slots.take(reader(address), entries)
       slot.planned()
@@ -43,12 +45,13 @@ describe('slots for zip plans', () => {
     await take('c', 20)
     await take('a', 20)
     // Each of these is small, and still one of a number.
-    await take('a', 0)
-    await expect(take('d', 0)).rejects.toMatchObject(busy)
+    const last = await take('a', 0)
+    await expect(take('a', 0)).rejects.toMatchObject(busy)
+    expect(last.yielded.aborted).toBe(false)
   })
 
   test('fit to the last entry, and one without any weighs as one', async () => {
-    const slots = new ArchiveSlots(LIMITS)
+    const slots = new ArchiveSlots(systemClock, LIMITS)
     const take = async (address: string, entries: number) =>
       (await slots.take(reader(address), entries)).planned()
     await take('a', 60)
@@ -58,7 +61,7 @@ describe('slots for zip plans', () => {
   })
 
   test('are planned so many at a time, whatever is said twice of those before', async () => {
-    const slots = new ArchiveSlots(LIMITS)
+    const slots = new ArchiveSlots(systemClock, LIMITS)
     const first = await slots.take(reader('a'), 1)
     first.planned()
     first.planned()
@@ -68,7 +71,7 @@ describe('slots for zip plans', () => {
   })
 
   test('are given to who waits, as plans are made and ended', async () => {
-    const slots = new ArchiveSlots({ ...LIMITS, patience: 20_000 })
+    const slots = new ArchiveSlots(systemClock, { ...LIMITS, patience: 20_000 })
     const [one, two] = [await slots.take(reader('a'), 1), await slots.take(reader('b'), 1)]
     const third = slots.take(reader('c'), 90)
     one.planned()
@@ -79,24 +82,27 @@ describe('slots for zip plans', () => {
     await fourth
   })
 
-  test('are waited for by a few, and whoever leaves waits no more', async () => {
-    const slots = new ArchiveSlots({ ...LIMITS, planning: 1, patience: 20_000 })
+  test('are waited for by a few, of one address or network at most its share, and whoever leaves waits no more', async () => {
+    const slots = new ArchiveSlots(systemClock, { ...LIMITS, planning: 1, patience: 20_000 })
     const first = await slots.take(reader('a'), 1)
     const leaving = new AbortController()
     const gone = slots.take(reader('b', leaving.signal), 1)
     const second = slots.take(reader('b'), 1)
     await expect(slots.take(reader('b'), 1)).rejects.toBeInstanceOf(Refusal)
     const third = slots.take(reader('c'), 1)
-    await expect(slots.take(reader('d'), 1)).rejects.toMatchObject(busy)
     leaving.abort()
     await expect(gone).rejects.toMatchObject({ name: 'AbortError' })
+    const another = slots.take(reader('b'), 1)
+    const fourth = slots.take(reader('d'), 1)
+    await expect(second).rejects.toMatchObject(busy)
     first.end()
-    ;(await second).end()
     ;(await third).end()
+    ;(await another).end()
+    ;(await fourth).end()
   })
 
   test('let a plan that is larger than all there is be made by itself', async () => {
-    const slots = new ArchiveSlots(LIMITS)
+    const slots = new ArchiveSlots(systemClock, LIMITS)
     const huge = await slots.take(reader('a'), 1_000_000)
     huge.planned()
     await expect(slots.take(reader('b'), 1)).rejects.toMatchObject(busy)
@@ -124,7 +130,7 @@ describe('zip plans of a server', () => {
     })
 
   test('end with their answers: there may be any number one after another', async () => {
-    const more = ARCHIVE_LIMITS.ofAddress.archives + 8
+    const more = ARCHIVE_LIMITS.held.each.holders + 8
     for (let count = 0; count < more; count++) expect((await zip('HEAD')).status).toBe(200)
     for (let count = 0; count < more; count++) {
       const headers = {
@@ -141,7 +147,7 @@ describe('zip plans of a server', () => {
     const node = atNode(holdfast).url
     const request = `GET /f/${folder}?download=zip HTTP/1.1\r\nHost: ${new URL(node).host}\r\nX-Forwarded-For: 203.0.113.2\r\n\r\n`
     const idle: RawConnection[] = []
-    for (let count = 0; count < ARCHIVE_LIMITS.ofAddress.archives; count++) {
+    for (let count = 0; count < ARCHIVE_LIMITS.held.each.holders; count++) {
       const connection = await openRaw(node, { readsLate: true })
       // A slot comes after those before it: this one's plan is made when the next is answered.
       if (count > 0) expect((await zip('HEAD', '203.0.113.2')).status).toBe(200)
@@ -149,7 +155,7 @@ describe('zip plans of a server', () => {
       idle.push(connection)
     }
     // More than wait for a slot, so that some are refused at once.
-    const asked = Array.from({ length: ARCHIVE_LIMITS.ofAddress.waiting + 8 }, () =>
+    const asked = Array.from({ length: ARCHIVE_LIMITS.waiting.each.holders + 8 }, () =>
       zip('HEAD', '203.0.113.2'),
     )
     const refused = await Promise.any(

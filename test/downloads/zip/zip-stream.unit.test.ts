@@ -63,6 +63,7 @@ function watched({
       began: (entry) => found.began.push(entry),
       failed: (error) => found.failures.push(error),
       sent() {},
+      ended: new AbortController().signal,
       over() {},
     },
   }

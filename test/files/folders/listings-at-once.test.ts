@@ -1,26 +1,11 @@
 import { expect, test } from 'bun:test'
-import { createConcurrencyLimit } from '../../../src/server/answers/concurrency-limit.ts'
-import { MOST_LISTINGS_OF_ACCOUNT } from '../../../src/server/server.ts'
+import { LISTINGS } from '../../../src/server/server.ts'
 import { newcomer, withHoldfast } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openRaw } from '../../support/network/raw-connection.ts'
 
 const LISTING = '/api/v1/folder/root/files'
-
-test('what runs at once ends for one subject, and for all together, and is free again after', () => {
-  const limit = createConcurrencyLimit(3, 2)
-  const first = limit.begin('a')
-  const second = limit.begin('a')
-  expect(() => limit.begin('a')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED', retryAfter: 5 }))
-  limit.begin('b')
-  expect(() => limit.begin('c')).toThrow(expect.objectContaining({ code: 'SERVER_BUSY', retryAfter: 5 }))
-  first()
-  first()
-  limit.begin('c')
-  expect(() => limit.begin('d')).toThrow(expect.objectContaining({ code: 'SERVER_BUSY' }))
-  second()
-  limit.begin('a')
-})
+const MOST_LISTINGS_OF_ACCOUNT = LISTINGS.each.holders
 
 test('folders listed whole leave nothing behind, read to the end, broken off or asked for by HEAD', () =>
   withHoldfast({}, async (holdfast) => {

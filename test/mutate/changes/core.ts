@@ -13,7 +13,22 @@ const jobs = {
 const nodes = { tests: ['test/core/nodes/nodes.contract.test.ts'], named: 'nodes on SQLite|a node alone' }
 const outages = { tests: ['test/core/outages.contract.test.ts'], named: 'SQLite' }
 
+const shares = { tests: ['test/core/shares.unit.test.ts'], named: '' }
+
 export const core: readonly Change[] = [
+  ...changesIn('src/core/shares.ts', shares, [
+    ['holders + more.holders > most.holders', 'holders + more.holders >= most.holders'],
+    ['size + more.size > most.size', 'size + more.size >= most.size'],
+    ['if (isOver) return\n      isOver = true', 'isOver = true'],
+    ['holder.isKnown ? null :', ''],
+    ['held.usedAt < last.usedAt', 'held.usedAt > last.usedAt'],
+    ['anyway ? Number.POSITIVE_INFINITY :', ''],
+  ]),
+  ...changesIn('src/domain/networks.ts', shares, [
+    ['& 0xff00', '& 0xffff'],
+    ['holders > 1) }', 'holders > 0) }'],
+    ['(own?.[by] ?? 0) + needed', '(own?.[by] ?? 0)'],
+  ]),
   ...changesIn('src/core/rate-limits/pending-takes.ts', sharedWindows, [
     ['const mayFit = amount <= room', 'const mayFit = amount < room'],
     ['if (fits) left -= amount', 'if (fits) left -= 1'],

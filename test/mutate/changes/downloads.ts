@@ -74,14 +74,8 @@ export const downloads: readonly Change[] = [
     [".replace(DEVICE, '$&_')", ''],
   ]),
   ...changesIn('src/downloads/zip/archive-slots.ts', slots, [
-    ['held.entries + entries <= most.entries', 'held.entries + entries < most.entries'],
-    ['(held.entries === 0 || held.entries', '(held.entries'],
-    ['held.archives < most.archives', 'held.archives <= most.archives'],
-    ['this.#planning < this.#limits.planning &&', ''],
-    ['if (!isOver) this.#add(address, -1, -entries)', 'this.#add(address, -1, -entries)'],
     ['if (isPlanning) this.#planning--', 'this.#planning--'],
-    ['this.#waiting.size >= waiting ||', ''],
-    ['length >= ofAddress.waiting', 'length > ofAddress.waiting'],
+    ['this.#planning >= this.#limits.planning) return null', 'false) return null'],
     ['Math.max(1, entries)', 'entries'],
   ]),
 ]

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { OF_ADDRESS } from '../../../src/server/requests/small-bodies.ts'
+import { SMALL_BODIES } from '../../../src/server/requests/small-bodies.ts'
 import { api, refusal } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openRaw, type RawConnection, type RawReply } from '../../support/network/raw-connection.ts'
@@ -48,7 +48,7 @@ describe('slow forms', () => {
 
   test('are held for one address up to a number, and other requests are answered meanwhile', async () => {
     const [[, head]] = bodies()
-    const held = await Promise.all(Array.from({ length: OF_ADDRESS.bodies }, () => begin(head)))
+    const held = await Promise.all(Array.from({ length: SMALL_BODIES.each.holders }, () => begin(head)))
     let answer: RawReply | null = null
     await eventually('one more is refused', async () => {
       const more = await begin(head)
