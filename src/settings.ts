@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { parseSender } from './domain/mail-address.ts'
 import { isPostgresAddress } from './domain/postgres-address.ts'
 import { parseSize } from './domain/sizes.ts'
+import { wholeNumber } from './domain/whole-number.ts'
 
 /** One variable of the environment: what people may write there and what the program makes of it. */
 export interface Setting<T> {
@@ -385,7 +386,8 @@ export const settings = {
   uploadExpires: {
     variable: 'HOLDFAST_UPLOAD_EXPIRES',
     default: '24',
-    description: 'Hours without a byte after which an unfinished resumable upload is given up; one of which no byte has come waits for one hour.',
+    description:
+      'Hours without a byte after which an unfinished resumable upload is given up; one of which no byte has come waits for one hour.',
     ...whole(1, 8760),
   },
   guestUploads: {
@@ -528,7 +530,7 @@ function whole(least: number, most: number): Reading<number> {
   return {
     allowed: `a whole number from ${least} to ${most}`,
     read: (text) => {
-      const value = /^\d{1,15}$/.test(text) ? Number(text) : -1
+      const value = wholeNumber(text) ?? -1
       return value >= least && value <= most ? value : undefined
     },
   }

@@ -1,4 +1,5 @@
 import { type BlobKey, isBlobKey, type Sha256 } from '../domain/ids.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 import type { StoreRetryPolicy } from './retries.ts'
 import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
@@ -74,7 +75,7 @@ export async function objectSize(client: S3Client, object: string): Promise<numb
   try {
     const { headers } = await client.send({ method: 'GET', object, headers: { Range: 'bytes=0-0' } })
     const [, total] = /\/(\d+)$/.exec(headers.get('Content-Range') ?? '') ?? []
-    return total === undefined ? lengthOf(headers) : Number(total)
+    return wholeNumber(total) ?? lengthOf(headers)
   } catch (error) {
     if (isNoSuchKey(error)) return null
     throw error
@@ -141,7 +142,7 @@ function isEncrypted(headers: Headers): boolean {
 }
 
 function lengthOf(headers: Headers): number {
-  const length = headers.get('Content-Length')
+  const length = wholeNumber(headers.get('Content-Length'))
   if (length === null) throw new S3Failure(200, '', 'the store does not tell the length of an object')
-  return Number(length)
+  return length
 }

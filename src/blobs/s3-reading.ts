@@ -1,4 +1,5 @@
 import type { BlobKey } from '../domain/ids.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 import { assertSize, type BlobBody, type BlobChunks, BlobMissing, streamOf } from './blob-store.ts'
 import type { PartMemory } from './part-memory.ts'
 import { s3Chunks, s3Fill, s3Whole } from './s3-body.ts'
@@ -129,9 +130,8 @@ async function assertSizeInStore(client: S3Client, key: BlobKey, size: number | 
 /** Size of the object whose bytes an answer has; null when the answer does not tell. */
 function wholeSize(status: number, headers: Headers): number | null {
   const [, text] = /^bytes [^/]*\/(\d+)$/.exec(headers.get('Content-Range') ?? '') ?? []
-  if (text !== undefined) return Number(text)
-  const length = headers.get('Content-Length')
-  return status === 200 && length !== null ? Number(length) : null
+  if (text !== undefined) return wholeNumber(text)
+  return status === 200 ? wholeNumber(headers.get('Content-Length')) : null
 }
 
 /** Throws S3Failure for the answer of a store that ignores ranges, unless the range is the whole object. */

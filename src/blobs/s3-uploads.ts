@@ -1,4 +1,6 @@
 /** Multipart uploads of S3: unfinished objects, which the list of objects does not include. */
+
+import { wholeNumber } from '../domain/whole-number.ts'
 import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
 import { assertSame, UPLOAD_RETRIES } from './s3-objects.ts'
@@ -77,9 +79,10 @@ export async function* storedParts(
     const before = last
     for (const part of elements(answer.text, 'Part')) {
       const etag = text(part, 'ETag')
-      if (Number(text(part, 'PartNumber')) !== last + 1 || etag === null) return
+      const size = wholeNumber(text(part, 'Size'))
+      if (wholeNumber(text(part, 'PartNumber')) !== last + 1 || etag === null || size === null) return
       last++
-      yield { etag, size: Number(text(part, 'Size')) }
+      yield { etag, size }
     }
     if (text(answer.text, 'IsTruncated') !== 'true' || last === before) return
   }

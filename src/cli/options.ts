@@ -2,10 +2,11 @@ import { InvalidArgumentError } from 'commander'
 import { DAY, timestamp } from '../domain/clock.ts'
 import { SCOPES, type Scope } from '../domain/scopes.ts'
 import { formatSize, parseSize } from '../domain/sizes.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 
 /** Parses a degree of parallelism. Throws InvalidArgumentError, which commander shows. */
 export function readParallel(text: string): number {
-  const number = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  const number = wholeNumber(text) ?? 0
   if (number >= 1 && number <= 64) return number
   throw new InvalidArgumentError('Allowed is a whole number from 1 to 64.')
 }
@@ -22,14 +23,14 @@ export function readChunkSize(text: string): number {
 
 /** Parses an id from a list. Throws InvalidArgumentError, which commander shows. */
 export function readNumber(text: string): number {
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : 0
+  const number = wholeNumber(text) ?? 0
   if (number >= 1) return number
   throw new InvalidArgumentError('Allowed is a number, as the list shows it.')
 }
 
 /** Parses how many of something. Throws InvalidArgumentError, which commander shows. */
 export function readCount(text: string): number {
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  const count = wholeNumber(text) ?? 0
   if (count >= 1) return count
   throw new InvalidArgumentError('Allowed is a whole number from 1 up.')
 }

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { anyErrorBody } from '../contract/errors.ts'
 import { unlessAborted } from '../domain/abort.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 import { AnswerError, ClientError, ConnectionError } from './failure.ts'
 
 /** A server, and who asks it. */
@@ -111,7 +112,8 @@ function parsed(text: string): unknown {
 /** Seconds or a date (RFC 9110 §10.2.3). */
 function readRetryAfter(header: string | null): number | null {
   if (header === null) return null
-  if (/^\d{1,9}$/.test(header)) return Number(header)
+  const seconds = wholeNumber(header)
+  if (seconds !== null) return seconds
   const date = Date.parse(header)
   return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - Date.now()) / 1000))
 }

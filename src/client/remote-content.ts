@@ -1,4 +1,5 @@
 import { unlessAborted } from '../domain/abort.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 import { ClientError } from './failure.ts'
 import { asConnectionErrors, clientRefusal } from './http.ts'
 
@@ -27,13 +28,13 @@ export async function describeContent({ url, headers }: ContentAddress): Promise
     }),
   )
   if (!response.ok) throw await clientRefusal(response, origin)
-  const length = response.headers.get('content-length')
-  if (length === null) throw new ClientError(`${origin} does not say how large the file is.`)
+  const size = wholeNumber(response.headers.get('content-length'))
+  if (size === null) throw new ClientError(`${origin} does not say how large the file is.`)
   const digest = /sha-256=:([A-Za-z0-9+/=]+):/.exec(response.headers.get('repr-digest') ?? '')?.[1]
   return {
     url,
     headers,
-    size: Number(length),
+    size,
     etag: response.headers.get('etag'),
     sha256: digest === undefined ? null : Buffer.from(digest, 'base64').toString('hex'),
     name: dispositionName(response.headers.get('content-disposition')),
@@ -77,7 +78,7 @@ export async function openContent(
 /** Whether the answer begins where the part ends; else it is the whole. */
 export function continues(response: Response, position: number): boolean {
   const start = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1]
-  return response.status === 206 && Number(start) === position
+  return response.status === 206 && wholeNumber(start) === position
 }
 
 /** The name in a Content-Disposition header, as RFC 6266 reads it. */

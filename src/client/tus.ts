@@ -1,6 +1,7 @@
 /** The resumable upload protocol, tus 1.0.0 (https://tus.io/protocols/resumable-upload). */
 import * as z from 'zod/mini'
 import { SECOND } from '../domain/clock.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 import { type Uploaded, uploaded } from './answers.ts'
 import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
 import { type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'
@@ -210,9 +211,9 @@ const statusBody = z.union([
 ])
 
 function offsetOf(server: RemoteServer, response: Response): number {
-  const header = response.headers.get('upload-offset') ?? ''
-  if (!/^\d{1,16}$/.test(header)) throw unlike(server, response)
-  return Number(header)
+  const offset = wholeNumber(response.headers.get('upload-offset'))
+  if (offset === null) throw unlike(server, response)
+  return offset
 }
 
 function unlike({ url }: RemoteServer, response: Response): AnswerError {

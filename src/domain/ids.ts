@@ -1,3 +1,5 @@
+import { wholeNumber } from './whole-number.ts'
+
 /** Identifiers, each branded so that one kind cannot be used in place of another. */
 
 declare const brand: unique symbol
@@ -80,9 +82,8 @@ export function isSha256(text: string): text is Sha256 {
 
 /** Digits only are an id, the form of a UUID is a UUID, everything else is a slug. */
 export function parseFileIdentifier(text: string): FileIdentifier {
-  // A number beyond the exact integers matches no id, so it is treated as an unknown slug.
-  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text)))
-    return { kind: 'id', id: Number(text) as FileId }
+  const id = wholeNumber(text)
+  if (id !== null) return { kind: 'id', id: id as FileId }
   if (UUID.test(text)) return { kind: 'uuid', uuid: text.toLowerCase() as Uuid }
   return { kind: 'slug', slug: parseSlug(text) }
 }

@@ -4,6 +4,7 @@ import type { AccountCaller } from '../core/callers.ts'
 import { eventFields } from '../core/link-event-fields.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { ChangeId } from '../domain/ids.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { endpoint } from '../server/endpoint.ts'
 import type { EventsPart } from './events.part.ts'
@@ -51,7 +52,7 @@ const HEADERS = {
 /** Null without one. What never was an id is one that nobody remembers. */
 function lastEventId(header: string | null): ChangeId | null {
   if (header === null || header === '') return null
-  return (/^\d{1,15}$/.test(header) ? Number(header) : -1) as ChangeId
+  return (wholeNumber(header) ?? -1) as ChangeId
 }
 
 function eventStream(

@@ -1,3 +1,4 @@
+import { wholeNumber } from '../domain/whole-number.ts'
 /** Sort orders as they are offered. */
 export const FILE_SORTS = ['name', 'size', 'created_at', 'downloads'] as const
 export type FileSort = (typeof FILE_SORTS)[number]
@@ -41,12 +42,12 @@ export function askedOrder(query: URLSearchParams): FolderOrder | null {
 export function readFolderQuery(query: URLSearchParams, remembered: FolderOrder | null): FolderQuery {
   const { sort, order } = askedOrder(query) ?? remembered ?? DEFAULT_QUERY
   const look = query.get('view')
-  const page = Number(query.get('page') ?? '1')
+  const page = wholeNumber(query.get('page')) ?? 1
   return {
     sort,
     order,
     look: look === 'list' || look === 'gallery' ? look : null,
-    page: Number.isInteger(page) && page >= 1 ? Math.min(page, MOST_PAGES) : 1,
+    page: page >= 1 ? Math.min(page, MOST_PAGES) : 1,
   }
 }
 

@@ -1,5 +1,6 @@
 import { DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 import { neededPassword } from '../server/requests/fields.ts'
 import { type LinkTerms, MOST_DOWNLOADS } from '../sharing/links/link-terms.ts'
 import { LINK_DAYS } from './receipt-view.ts'
@@ -21,7 +22,7 @@ export function linkTermsOf(form: URLSearchParams, now: number): Omit<LinkTerms,
 
 function numberOf(text: string): number | null {
   if (text === '') return null
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  const number = wholeNumber(text) ?? 0
   if (number >= 1 && number <= MOST_DOWNLOADS) return number
   throw new Refusal('INVALID_REQUEST', `The number of downloads must be from 1 to ${MOST_DOWNLOADS}`)
 }

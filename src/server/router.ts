@@ -10,7 +10,7 @@ import type { Call, Need } from './call.ts'
 import { errorResponse } from './errors.ts'
 import type { Parts } from './parts.ts'
 import type { RequestContext } from './request-context.ts'
-import { assertUncoded } from './requests/body.ts'
+import { assertUncoded, contentLength } from './requests/body.ts'
 import { countsKeys, isForPeople, isOfApi, type Origins, type Route } from './route.ts'
 
 const ASSETS = '/assets/{name}'
@@ -72,6 +72,7 @@ export function createRouter(routes: readonly Route[], parts: Parts, isStopping:
         context.params = entry.others === 'nothing' ? paramsOfSingleSegment(path) : paramsOf(found)
         if (entry.always !== undefined) setHeaders(context, entry.always)
       }
+      assertLength(context)
       if (isStopping()) throw shuttingDown(context)
       if (!isServedAt(context, entry)) return errorResponse(nothing())
       if (path !== asked && entry?.isSeen === true) return permanently(context)
@@ -83,6 +84,16 @@ export function createRouter(routes: readonly Route[], parts: Parts, isStopping:
     } catch (error) {
       return failure(context, error, entry?.isSeen === false ? null : pages)
     }
+  }
+}
+
+/** Throws Refusal INVALID_REQUEST, and closes the connection, for a length that others may read otherwise. */
+function assertLength({ request, headers }: Call): void {
+  try {
+    contentLength(request.headers)
+  } catch (error) {
+    headers.set('Connection', 'close')
+    throw error
   }
 }
 

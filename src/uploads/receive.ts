@@ -1,6 +1,7 @@
 import type { Sender } from '../core/callers.ts'
 import type { Answers } from '../domain/upload-terms.ts'
 import type { Call } from '../server/call.ts'
+import { contentLength } from '../server/requests/body.ts'
 import type { StoredFile } from './commit.ts'
 import { type MinimumRateBody, minimumRateBody } from './minimum-rate-body.ts'
 import type { UploadFormat } from './upload-format.ts'
@@ -50,10 +51,9 @@ export function emptyBody(): ReadableStream<Uint8Array> {
   })
 }
 
-/** The length of the body, as far as it is declared. */
+/** The length of the body, as far as it is declared. Throws as `contentLength` does. */
 export function declaredLength(request: Request): number | null {
-  const header = request.headers.get('content-length')
-  return header === null ? null : Number(header)
+  return contentLength(request.headers)
 }
 
 /**

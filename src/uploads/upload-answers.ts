@@ -2,6 +2,7 @@ import type { ContributionResult, UnfinishedUpload, UploadResult } from '../cont
 import type { Caller } from '../core/callers.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { Receipt, Uuid } from '../domain/ids.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 import { fileUrl, thumbnailPath } from '../files/file-answers.ts'
 import type { Call, Site } from '../server/call.ts'
 import type { StoredFile } from './commit.ts'
@@ -96,6 +97,5 @@ export function publicNames(
 }
 
 function lastModified({ metadata }: ResumableUpload): number | null {
-  const value = parseMetadata(metadata).get('lastModified') ?? ''
-  return /^\d{1,15}$/.test(value) ? Number(value) : null
+  return wholeNumber(parseMetadata(metadata).get('lastModified'))
 }

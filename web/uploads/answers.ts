@@ -1,4 +1,5 @@
 import type { FailedAnswer } from '../../src/client/policy/retry-policy.ts'
+import { wholeNumber } from '../../src/domain/whole-number.ts'
 
 /** A failed answer as the pages read it. */
 export interface PageAnswer extends FailedAnswer {
@@ -16,9 +17,8 @@ export class RequestFailure extends Error {
 }
 
 export function answerOf(status: number, body: string, retryAfter: string | null): PageAnswer {
-  const seconds = Number(retryAfter ?? Number.NaN)
   const { error: code, reason } = errorOf(body)
-  return { status, code, reason, retryAfter: Number.isFinite(seconds) ? seconds : null }
+  return { status, code, reason, retryAfter: wholeNumber(retryAfter) }
 }
 
 function errorOf(body: string): { readonly error: string | null; readonly reason: string | null } {

@@ -1,4 +1,5 @@
 import { MINUTE } from '../../src/domain/clock.ts'
+import { wholeNumber } from '../../src/domain/whole-number.ts'
 import { answerOf, RequestFailure } from './answers.ts'
 
 /** No byte has gone off for so long: the connection is taken for dead. Milliseconds. */
@@ -69,8 +70,7 @@ export function appendBytes({
 
 /** Null unless the answer is one of success by tus: anything else may have answered. */
 function offsetOf(request: XMLHttpRequest): number | null {
-  const said = request.getResponseHeader('upload-offset')
-  return request.status === 204 && said !== null && /^\d+$/.test(said) ? Number(said) : null
+  return request.status === 204 ? wholeNumber(request.getResponseHeader('upload-offset')) : null
 }
 
 function failureOf(request: XMLHttpRequest): RequestFailure {

@@ -1,6 +1,7 @@
 import { addressesOfParts, uploadMetadata } from '../../src/client/policy/upload-headers.ts'
 import type { PresentUpload, StartedUpload } from '../../src/contract/uploads.ts'
 import { UPLOAD_STATUSES } from '../../src/domain/upload-status.ts'
+import { wholeNumber } from '../../src/domain/whole-number.ts'
 import { ownAccount } from '../shared/own-account.ts'
 import { answerOf, RequestFailure } from './answers.ts'
 
@@ -216,9 +217,9 @@ function beforeOf(headers: Headers): BytesBefore | null {
 }
 
 function numberOf(headers: Headers, name: string): number {
-  const said = headers.get(name)
-  if (said === null || !/^\d+$/.test(said)) throw new RequestFailure(null)
-  return Number(said)
+  const said = wholeNumber(headers.get(name))
+  if (said === null) throw new RequestFailure(null)
+  return said
 }
 
 /**

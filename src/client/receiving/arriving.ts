@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chunksUnlessAborted } from '../../domain/abort.ts'
 import { SECOND } from '../../domain/clock.ts'
+import { wholeNumber } from '../../domain/whole-number.ts'
 import { AnswerError, ConnectionError, isAnswer } from '../failure.ts'
 import { asConnectionErrors } from '../http.ts'
 import { idleTimeout } from '../idle-timeout.ts'
@@ -129,5 +130,5 @@ function nameIn({ headers }: Response): string | null {
 function wholeSize({ headers }: Response): number | null {
   const size =
     /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1] ?? headers.get('content-length')
-  return size === null ? null : Number(size)
+  return wholeNumber(size)
 }

@@ -6,15 +6,12 @@ import { Refusal } from '../../domain/errors.ts'
 import { JsonAnswer } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
 import { endpoint, firstValues } from '../../server/endpoint.ts'
+import { queryNumber } from '../../server/requests/fields.ts'
 import type { OperationsPart } from '../operations.part.ts'
 import { PROBE_HEADER } from './probe-tokens.ts'
 
 const query = z.object({
-  silence: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(LONGEST_SILENCE)
+  silence: queryNumber(0, LONGEST_SILENCE)
     .optional()
     .openapi({ description: 'Seconds after which the answer comes', example: 70 }),
   slow: z

@@ -4,6 +4,7 @@
  */
 import { connect as connectPlainly, type Socket } from 'node:net'
 import { connect as connectByTls } from 'node:tls'
+import { wholeNumber } from '../../domain/whole-number.ts'
 
 export interface RawRequest {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'HEAD'
@@ -128,7 +129,7 @@ function parsed(
   const end = received.indexOf(HEAD_END)
   if (end < 0) return null
   const [first = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n')
-  const status = Number(/^HTTP\/1\.\d (\d{3})/.exec(first)?.[1] ?? 0)
+  const status = wholeNumber(/^HTTP\/1\.\d (\d{3})/.exec(first)?.[1]) ?? 0
   const rest = received.subarray(end + HEAD_END.length)
   if (status === CONTINUE) return parsed(rest, request, isOver)
   const headers = headersOf(lines)
@@ -148,9 +149,8 @@ function headersOf(lines: readonly string[]): Headers {
 }
 
 function wholeBody(rest: Buffer, headers: Headers): string | null {
-  const length = headers.get('content-length')
-  if (length !== null)
-    return rest.length >= Number(length) ? rest.subarray(0, Number(length)).toString('utf8') : null
+  const length = wholeNumber(headers.get('content-length'))
+  if (length !== null) return rest.length >= length ? rest.subarray(0, length).toString('utf8') : null
   if (headers.get('transfer-encoding') !== 'chunked') return null
   const parts: Buffer[] = []
   for (let at = 0; ; ) {

@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
+import { wholeNumber } from '../../domain/whole-number.ts'
 import type { RequestContext } from '../request-context.ts'
 import { acceptsGzip } from './encoding.ts'
 import { JsonAnswer } from './json.ts'
@@ -29,8 +30,7 @@ export function isCompressible(answer: Response | WholeAnswer): boolean {
   if (headers.has('content-disposition') || headers.has('content-encoding')) return false
   // Assets are served from variants that the build compressed.
   if (headers.get('vary')?.includes('Accept-Encoding') === true) return false
-  const length = headers.get('content-length')
-  return length === null || Number(length) >= MIN_BYTES
+  return (wholeNumber(headers.get('content-length')) ?? MIN_BYTES) >= MIN_BYTES
 }
 
 /** The response, compressed if the request accepts that. `answered`: its source. */

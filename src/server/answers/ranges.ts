@@ -1,3 +1,4 @@
+import { wholeNumber } from '../../domain/whole-number.ts'
 /** Range header applied to a content of known size. `end` is exclusive. */
 export type RequestedRange =
   | { readonly kind: 'whole' }
@@ -27,8 +28,10 @@ export function parseRange(header: string | null, size: number): RequestedRange 
 
   const [, first, last] = /^(\d*)[ \t]*-[ \t]*(\d*)$/.exec(spec) ?? []
   if (first === undefined || last === undefined) return WHOLE
-  if (first !== '') return between(Number(first), last === '' ? Number.POSITIVE_INFINITY : Number(last), size)
-  return last === '' ? WHOLE : suffix(Number(last), size)
+  const from = wholeNumber(first)
+  const to = wholeNumber(last)
+  if (from !== null) return between(from, to ?? Number.POSITIVE_INFINITY, size)
+  return to === null ? WHOLE : suffix(to, size)
 }
 
 function between(first: number, last: number, size: number): RequestedRange {

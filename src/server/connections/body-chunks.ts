@@ -1,3 +1,5 @@
+import { wholeNumber } from '../../domain/whole-number.ts'
+
 /** Buffer size for each read, where the reader provides the memory. */
 const BUFFER_SIZE = 512 * 1024
 
@@ -61,8 +63,7 @@ function letGo(reader: ReadableStreamGenericReader): void {
 
 /** The length that the headers promise; null where they promise none. */
 export function lengthOf({ headers }: Pick<Response, 'headers'>): number | null {
-  const length = headers.get('content-length')
-  return length === null ? null : Number(length)
+  return wholeNumber(headers.get('content-length'))
 }
 
 /** Throws for a body that ended after fewer bytes than the headers promise, or after more. */

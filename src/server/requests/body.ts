@@ -2,6 +2,7 @@ import type { Caller } from '../../core/callers.ts'
 import { holderOf } from '../../core/shares.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { formatSize } from '../../domain/sizes.ts'
+import { wholeNumber } from '../../domain/whole-number.ts'
 import type { SmallBodies, SmallBody } from './small-bodies.ts'
 
 /** The fields of a call that reading its body requires. */
@@ -66,11 +67,22 @@ export function assertUncoded(headers: Headers): void {
   if (!/^(?:chunked)?$/i.test(headers.get('transfer-encoding') ?? '')) throw refused('Transfer-Encoding')
 }
 
+/**
+ * The length of the body, null where it is not declared. Throws Refusal INVALID_REQUEST for anything but one number, also for
+ * one that came twice: what stands between may have read the body otherwise (RFC 9112 §6.3).
+ */
+export function contentLength(headers: Headers): number | null {
+  const text = headers.get('content-length')
+  const length = wholeNumber(text)
+  if (text === null || length !== null) return length
+  throw new Refusal('INVALID_REQUEST', 'Content-Length must be one whole number')
+}
+
 async function readBytes(call: BodyCall): Promise<Uint8Array<ArrayBuffer>> {
   const { request, headers, site, bodyLimit: most } = call
   const tooLarge = () =>
     new Refusal('PAYLOAD_TOO_LARGE', `The body may have ${formatSize(most)} at most here`)
-  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
+  if ((contentLength(request.headers) ?? 0) > most) throw tooLarge()
   if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let length = 0

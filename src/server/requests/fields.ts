@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Pagination } from '../../contract/fields.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { boundedNfc } from '../../domain/measured-text.ts'
+import { wholeNumber } from '../../domain/whole-number.ts'
 
 /** Building blocks for the input of the JSON API. */
 
@@ -86,9 +87,8 @@ export function queryNumber(least: number, most: number) {
   const allowed = `must be a whole number from ${least} to ${most}`
   return z
     .string()
-    .regex(/^\d{1,15}$/, allowed)
-    .transform(Number)
-    .pipe(z.number().min(least, allowed).max(most, allowed))
+    .transform((text) => wholeNumber(text) ?? Number.NaN)
+    .pipe(z.number(allowed).min(least, allowed).max(most, allowed))
     .openapi({ type: 'integer', minimum: least, maximum: most })
 }
 
@@ -107,7 +107,7 @@ export const rowId = z
 
 /** Parses a row id; 0, which no row has, for anything else. */
 export function rowNumber(text: string | undefined): number {
-  return /^\d{1,15}$/.test(text ?? '') ? Number(text) : 0
+  return wholeNumber(text) ?? 0
 }
 
 const LONGEST_PASSWORD = 128

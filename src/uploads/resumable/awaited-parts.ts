@@ -51,8 +51,8 @@ export async function withPartsReceived(db: Queryable, upload: UploadRow): Promi
 /** Far less than the shortest time in which an upload expires. */
 const NOTED_EVERY = 10 * MINUTE
 
-/** Lets no part of the upload expire as long as bytes come to another: on a slow line the last may wait for days. */
-export async function keepPartsInUse(db: Database, final: UploadRow): Promise<void> {
+/** Lets no part of the upload expire as long as bytes come to another: on a slow line the last may wait for days. Returns the parts. */
+export async function keepPartsInUse(db: Database, final: UploadRow): Promise<UploadRow[]> {
   const parts = await partsLeft(db, final)
   const latest = Math.max(...parts.map(({ used_at }) => used_at))
   const behind = parts.filter(({ used_at }) => used_at < latest - NOTED_EVERY)
@@ -61,6 +61,7 @@ export async function keepPartsInUse(db: Database, final: UploadRow): Promise<vo
     behind.map(({ id }) => id),
     latest,
   )
+  return parts
 }
 
 async function namedParts(db: Queryable, { concat }: UploadRow) {

@@ -1,5 +1,6 @@
 import { Refusal } from '../../domain/errors.ts'
 import type { UploadToken } from '../../domain/ids.ts'
+import { wholeNumber } from '../../domain/whole-number.ts'
 import type { Call } from '../../server/call.ts'
 import { textOfBytes } from '../sent-file-name.ts'
 import { CHECKSUM_ALGORITHMS, type ExpectedChecksum } from './chunk-checksum.ts'
@@ -31,9 +32,9 @@ export function hasChunk(request: Request): boolean {
 export function bytesHeader(request: Request, name: 'Upload-Offset' | 'Upload-Length'): number | null {
   const text = request.headers.get(name)
   if (text === null) return null
-  if (!/^\d+$/.test(text)) throw invalid(`${name} must be a whole number of bytes`)
-  // What cannot be counted exactly is too large for anything all the same.
-  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+  const bytes = wholeNumber(text)
+  if (bytes === null) throw invalid(`${name} must be a whole number of bytes`)
+  return bytes
 }
 
 /**
@@ -74,11 +75,9 @@ const MOST_PARTS = 100
 export function lengthsOfParts(request: Request, size: number | null): number[] | null {
   const header = request.headers.get('holdfast-parts')
   if (header === null) return null
-  const lengths = header
-    .split(',')
-    .map((length) => (/^ *[1-9]\d{0,14} *$/.test(length) ? Number(length) : NaN))
+  const lengths = header.split(',').map((length) => wholeNumber(length.trim()) ?? 0)
   const sum = lengths.reduce((all, length) => all + length, 0)
-  if (lengths.length <= MOST_PARTS && sum === size) return lengths
+  if (lengths.length <= MOST_PARTS && sum === size && !lengths.includes(0)) return lengths
   throw invalid(
     `Holdfast-Parts must be the lengths of at most ${MOST_PARTS} parts with commas between them, together Upload-Length`,
   )

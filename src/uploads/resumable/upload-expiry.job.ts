@@ -4,6 +4,7 @@ import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
+import type { UploadId } from '../../domain/ids.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { awaitsParts, keepPartsInUse, withPartsReceived } from './awaited-parts.ts'
 import { waitingEmpty } from './empty-uploads.rows.ts'
@@ -41,13 +42,15 @@ export class UploadExpiry {
    */
   async run(mayGoOn: () => boolean = always): Promise<void> {
     const { db, outages, aging } = this.#parts
-    await this.#join(mayGoOn)
+    const begun = await this.#join(mayGoOn)
     const now = await outages.settle()
     // Over is what ends now, too.
     const cutoff = aging.cutoff(now + 1) - 1
     await this.#each(unusedUploads, cutoff, mayGoOn, (upload) => this.#giveUp(upload, cutoff))
     const emptyCutoff = this.#parts.emptyAging.cutoff(now + 1) - 1
-    await this.#each(waitingEmpty, emptyCutoff, mayGoOn, (upload) => this.#giveUpEmpty(upload))
+    await this.#each(waitingEmpty, emptyCutoff, mayGoOn, async (upload) => {
+      if (!begun.has(upload.id)) await this.#giveUpEmpty(upload)
+    })
     while (mayGoOn() && (await dropEndedUploads(db, cutoff, STEP)) === STEP) await yieldToEventLoop()
   }
 
@@ -77,23 +80,30 @@ export class UploadExpiry {
     if (await isEmpty(db, upload)) await abandonUpload(db, upload, 'expired', clock.now())
   }
 
-  /** The last look at a final upload may have come before the last byte of its parts. */
-  async #join(mayGoOn: () => boolean): Promise<void> {
+  /**
+   * The last look at a final upload may have come before the last byte of its parts. Returns the parts of those that wait
+   * and have bytes.
+   */
+  async #join(mayGoOn: () => boolean): Promise<ReadonlySet<UploadId>> {
     const { db, clock, report } = this.#parts
+    const begun = new Set<UploadId>()
     let last: UploadRow | undefined
     do {
       const uploads: UploadRow[] = await awaitingUploads(db, last ?? null, STEP)
       for (const upload of uploads) {
-        if (!mayGoOn()) return
+        if (!mayGoOn()) return begun
         try {
           const present = await joinedIfWhole(db, upload, clock.now())
-          if (awaitsParts(present)) await keepPartsInUse(db, present)
+          if (!awaitsParts(present)) continue
+          const parts = await keepPartsInUse(db, present)
+          if (parts.some(({ received }) => received > 0)) for (const { id } of parts) begun.add(id)
         } catch (error) {
           if (!(error instanceof Refusal)) reportOne(error, report)
         }
       }
       last = uploads.length < STEP ? undefined : uploads.at(-1)
     } while (last !== undefined)
+    return begun
   }
 
   /** Of one that waits for parts their last byte counts, too. */

@@ -520,9 +520,9 @@ test('parts that nobody joins expire with their room, and so does what waits for
     await holdfast.runJobs()
   }
   // What waits for a part lives as long as bytes come to it, and so do the other parts.
-  await pass(20)
   await by.patch(awaited, 0, random.bytes(1))
   await pass(20)
+  await pass(3)
   expect(await by.look(whole)).toMatchObject({ body: { status: 'uploading', received: 1 } })
   expect(await by.offset(empty)).toBe(0)
   await pass(25)

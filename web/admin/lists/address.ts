@@ -1,3 +1,5 @@
+import { wholeNumber } from '../../../src/domain/whole-number.ts'
+
 /**
  * What of a list is to be seen stands in the address of the page, after the question mark: it can be linked, and the
  * way back leads back. What others have written there counts as nothing.
@@ -6,8 +8,7 @@ const query = new URLSearchParams(location.search)
 
 /** Counted from 1. */
 export function askedPage(name = 'page'): number {
-  const page = Number(query.get(name))
-  return Number.isSafeInteger(page) && page > 0 ? page : 1
+  return wholeNumber(query.get(name)) || 1
 }
 
 export function askedText(name: string): string {
