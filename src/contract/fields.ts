@@ -32,6 +32,11 @@ export type Done = z.infer<typeof done>
 
 export const doneWithMessage = z.object({ success: z.literal(true), message: z.string() })
 
+/** Of a change: to a key without the scope `read` it says that it was made, and nothing of what was changed. */
+export function changedAnswer<Says extends z.ZodMiniType>(answer: Says) {
+  return z.union([answer, doneWithMessage])
+}
+
 export const pagination = component(
   'Pagination',
   z.object({ page: z.int(), per_page: z.int(), total: z.int(), pages: z.int() }),

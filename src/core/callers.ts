@@ -60,6 +60,11 @@ export function assertScope(caller: AccountCaller, scope: Scope): void {
   throw new Refusal('SCOPE_MISSING', `This API key lacks the scope "${scope}"; use a key that has it`)
 }
 
+/** Whether answers may tell the caller what there is: names, sizes, addresses. */
+export function mayRead({ scopes }: Pick<AccountCaller, 'scopes'>): boolean {
+  return scopes.includes('read')
+}
+
 /** Whether the account has content or actions beyond what the caller's scopes and folder allow. */
 export function isRestricted({ scopes, within }: AccountCaller): boolean {
   return within !== null || SCOPES.some((scope) => !scopes.includes(scope))

@@ -1,4 +1,5 @@
 import { type AccountId, type FolderIdentifier, GUESTS } from './ids.ts'
+import { SCOPES, type Scope } from './scopes.ts'
 
 /** The part of an account that a caller may access: all of it, or one folder with its descendants. */
 export interface Reach {
@@ -7,4 +8,10 @@ export interface Reach {
   readonly within: FolderIdentifier | null
 }
 
-export const GUEST_REACH: Reach = { account: GUESTS, within: null }
+/** A caller who changes something within reach. */
+export interface Actor extends Reach {
+  readonly scopes: readonly Scope[]
+}
+
+/** What a guest reaches by a receipt, which is good for everything. */
+export const GUEST_REACH: Actor = { account: GUESTS, within: null, scopes: SCOPES }

@@ -58,9 +58,9 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
   const binRestoring = createBinRestoring(db, clock, config.maxFolderDepth)
   const binEmptying = createBinEmptying({ db, clock, guard, outages, lifetime: binLifetime })
   return {
-    ...createFiles(db, usage),
+    ...createFiles(db, usage, clock),
     folders: createFolders(db, clock, random, config.maxFolderDepth),
-    folderMoves: createFolderMoves(db, config.maxFolderDepth),
+    folderMoves: createFolderMoves(db, clock, config.maxFolderDepth),
     storageShares: createStorageShares(db, clock),
     removals: createRemovals(db, clock),
     bin: createBin(db, clock, binLifetime),

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { changedAnswer } from '../contract/fields.ts'
 import {
   deletion,
   fileAnswer,
@@ -8,6 +9,7 @@ import {
   filesAnswer,
   filesMovedAnswer,
 } from '../contract/files.ts'
+import { mayRead } from '../core/callers.ts'
 import { parseFileIdentifier, parseFolderPlace } from '../domain/ids.ts'
 import { keyedEndpoint } from '../server/endpoint.ts'
 import {
@@ -92,7 +94,7 @@ export const renameFileEndpoint = keyedEndpoint({
       folder: folderPlace,
     })
     .openapi({ description: READ_ONLY_ALLOWED }),
-  answer: fileAnswer,
+  answer: changedAnswer(fileAnswer),
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }, parts: { files: FilesPart; thumbnails: Thumbnails }) {
     assertChange(body, ['folder', ...Object.keys({ ...fileDetail.shape, ...fileListItem.shape })])
@@ -100,6 +102,7 @@ export const renameFileEndpoint = keyedEndpoint({
       ...(body.name === undefined ? {} : { name: body.name }),
       ...(body.folder === undefined ? {} : { folder: parseFolderPlace(body.folder) }),
     })
+    if (!mayRead(caller)) return { success: true, message: 'File changed' }
     return { success: true, data: toFileDetail(call.site, parts, file) }
   },
 })

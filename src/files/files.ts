@@ -4,15 +4,17 @@ import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
+import type { Clock } from '../domain/clock.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import { cleanFileName, LONGEST_SEARCH } from '../domain/file-name.ts'
 import { foldName } from '../domain/folded-name.ts'
 import type { FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
 import { boundedNfc } from '../domain/measured-text.ts'
-import type { Reach } from '../domain/reach.ts'
+import type { Actor, Reach } from '../domain/reach.ts'
 import { type FileListRow, type FileOrder, filesBefore, listFiles } from './file-lists.rows.ts'
 import { searchFiles } from './file-search.rows.ts'
 import { type FileDetailRow, placeFile, renameFile } from './files.rows.ts'
+import { assertMayPlace } from './folders/exposure.ts'
 import { changeFiles, countedFiles, fileCount, findFolder } from './folders/folders.rows.ts'
 import { resolvePlace } from './folders/places.ts'
 import { ownFile } from './own-file.ts'
@@ -64,13 +66,13 @@ export interface Files {
   list(reach: Reach, query: FileListQuery): Promise<FilePage>
   /** All files directly in the place, newest first, in steps. */
   walk(reach: Reach, place: FolderPlace): Promise<AsyncIterable<FileListRow>>
-  /** All of it or nothing. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
-  change(reach: Reach, identifier: FileIdentifier, change: FileChange): Promise<FileDetailRow>
-  /** Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
-  move(reach: Reach, identifier: FileIdentifier, place: FolderPlace): Promise<void>
+  /** All of it or nothing. Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or, for a move, SCOPE_MISSING. */
+  change(reach: Actor, identifier: FileIdentifier, change: FileChange): Promise<FileDetailRow>
+  /** Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or SCOPE_MISSING. */
+  move(reach: Actor, identifier: FileIdentifier, place: FolderPlace): Promise<void>
   /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
   moveMany(
-    reach: Reach,
+    reach: Actor,
     identifiers: readonly FileIdentifier[],
     place: FolderPlace,
   ): Promise<FileMoveResult[]>
@@ -78,7 +80,7 @@ export interface Files {
 
 const STEP = 500
 
-export function createFiles(db: Database, usage: Usage): Files {
+export function createFiles(db: Database, usage: Usage, clock: Clock): Files {
   const counted = (file: FileListRow): FileListRow => {
     const { downloads } = usage.pending(file.id)
     return downloads === 0 ? file : { ...file, downloads: file.downloads + downloads }
@@ -126,7 +128,7 @@ export function createFiles(db: Database, usage: Usage): Files {
       await inTransaction(db, async (trx) => {
         await lockAccount(trx, reach.account)
         const file = await ownFile(trx, reach, identifier)
-        if (change.folder !== undefined) await placeWithin(trx, reach, file, change.folder)
+        if (change.folder !== undefined) await placeWithin(trx, reach, file, change.folder, clock.now())
         if (name === null) return
         await renameFile(trx, file.id, name)
         const { folder_id } = await ownFile(trx, reach, identifier)
@@ -138,7 +140,7 @@ export function createFiles(db: Database, usage: Usage): Files {
     async move(reach, identifier, place) {
       await inTransaction(db, async (trx) => {
         await lockAccount(trx, reach.account)
-        await placeWithin(trx, reach, await ownFile(trx, reach, identifier), place)
+        await placeWithin(trx, reach, await ownFile(trx, reach, identifier), place, clock.now())
       })
     },
 
@@ -161,9 +163,16 @@ export function createFiles(db: Database, usage: Usage): Files {
   return files
 }
 
-async function placeWithin(trx: Trx, reach: Reach, file: FileDetailRow, place: FolderPlace): Promise<void> {
+async function placeWithin(
+  trx: Trx,
+  reach: Actor,
+  file: FileDetailRow,
+  place: FolderPlace,
+  now: number,
+): Promise<void> {
   const folder = await resolvePlace(trx, reach, place)
   if (folder === file.folder_id) return
+  await assertMayPlace(trx, reach, { from: file.folder_id, to: folder, now })
   await placeFile(trx, file.id, folder)
   await changeFiles(trx, file.folder_id, -1, -file.size)
   await changeFiles(trx, folder, 1, file.size)

@@ -78,7 +78,7 @@ describe.each(databases('pages of lists'))('on %s', (_, open) => {
     const { db } = recordedDatabase(it.db, async () => {
       await addCopies(it.db, file, copies.pop() ?? 0)
     })
-    const files = createFiles(db, createUsage(db, handClock()))
+    const files = createFiles(db, createUsage(db, handClock()), handClock())
     const query = { folder: null, page: 1, perPage: 20, sort: 'size', order: 'asc', search: '' } as const
     const { files: rows, total } = await files.list({ account, within: null }, query)
     expect(copies).toEqual([])

@@ -10,7 +10,9 @@ test('all files of a folder are walked in steps, and never held together', async
   await using parts = await buildParts()
   const { id } = await parts.store('content', 'before.txt')
   await addCopies(parts.db, id, FILES - 1)
-  const walk = (await createFiles(parts.db, parts.usage).walk(parts.caller, 'root'))[Symbol.asyncIterator]()
+  const walk = (await createFiles(parts.db, parts.usage, parts.clock).walk(parts.caller, 'root'))[
+    Symbol.asyncIterator
+  ]()
   const names: string[] = []
   for (let next = await walk.next(); !next.done; next = await walk.next()) {
     // The oldest, which comes last.

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { doneWithMessage } from '../../contract/fields.ts'
 import { type ApiKey, keyCreatedAnswer, keysAnswer } from '../../contract/keys.ts'
+import { type AccountCaller, mayRead } from '../../core/callers.ts'
 import { optionalTime, timestamp } from '../../domain/clock.ts'
 import { type KeyId, parseFolderPlace } from '../../domain/ids.ts'
 import { SCOPES } from '../../domain/scopes.ts'
@@ -15,14 +16,14 @@ const scopes = z
   .array(z.enum(SCOPES, `must be of ${SCOPES.join(', ')}`), `must be a list of ${SCOPES.join(', ')}`)
   .min(1, 'must hold at least one scope')
 
-function toKey(info: Omit<KeyInfo, 'revokedAt'>): ApiKey {
+function toKey(caller: AccountCaller, info: Omit<KeyInfo, 'revokedAt'>): ApiKey {
   return {
     id: info.id,
     name: info.name,
     prefix: info.prefix,
     scopes: [...info.scopes],
     folder: info.folder,
-    folder_name: info.folderName,
+    folder_name: mayRead(caller) ? info.folderName : null,
     expires_at: optionalTime(info.expiresAt),
     created_at: timestamp(info.createdAt),
     last_used_at: optionalTime(info.lastUsedAt),
@@ -31,12 +32,15 @@ function toKey(info: Omit<KeyInfo, 'revokedAt'>): ApiKey {
 
 export const listKeysEndpoint = keyedEndpoint({
   summary: 'List API keys',
-  description: 'Those of your account that can do no more than yours, oldest first.',
+  description:
+    'Those of your account that can do no more than yours, oldest first. A key without "read" is not told of keys for other folders.',
   tag: 'Account',
   answer: keysAnswer,
   async handle({ caller }, { accounts }: { accounts: AccountsPart }) {
     const keys = await accounts.ownKeys.list(caller)
-    return { success: true, data: keys.map(toKey) }
+    // The identifier of a folder opens it where it is public.
+    const shown = keys.filter(({ folder }) => mayRead(caller) || folder === caller.within)
+    return { success: true, data: shown.map((key) => toKey(caller, key)) }
   },
 })
 
@@ -64,7 +68,7 @@ export const createKeyEndpoint = keyedEndpoint({
       folder: parseFolderPlace(body.folder),
       expiresAt: typeof body.expires_at === 'string' ? Date.parse(body.expires_at) : null,
     })
-    const data = { ...toKey({ ...made, lastUsedAt: null }), api_key: apiKey }
+    const data = { ...toKey(caller, { ...made, lastUsedAt: null }), api_key: apiKey }
     return { success: true, message: 'Key created', data }
   },
 })

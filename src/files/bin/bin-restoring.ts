@@ -6,7 +6,8 @@ import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { BinEntryId, FileId, FolderId, FolderPlace } from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
+import type { Actor } from '../../domain/reach.ts'
+import { assertMayPlace } from '../folders/exposure.ts'
 import { updateFolder } from '../folders/folder-changes.rows.ts'
 import { tooDeep } from '../folders/folder-moving.ts'
 import { changeFiles, folderById, folderChain } from '../folders/folders.rows.ts'
@@ -24,9 +25,10 @@ export interface BinRestoring {
    * Restores each entry by itself, in the order asked: to `place`, or with null to its old place, or to the top level when
    * the old place is gone. A key that is limited to a folder cannot use the top level, and has to name a place instead.
    * A small folder is back when this returns; a large one appears later, all of it at once.
+   * What more people may see in `place` than where it was deleted fails with SCOPE_MISSING for a caller who may not read.
    * Throws Refusal FOLDER_NOT_FOUND when the place is unknown.
    */
-  restore(reach: Reach, entries: readonly BinEntryId[], place: FolderPlace | null): Promise<BinOutcome[]>
+  restore(reach: Actor, entries: readonly BinEntryId[], place: FolderPlace | null): Promise<BinOutcome[]>
   /** Whether folders are returning. */
   hasWork(): Promise<boolean>
   /** Continues with returning folders until all are back or `mayGoOn` says no. */
@@ -38,7 +40,7 @@ const STEPS_OF_REQUEST = 10
 
 export function createBinRestoring(db: Database, clock: Clock, maxDepth: number): BinRestoring {
   const folders = createFolderReturn(db, clock, maxDepth)
-  const begin = (reach: Reach, entry: BinEntryId, place: FolderPlace | null) =>
+  const begin = (reach: Actor, entry: BinEntryId, place: FolderPlace | null) =>
     inTransaction(db, (trx) => beginRestoring(trx, { clock, maxDepth }, reach, entry, place))
 
   return {
@@ -75,7 +77,7 @@ interface RestoringLimits {
 async function beginRestoring(
   trx: Trx,
   { clock, maxDepth }: RestoringLimits,
-  reach: Reach,
+  reach: Actor,
   id: BinEntryId,
   place: FolderPlace | null,
 ): Promise<boolean> {
@@ -84,6 +86,10 @@ async function beginRestoring(
   const entry = await ownEntry(trx, reach, id)
   if (entry.restoring === 1) return true
   const destination = place === null ? null : await resolvePlace(trx, reach, place)
+  if (destination !== null) {
+    const from = await placeOfEntry(trx, entry)
+    await assertMayPlace(trx, reach, { from, to: destination, now: clock.now() })
+  }
   if (destination === null && reach.within !== null) {
     await assertOldPlace(trx, entry, await placeOfEntry(trx, entry), maxDepth)
   }

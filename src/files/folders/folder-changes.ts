@@ -9,7 +9,8 @@ import { Refusal } from '../../domain/errors.ts'
 import { parseFolderName } from '../../domain/folder-name.ts'
 import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
 import { makeFolderIdentifier, type Random } from '../../domain/random.ts'
-import type { Reach } from '../../domain/reach.ts'
+import type { Actor, Reach } from '../../domain/reach.ts'
+import { assertMayWiden, mayWiden, opensFolder } from '../../domain/widening.ts'
 import { insertFolder, updateFolder } from './folder-changes.rows.ts'
 import { type FolderMove, moveFolder, refusingDuplicates, tooDeep } from './folder-moving.ts'
 import { changeTree, type FolderListRow, findFolder, folderChain } from './folders.rows.ts'
@@ -37,10 +38,10 @@ export interface FolderChanges {
   /** Throws Refusal INVALID_NAME, FOLDER_NOT_FOUND, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED. */
   create(reach: Reach, folder: NewFolder): Promise<FolderListRow>
   /**
-   * Makes all of the change or none of it. Throws Refusal as `create` does, and INVALID_DESTINATION. A key that is limited
+   * Makes all of the change or none of it. Throws Refusal as `create` does, INVALID_DESTINATION and SCOPE_MISSING. A key that is limited
    * to a folder cannot rename that folder, whose name belongs to its parent.
    */
-  change(reach: Reach, identifier: FolderIdentifier, change: WantedFolderChange): Promise<FolderListRow>
+  change(reach: Actor, identifier: FolderIdentifier, change: WantedFolderChange): Promise<FolderListRow>
 }
 
 interface FolderParts {
@@ -51,7 +52,7 @@ interface FolderParts {
 }
 
 export function createFolderChanges(parts: FolderParts): FolderChanges {
-  const { db, random, maxDepth } = parts
+  const { db, clock, random, maxDepth } = parts
   return {
     async create(reach, folder) {
       const name = parseFolderName(folder.name)
@@ -79,7 +80,7 @@ export function createFolderChanges(parts: FolderParts): FolderChanges {
       const parent = isTop && change.parent === 'root' ? undefined : change.parent
       await refusingDuplicates(name, () =>
         inTransaction(db, (trx) =>
-          update(trx, reach, { folder: identifier, parent, maxDepth, change: columns }),
+          update(trx, reach, { folder: identifier, parent, maxDepth, now: clock.now(), change: columns }),
         ),
       )
       return read(db, reach, identifier)
@@ -122,13 +123,28 @@ async function accessColumns({ isPublic, password }: WantedFolderChange) {
 type FolderUpdate = Omit<FolderMove, 'parent'> & { readonly parent: FolderPlace | undefined }
 
 /** Notes one change: a move alone is no other change of the folder. */
-async function update(trx: Trx, reach: Reach, { parent, ...update }: FolderUpdate): Promise<void> {
+async function update(trx: Trx, reach: Actor, { parent, ...update }: FolderUpdate): Promise<void> {
   await lockAccount(trx, reach.account)
+  if (!mayWiden(reach)) await assertOpensNothing(trx, reach, update)
   const moved = parent === undefined ? 0 : await moveFolder(trx, reach, { ...update, parent })
   if (moved > 0 && Object.keys(update.change).length === 0) return
   const { id, parent_id: place } = await ownFolder(trx, reach, update.folder)
   await updateFolder(trx, id, update.change)
   await noteChange(trx, reach.account, { kind: 'folder.changed', folder: update.folder, place })
+}
+
+/** Throws Refusal SCOPE_MISSING where the change lets more people into the folder. */
+async function assertOpensNothing(
+  trx: Trx,
+  reach: Actor,
+  { folder, change: { is_public, password_hash } }: Pick<FolderMove, 'folder' | 'change'>,
+): Promise<void> {
+  const before = await ownFolder(trx, reach, folder)
+  const opens = opensFolder(
+    { isPublic: before.is_public === 1, hasPassword: before.password_hash !== null },
+    { isPublic: is_public === undefined ? undefined : is_public === 1, password: password_hash },
+  )
+  if (opens) assertMayWiden(reach)
 }
 
 async function read(db: Database, reach: Reach, identifier: FolderIdentifier): Promise<FolderListRow> {

@@ -2,9 +2,10 @@ import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
+import type { Clock } from '../../domain/clock.ts'
 import { type ErrorCode, Refusal } from '../../domain/errors.ts'
 import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
+import type { Actor } from '../../domain/reach.ts'
 import { moveFolder } from './folder-moving.ts'
 import { resolvePlace } from './places.ts'
 
@@ -15,23 +16,23 @@ export type FolderMoveResult =
 export interface FolderMoves {
   /**
    * Moves the folder with everything inside it; returns how many folders that were, 0 when it was there already.
-   * Throws Refusal FOLDER_NOT_FOUND, INVALID_DESTINATION, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED.
+   * Throws Refusal FOLDER_NOT_FOUND, INVALID_DESTINATION, DUPLICATE_NAME, MAX_DEPTH_EXCEEDED or SCOPE_MISSING.
    */
-  move(reach: Reach, folder: FolderIdentifier, parent: FolderPlace): Promise<number>
+  move(reach: Actor, folder: FolderIdentifier, parent: FolderPlace): Promise<number>
   /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
   moveMany(
-    reach: Reach,
+    reach: Actor,
     folders: readonly FolderIdentifier[],
     parent: FolderPlace,
   ): Promise<FolderMoveResult[]>
 }
 
-export function createFolderMoves(db: Database, maxDepth: number): FolderMoves {
+export function createFolderMoves(db: Database, clock: Clock, maxDepth: number): FolderMoves {
   const moves: FolderMoves = {
     async move(reach, identifier, parent) {
       return inTransaction(db, async (trx) => {
         await lockAccount(trx, reach.account)
-        return moveFolder(trx, reach, { folder: identifier, parent, maxDepth, change: {} })
+        return moveFolder(trx, reach, { folder: identifier, parent, maxDepth, now: clock.now(), change: {} })
       })
     },
 

@@ -3,7 +3,8 @@ import type { Trx } from '../../database/database.ts'
 import { isUniqueViolation } from '../../database/differences.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
+import type { Actor } from '../../domain/reach.ts'
+import { assertMayPlace } from './exposure.ts'
 import { updateFolder } from './folder-changes.rows.ts'
 import { changeTree, folderChain, isDeeperThan, takenAway } from './folders.rows.ts'
 import { ownFolder, resolvePlace } from './places.ts'
@@ -12,6 +13,7 @@ export interface FolderMove {
   readonly folder: FolderIdentifier
   readonly parent: FolderPlace
   readonly maxDepth: number
+  readonly now: number
   /** What else changes of its row, at the same time: the name must be free in the new place, not in the old one. */
   readonly change: Omit<Parameters<typeof updateFolder>[2], 'parent_id'>
 }
@@ -19,13 +21,15 @@ export interface FolderMove {
 /**
  * Moves the folder with everything inside it, in a transaction that holds the account's lock. Returns how many folders
  * that were; 0, and nothing has changed, when it was there already. Throws Refusal FOLDER_NOT_FOUND, INVALID_DESTINATION,
- * DUPLICATE_NAME or MAX_DEPTH_EXCEEDED.
+ * DUPLICATE_NAME, MAX_DEPTH_EXCEEDED or SCOPE_MISSING.
  */
-export async function moveFolder(trx: Trx, reach: Reach, move: FolderMove): Promise<number> {
-  const { maxDepth, change } = move
+export async function moveFolder(trx: Trx, reach: Actor, move: FolderMove): Promise<number> {
+  const { maxDepth, now, change } = move
   const folder = await ownFolder(trx, reach, move.folder)
   const destination = await resolvePlace(trx, reach, move.parent)
   if (folder.parent_id === destination) return 0
+  if (folder.parent_id !== null)
+    await assertMayPlace(trx, reach, { from: folder.parent_id, to: destination, now })
   const way = await folderChain(trx, destination)
   if (way.some((step) => step.id === folder.id)) {
     throw new Refusal('INVALID_DESTINATION', 'A folder cannot be moved into itself or below itself')

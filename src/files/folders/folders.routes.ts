@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { changedAnswer } from '../../contract/fields.ts'
 import { deletion } from '../../contract/files.ts'
 import {
   folderChangedAnswer,
@@ -7,6 +8,7 @@ import {
   folderMovedAnswer,
   foldersMovedAnswer,
 } from '../../contract/folders.ts'
+import { mayRead } from '../../core/callers.ts'
 import { Refusal } from '../../domain/errors.ts'
 import {
   type FolderIdentifier,
@@ -88,7 +90,7 @@ export const changeFolderEndpoint = keyedEndpoint({
       password: newPassword,
     })
     .openapi({ description: READ_ONLY_ALLOWED }),
-  answer: folderChangedAnswer,
+  answer: changedAnswer(folderChangedAnswer),
   errors: [400, 404, 409, 413],
   async handle({ caller, params, body }, { files }: { files: FilesPart }) {
     assertChange(body, CHANGE_FIELDS)
@@ -103,6 +105,7 @@ export const changeFolderEndpoint = keyedEndpoint({
       ...(body.public === undefined ? {} : { isPublic: body.public }),
       ...(body.password === undefined ? {} : { password: body.password }),
     })
+    if (!mayRead(caller)) return { success: true, message: 'Folder changed' }
     return { success: true, data: toFolderListItem(folder) }
   },
 })

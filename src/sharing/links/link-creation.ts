@@ -17,6 +17,7 @@ import {
 import { parseLinkSlug, slugSkeleton } from '../../domain/link-slug.ts'
 import { makeLinkSlug, type Random } from '../../domain/random.ts'
 import { GUEST_REACH, type Reach } from '../../domain/reach.ts'
+import { assertMayWiden } from '../../domain/widening.ts'
 import { ownFolder } from '../../files/folders/places.ts'
 import { ownFile } from '../../files/own-file.ts'
 import type { LinkReading, OwnLink } from './link-reading.ts'
@@ -35,7 +36,7 @@ export interface WantedLink extends LinkTerms {
 export interface LinkCreation {
   /**
    * Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND, INVALID_NAME, DUPLICATE_NAME when the slug or one that looks
-   * like it is taken, RATE_LIMITED, or INVALID_REQUEST for an end in the past or too many links.
+   * like it is taken, RATE_LIMITED, SCOPE_MISSING, or INVALID_REQUEST for an end in the past or too many links.
    */
   make(caller: AccountCaller, wanted: WantedLink): Promise<OwnLink>
   /**
@@ -119,6 +120,7 @@ export function createLinkCreation(
 
   return {
     async make(caller, wanted) {
+      assertMayWiden(caller)
       const { slug, password } = wanted
       const columns = columnsOf(wanted, clock.now())
       const chosen = slug === null ? makeLinkSlug(random) : parseLinkSlug(slug)

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { doneWithMessage } from '../../contract/fields.ts'
+import { changedAnswer, doneWithMessage } from '../../contract/fields.ts'
 import {
   guestLinkAnswer,
   type Link,
@@ -10,6 +10,7 @@ import {
   linkMadeAnswer,
   linksAnswer,
 } from '../../contract/links.ts'
+import { mayRead } from '../../core/callers.ts'
 import { optionalTime, timestamp } from '../../domain/clock.ts'
 import { type LinkSlug, parseFileIdentifier, parseFolderIdentifier } from '../../domain/ids.ts'
 import { isFull } from '../../domain/upload-terms.ts'
@@ -225,11 +226,12 @@ export const changeLinkEndpoint = keyedEndpoint({
   tag: 'Links',
   params: linkParameter,
   body: z.looseObject(terms).openapi({ description: READ_ONLY_ALLOWED, example: TERMS_EXAMPLE }),
-  answer: linkAnswer,
+  answer: changedAnswer(linkAnswer),
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }, { sharing }: Needs) {
     assertChange(body, ['password', ...Object.keys(linkDetail.shape)])
     const changed = await sharing.links.change(caller, params.link ?? '', termsOfBody(body))
+    if (!mayRead(caller)) return { success: true, message: 'Link changed' }
     return { success: true, data: toLinkDetail(call.site, changed) }
   },
 })

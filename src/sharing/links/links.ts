@@ -4,24 +4,26 @@ import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
+import type { LinkId } from '../../domain/ids.ts'
 import type { EndReason } from '../../domain/link-event.ts'
 import type { Random } from '../../domain/random.ts'
-import type { Reach } from '../../domain/reach.ts'
+import type { Actor, Reach } from '../../domain/reach.ts'
+import { assertMayWiden, type LinkLimits, mayWiden, opensLink } from '../../domain/widening.ts'
 import { dropEmptyGuestLinks, giveLeftLinks } from '../../uploads/receipts/guest-links.rows.ts'
 import { abandonUploadsOfLink } from '../../uploads/resumable/upload-endings.ts'
 import { createLinkCreation, type LinkCreation } from './link-creation.ts'
-import { createLinkReading, type LinkReading, type OwnLink } from './link-reading.ts'
+import { createLinkReading, type LinkReading, linkNotFound, type OwnLink } from './link-reading.ts'
 import { columnsOf, hashOf, type LinkTerms } from './link-terms.ts'
 import { assertTermsFit, uploadColumns } from './link-uploads.ts'
-import { dropExpiredLinks, updateLink, updateLinkUploads } from './links.rows.ts'
+import { dropExpiredLinks, linkById, updateLink, updateLinkUploads } from './links.rows.ts'
 
 /**
  * What owners do with their links. A caller who is kept to one folder sees the links whose targets all lie in it.
  * What is out of reach is LINK_NOT_FOUND, just as what is not there.
  */
 export interface Links extends LinkCreation, LinkReading {
-  /** Throws Refusal LINK_NOT_FOUND, also for a revoked link, and as `make` does. */
-  change(reach: Reach, slug: string, terms: LinkTerms): Promise<OwnLink>
+  /** Throws Refusal LINK_NOT_FOUND, also for a revoked link, and as `make` does: SCOPE_MISSING for a wider link. */
+  change(reach: Actor, slug: string, terms: LinkTerms): Promise<OwnLink>
   /** In force at once, everywhere; what comes by it stops. Throws Refusal LINK_NOT_FOUND. */
   revoke(reach: Reach, slug: string): Promise<void>
   /**
@@ -54,6 +56,9 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
         ...(password_hash === undefined ? {} : { password_hash }),
       }
       await inTransaction(db, async (trx) => {
+        await lockOwner(trx, account)
+        if (!mayWiden(reach) && opensLink(await limitsOf(trx, id), { ...terms, password: password_hash }))
+          assertMayWiden(reach)
         if (Object.keys(columns).length > 0) await updateLink(trx, { id, account }, columns)
         if (Object.keys(uploads).length > 0) await updateLinkUploads(trx, id, uploads)
       })
@@ -82,6 +87,17 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
       while (mayGoOn() && (await dropEmptyGuestLinks(db, before, STEP)) === STEP);
       while (mayGoOn() && (await dropOldEvents(db, before, STEP)) === STEP);
     },
+  }
+}
+
+/** As they are in the transaction: the owner may have narrowed them since the request began. */
+async function limitsOf(trx: Trx, id: LinkId): Promise<LinkLimits> {
+  const link = await linkById(trx, id)
+  if (link === undefined || link.revoked_at !== null) throw linkNotFound()
+  return {
+    endsAt: link.ends_at,
+    maxDownloads: link.max_downloads,
+    hasPassword: link.password_hash !== null,
   }
 }
 

@@ -25,7 +25,7 @@ import type {
   Slug,
 } from '../../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../../src/domain/random.ts'
-import type { Reach } from '../../../src/domain/reach.ts'
+import type { Actor } from '../../../src/domain/reach.ts'
 import { SCOPES } from '../../../src/domain/scopes.ts'
 import { countBin, findBinEntry } from '../../../src/files/bin/bin.rows.ts'
 import { createBin } from '../../../src/files/bin/bin.ts'
@@ -58,11 +58,11 @@ async function tree(contract: ContractDatabase) {
   const { db } = contract
   const clock = handClock()
   const account = (await createAccounts(db, clock, systemRandom).add('alice')).id
-  const reach: Reach = { account, within: null }
+  const reach: Actor = { account, within: null, scopes: SCOPES }
   const usage = createUsage(db, clock)
   const outages = await createOutages({ db, clock, timers: { monotonic: () => 0 }, log: keptLog() })
   const folders = createFolders(db, clock, systemRandom, 256)
-  const files = createFiles(db, usage)
+  const files = createFiles(db, usage, clock)
   const query: FileListQuery = { page: 1, perPage: 100, folder: null, search: '', sort: 'name', order: 'asc' }
 
   return {
@@ -73,7 +73,7 @@ async function tree(contract: ContractDatabase) {
     usage,
     folders,
     files,
-    moves: createFolderMoves(db, 256),
+    moves: createFolderMoves(db, clock, 256),
     removals: createRemovals(db, clock),
     clearing: createFolderClearing(db, clock),
     bin: createBin(db, clock, outages.lifetime(7)),

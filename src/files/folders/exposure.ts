@@ -1,0 +1,30 @@
+import type { Queryable } from '../../database/database.ts'
+import type { FolderId } from '../../domain/ids.ts'
+import type { Actor } from '../../domain/reach.ts'
+import { assertMayWiden, type Exposure, exposesMore, mayWiden } from '../../domain/widening.ts'
+import { livingLinksTo } from './exposure.rows.ts'
+import { folderChain } from './folders.rows.ts'
+
+/**
+ * For everything that takes files or folders from one place to another, in the transaction that does so. `from`: where
+ * they are, or were when they were deleted. Throws Refusal SCOPE_MISSING when more people may see them in the new place
+ * and the caller may not read.
+ */
+export async function assertMayPlace(
+  trx: Queryable,
+  actor: Actor,
+  { from, to, now }: { readonly from: FolderId; readonly to: FolderId; readonly now: number },
+): Promise<void> {
+  if (from === to || mayWiden(actor)) return
+  if (exposesMore(await exposureOf(trx, from, now), await exposureOf(trx, to, now))) assertMayWiden(actor)
+}
+
+async function exposureOf(trx: Queryable, folder: FolderId, now: number): Promise<Exposure> {
+  const chain = await folderChain(trx, folder)
+  const folders = chain.map(({ id }) => id)
+  return {
+    isPublic: chain.every((step) => step.is_public === 1),
+    locked: new Set(chain.filter((step) => step.password_hash !== null).map(({ id }) => id)),
+    links: new Set(await livingLinksTo(trx, folders, now)),
+  }
+}
