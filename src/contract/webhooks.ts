@@ -63,7 +63,7 @@ export const webhookDelivery = component(
     status: described(z.nullable(z.int()), { description: 'Of the last answer', example: 503 }),
     failure: described(z.nullable(z.enum(DELIVERY_FAILURES)), {
       description:
-        'Why the last attempt failed: the host has no public address, no connection, no answer in 15 s, an answer other than 2xx, or the webhook was disabled',
+        'Why the last attempt failed: no connection, also where the host has no public address, no answer in 15 s, an answer other than 2xx, or the webhook was disabled',
     }),
   }),
 )

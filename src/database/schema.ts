@@ -40,7 +40,7 @@ import type { Language } from '../domain/language.ts'
 import type { DownloadMails, EndReason, EndTold, StoredEventKind } from '../domain/link-event.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
-import type { DeliveryFailure } from '../domain/webhook.ts'
+import type { StoredDeliveryFailure } from '../domain/webhook.ts'
 
 /** All tables. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
 export interface Tables {
@@ -792,5 +792,5 @@ interface WebhookDeliveriesTable {
   delivered_at: Generated<number | null>
   /** Status of the last answer; null where there was none. */
   status: Generated<number | null>
-  failure: Generated<DeliveryFailure | null>
+  failure: Generated<StoredDeliveryFailure | null>
 }

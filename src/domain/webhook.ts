@@ -2,12 +2,16 @@
 export const MOST_WEBHOOKS = 10
 
 /**
- * Why a delivery failed: no address of the host may be asked; no connection, or one that broke; no answer in time; an answer
- * that is no success; or the webhook was disabled meanwhile.
+ * Why a delivery failed: no connection, or one that broke; no answer in time; an answer that is no success; or the webhook was
+ * disabled meanwhile. A host without an address, with one that may not be asked, and one that refuses are all no connection:
+ * the difference would tell which names there are inside.
  */
-export const DELIVERY_FAILURES = ['address', 'connection', 'timeout', 'status', 'disabled'] as const
+export const DELIVERY_FAILURES = ['connection', 'timeout', 'status', 'disabled'] as const
 
 export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number]
+
+/** As it is stored: versions before told of hosts without a public address. */
+export type StoredDeliveryFailure = DeliveryFailure | 'address'
 
 /** Why the server disables a webhook: it does not answer as it should, or has said that it is gone. */
 export type DisablingReason = 'failing' | 'gone'

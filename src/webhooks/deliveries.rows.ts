@@ -5,7 +5,7 @@ import { prepared } from '../database/prepared.ts'
 import type { Row } from '../database/schema.ts'
 import type { AccountId, LinkSlug, WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
 import type { StoredEventKind } from '../domain/link-event.ts'
-import type { DeliveryFailure } from '../domain/webhook.ts'
+import type { StoredDeliveryFailure } from '../domain/webhook.ts'
 
 export interface DeliveryRow {
   readonly id: WebhookDeliveryId
@@ -17,7 +17,7 @@ export interface DeliveryRow {
   readonly due_at: number | null
   readonly delivered_at: number | null
   readonly status: number | null
-  readonly failure: DeliveryFailure | null
+  readonly failure: StoredDeliveryFailure | null
 }
 
 /** One that is due, with all that is sent. */
@@ -64,11 +64,14 @@ const oneDue = prepared((db, now: number) =>
     .limit(sql.lit(1)),
 )
 
-/** Those that are due longest, but none of these webhooks. What a disabled account was told waits until it is enabled. */
+/** Those that are due longest, but none of these webhooks and accounts. What a disabled account was told waits until it is enabled. */
 export function dueDeliveries(
   db: Database,
   now: number,
-  busy: readonly WebhookId[],
+  {
+    webhooks,
+    accounts,
+  }: { readonly webhooks: readonly WebhookId[]; readonly accounts: readonly AccountId[] },
   limit: number,
 ): Promise<DueDelivery[]> {
   const due = deliveries(db)
@@ -96,7 +99,8 @@ export function dueDeliveries(
     .orderBy('webhook_deliveries.due_at')
     .orderBy('webhook_deliveries.id')
     .limit(limit)
-  return (busy.length === 0 ? due : due.where('webhook_deliveries.webhook_id', 'not in', busy)).execute()
+  const others = webhooks.length === 0 ? due : due.where('webhook_deliveries.webhook_id', 'not in', webhooks)
+  return (accounts.length === 0 ? others : others.where('webhooks.account_id', 'not in', accounts)).execute()
 }
 
 /** Claims the delivery until then. False when another node has it, or it is over. */

@@ -54,7 +54,7 @@ export function createWebhookSender({
   async function send({ url: text, headers, body, tries }: WebhookRequest, signal: AbortSignal) {
     const url = new URL(text)
     const address = await unlessAborted(addressFor(url, tries), signal)
-    if (address === null) return failed('address')
+    if (address === null) return failed('connection')
     const { host, hostname } = url
     url.hostname = isIP(address) === 6 ? `[${address}]` : address
     const isName = isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0

@@ -2,7 +2,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, HOUR, MINUTE, SECOND, sleep } from '../domain/clock.ts'
-import type { WebhookId } from '../domain/ids.ts'
+import type { AccountId, WebhookId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import type { DeliveryFailure, DisablingReason } from '../domain/webhook.ts'
 import {
@@ -20,8 +20,9 @@ import { webhookHeaders } from './signature.ts'
 import type { WebhookAnswer, WebhookSender } from './webhook-request.ts'
 import { findWebhook, updateWebhook, type WebhookRow } from './webhooks.rows.ts'
 
-/** Requests that are under way at once, of one webhook one. */
-const AT_ONCE = 16
+/** Requests that are under way at once; of one account, and of one webhook one: a slow receiver delays its own account. */
+const AT_ONCE = 32
+const OF_ACCOUNT = 4
 /** Longer than a request may take, so that a stalled node does not send it a second time. */
 const CLAIMED_FOR = MINUTE
 /** Delays between the attempts of one event: eleven within about a day. */
@@ -61,7 +62,7 @@ export interface WebhookSendingParts {
 export class WebhookSending {
   readonly #parts: WebhookSendingParts
   readonly #stopping = new AbortController()
-  readonly #busy = new Set<WebhookId>()
+  readonly #busy = new Map<WebhookId, AccountId>()
 
   constructor(parts: WebhookSendingParts) {
     this.#parts = parts
@@ -80,7 +81,7 @@ export class WebhookSending {
       const room = AT_ONCE - running.size
       const isOver = !mayGoOn() || this.#stopping.signal.aborted || failures.length > 0
       for (const delivery of isOver || room === 0 ? [] : await this.#due(room)) {
-        this.#busy.add(delivery.webhook_id)
+        this.#busy.set(delivery.webhook_id, delivery.account_id)
         const sending = this.#attempt(delivery)
           .catch((error: unknown) => failures.push(error))
           .then(() => {
@@ -106,15 +107,29 @@ export class WebhookSending {
     while (mayGoOn() && (await dropOldDeliveries(this.#parts.db, before, STEP)) === STEP);
   }
 
-  /** Of each webhook the one that is due longest. */
+  /**
+   * Of each webhook the one that is due longest; accounts take turns: first those of which nothing is under way, then one
+   * more of each, up to as many as one may have.
+   */
   async #due(room: number): Promise<DueDelivery[]> {
     const { db, clock } = this.#parts
-    const due = await dueDeliveries(db, clock.now(), [...this.#busy], AT_ONCE)
-    const first = new Map<WebhookId, DueDelivery>()
-    for (const delivery of due) {
-      if (!first.has(delivery.webhook_id)) first.set(delivery.webhook_id, delivery)
+    const chosen: DueDelivery[] = []
+    const busy = new Map(this.#busy)
+    for (let most = 1; most <= OF_ACCOUNT; most++) {
+      while (chosen.length < room) {
+        const others = { webhooks: [...busy.keys()], accounts: accountsWith(busy, most) }
+        const due = await dueDeliveries(db, clock.now(), others, AT_ONCE)
+        if (due.length === 0) break
+        for (const delivery of due) {
+          const { webhook_id: webhook, account_id: account } = delivery
+          const isTurn = !busy.has(webhook) && !accountsWith(busy, most).includes(account)
+          if (!isTurn || chosen.length === room) continue
+          busy.set(webhook, account)
+          chosen.push(delivery)
+        }
+      }
     }
-    return [...first.values()].slice(0, room)
+    return chosen
   }
 
   async #attempt(delivery: DueDelivery): Promise<void> {
@@ -183,4 +198,11 @@ export class WebhookSending {
   #jittered(wait: number): number {
     return Math.round(wait * (1 + (this.#parts.random(1)[0] ?? 0) / 2550))
   }
+}
+
+/** Accounts of which at least so many are under way. */
+function accountsWith(busy: ReadonlyMap<WebhookId, AccountId>, least: number): AccountId[] {
+  const counts = new Map<AccountId, number>()
+  for (const account of busy.values()) counts.set(account, (counts.get(account) ?? 0) + 1)
+  return [...counts].flatMap(([account, count]) => (count >= least ? [account] : []))
 }

@@ -42,7 +42,7 @@ function post(url: string, anyNetwork: boolean, resolve = noName, more: { tries?
   return createWebhookSender({ anyNetwork, resolve }).post({ ...rest, ...more, url, signal })
 }
 
-const REFUSED = { kind: 'failed', failure: 'address' } as const
+const REFUSED = { kind: 'failed', failure: 'connection' } as const
 const NOTHING = { kind: 'failed', failure: 'connection' } as const
 
 test.each([

@@ -244,8 +244,36 @@ test.skipIf(onCluster)('without the setting, nothing is sent into private networ
     await at.runJobs()
     const { body } = await api(at, key, 'GET', `${path}/deliveries`)
     expect(deliveries.parse(body).data).toMatchObject([
-      { state: 'waiting', failure: 'address', status: null },
+      { state: 'waiting', failure: 'connection', status: null },
     ])
     expect(receiver.events).toEqual([])
   })
+})
+
+test('accounts whose receivers do not answer delay no other: deliveries take turns by account', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { promise: answered, resolve } = Promise.withResolvers<number>()
+  const account = async (webhooks: number) => {
+    const receiver = stack.use(startWebhookReceiver())
+    const { apiKey: key } = await host.addAccount()
+    const paths: string[] = []
+    for (let count = 0; count < webhooks; count++) {
+      const added = await api(host, key, 'POST', '/api/v1/webhooks', { url: receiver.url })
+      paths.push(`/api/v1/webhooks/${made.parse(added.body).data.id}`)
+    }
+    const send = () =>
+      Promise.all(paths.map(async (path) => (await api(host, key, 'POST', `${path}/test`)).status))
+    return { receiver, send }
+  }
+  const slow = await Promise.all([account(10), account(10)])
+  const other = await account(1)
+  for (const { receiver } of slow) receiver.answer(answered)
+  for (const { send } of [...slow, other]) expect(new Set(await send())).toEqual(new Set([200]))
+  const run = host.runJobs()
+  await other.receiver.received(1)
+  // The slow ones hold no more than their part meanwhile.
+  for (const { receiver } of slow) expect(receiver.events.length).toBeLessThanOrEqual(4)
+  resolve(204)
+  await run
+  for (const { receiver } of slow) await receiver.received(10, () => host.runJobs())
 })

@@ -46,8 +46,7 @@ export const webhooksDe: SettingsPageTexts['app']['webhooks'] = {
     tries: { one: '{count} Versuch gescheitert', other: '{count} Versuche gescheitert' },
     status: 'die Antwort war {status}',
     failures: {
-      address: 'der Name hat keine öffentliche Adresse',
-      connection: 'keine Verbindung',
+      connection: 'keine Verbindung zu einer öffentlichen Adresse des Hosts',
       timeout: 'keine Antwort in 15 Sekunden',
       disabled: 'der Webhook war angehalten',
     },

@@ -46,8 +46,7 @@ export const webhooksEn = {
     tries: { one: '{count} attempt failed', other: '{count} attempts failed' },
     status: 'the answer was {status}',
     failures: {
-      address: 'its host has no public address',
-      connection: 'no connection',
+      connection: 'no connection to a public address of its host',
       timeout: 'no answer within 15 seconds',
       disabled: 'the webhook was paused',
     },
