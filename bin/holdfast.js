@@ -1,4 +1,5 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --
+// Behind the --, since Node.js 20 takes --env-file for its own wherever it stands before it, and reads the file in its own way.
 // Starts the program with the Bun that is installed beside it, whatever else is called bun on this machine.
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
@@ -9,6 +10,14 @@ import { fileURLToPath } from 'node:url'
 
 // Where npm runs no install scripts, the bun package holds a placeholder of a few bytes instead of the program.
 const SMALLEST_PROGRAM = 1024 * 1024
+
+const own = process.execArgv.find((word) => word.startsWith('--env-file'))
+if (own !== undefined) {
+  console.error(
+    'error: Node.js has taken --env-file for itself, and reads the values in another way (it cuts them at a #). Write it behind the program: holdfast --env-file <path> <command>, or node -- bin/holdfast.js --env-file <path> <command>.',
+  )
+  process.exit(2)
+}
 
 const bun = findBun()
 if (bun === null) {

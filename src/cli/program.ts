@@ -108,6 +108,12 @@ function isClient(word: string): boolean {
 export async function run(words: readonly string[], environment: Environment): Promise<number> {
   try {
     const { path, rest } = namedEnvFile(words)
+    if (namesEnvFileLater(rest)) {
+      printProblem(
+        `error: ${ENV_FILE} stands once, and before the command: holdfast ${ENV_FILE} <path> <command>`,
+      )
+      return WRONG_USE
+    }
     outliveReaders(rest[0] ?? '')
     if (path !== null) Object.assign(environment, withNamedFile(environment, path))
     else if (!isClient(rest[0] ?? '')) Object.assign(environment, withEnvFile(environment, process.cwd()))
@@ -149,6 +155,14 @@ function namedEnvFile(words: readonly string[]): { path: string | null; rest: re
   if (first.startsWith(ENV_FILE_IS)) return { path: first.slice(ENV_FILE_IS.length), rest: words.slice(1) }
   if (first === ENV_FILE && second !== undefined) return { path: second, rest: words.slice(2) }
   return { path: null, rest: words }
+}
+
+/** Commander would take it there, and the settings in the file would count for nothing. */
+function namesEnvFileLater(words: readonly string[]): boolean {
+  const end = words.indexOf('--')
+  return words
+    .slice(0, end === -1 ? words.length : end)
+    .some((word) => word === ENV_FILE || word.startsWith(ENV_FILE_IS))
 }
 
 function serveCommand(serve: Command, environment: Environment): void {

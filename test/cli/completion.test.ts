@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/processes/child.ts'
 import { runProgram } from '../support/processes/program.ts'
 import { testWith } from '../support/processes/tools.ts'
 import { startMailServer } from '../support/sign-in/mail-server.ts'
-import { onlyThese } from './command.ts'
+import { LAUNCHER, onlyThese, outcome } from './command.ts'
 import { holdfastHere as holdfast } from './command-here.ts'
 
 describe('holdfast completion', () => {
@@ -63,6 +63,31 @@ test('--env-file reads settings from a file of any name, in place of .env', asyn
   }
   const missing = await holdfast(folder.path, ['--env-file', join(folder.path, 'none'), 'config'])
   expect(missing.code).toBe(1)
+  expect(missing.errors).toContain(`the settings in ${join(folder.path, 'none')} cannot be read`)
+})
+
+test('--env-file in a place where it would count for nothing is refused', async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, 'holdfast.env')
+  writeFileSync(path, "HOLDFAST_STORAGE_LIMIT='5#GB'\n")
+  for (const words of [
+    ['config', '--env-file', path],
+    ['config', `--env-file=${path}`],
+    ['--env-file', path, '--env-file', path, 'config'],
+  ]) {
+    const { code, output, errors } = await holdfast(folder.path, words)
+    expect({ code, output }).toEqual({ code: 2, output: '' })
+    expect(errors).toContain('holdfast --env-file <path> <command>')
+  }
+  const byNode = await outcome(['node', `--env-file=${path}`, LAUNCHER, 'config'], folder.path, {})
+  expect([byNode.code, byNode.output]).toEqual([2, ''])
+  expect(byNode.errors).toContain('Node.js has taken --env-file for itself')
+  // As it is installed: Node.js leaves it to the program.
+  const missing = await outcome(
+    [LAUNCHER, '--env-file', join(folder.path, 'none'), 'config'],
+    folder.path,
+    {},
+  )
   expect(missing.errors).toContain(`the settings in ${join(folder.path, 'none')} cannot be read`)
 })
 

@@ -34,7 +34,7 @@ export function installWrapper(folder: string, data: string): Installed {
   )
   const programs = {
     holdfast: wrapper,
-    node: `#!/bin/sh\nexec '${process.execPath}' --no-env-file "$@"\n`,
+    node: `#!/bin/bash\nexec '${process.execPath}' --no-env-file "$2" "\${@:3}"\n`,
     'systemd-run': `#!/bin/sh\nexec '${process.execPath}' --no-env-file '${join(import.meta.dir, 'systemd-run.ts')}' "$@"\n`,
     // As one who may do everything, in a test that is not run by root.
     ...(process.getuid?.() === 0 ? {} : { id: '#!/bin/sh\necho 0\n' }),
