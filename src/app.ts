@@ -134,7 +134,7 @@ async function createParts(
   const signIn = createSignInPart(core, { secret: given.signInSecret, mail })
   const accounts = createAccountsPart(core, { files, mail, signIn })
   const mails = { outbox: mail.outbox, unsubscribePath: accounts.warningEnd.pathOf }
-  const sharing = createSharingPart(core, mails)
+  const sharing = createSharingPart(core, mails, files)
   const thumbnails = createThumbnailsPart(core)
   const uploads = createUploadsPart(core, { files, thumbnails })
   const mirror = createMirrorPart(core)

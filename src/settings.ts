@@ -135,7 +135,8 @@ export const settings = {
   s3Redirect: {
     variable: 'HOLDFAST_S3_REDIRECT',
     default: 'false',
-    description: 'Whether downloads are sent on to the store, by addresses signed for a minute.',
+    description:
+      'Whether downloads of what anybody may open are sent on to the store, by addresses signed for half an hour.',
     allowed: 'true or false',
     read: readBoolean,
   },

@@ -10,6 +10,7 @@ import type { Call } from '../server/call.ts'
 import { type ArrivalOf, bytesAt, type PartialReads } from './arrival-progress.ts'
 import { ArrivingBlobs } from './arriving-blobs.ts'
 import { ArrivingBody } from './arriving-body.ts'
+import { isProbe } from './bytes-sent.ts'
 import { contentDisposition } from './disposition.ts'
 import { type ArrivalReader, stillArriving, UploadFollower } from './upload-follower.ts'
 
@@ -60,6 +61,7 @@ export function createArrivals({ blobs, clock, arrivalOf, partialReads }: Arriva
     turn: Turn,
   ) {
     const { status, headers, start, end } = answerOf(call, upload)
+    const isOfProbe = end !== null && upload.size !== null && isProbe({ end, whole: upload.size })
     const follower = new UploadFollower({
       clock,
       arrivalOf,
@@ -76,7 +78,7 @@ export function createArrivals({ blobs, clock, arrivalOf, partialReads }: Arriva
     const body = new ArrivingBody(opened, { start, end }, follower.bytesAt.bind(follower), {
       sending: turn.used,
       over(isWhole) {
-        follower.end(isWhole && start === 0)
+        follower.end(isWhole && start === 0 && !isOfProbe)
         turn.end()
       },
     })

@@ -9,9 +9,17 @@ export interface BytesSent {
 
 const UNCOUNTED: BytesSent = { add() {}, over() {} }
 
-/** Counts it as a download, before the first byte. Throws Refusal LINK_USED_UP. */
+/**
+ * Whether programs ask with such a range for nothing but whether ranges are answered: it ends within the first two bytes of
+ * a longer content, and counts as neither view nor download.
+ */
+export function isProbe({ end, whole }: Pick<PromisedBytes, 'end' | 'whole'>): boolean {
+  return end <= 2 && end < whole
+}
+
+/** Counts it as a download, before the first byte, unless it is a probe. Throws Refusal LINK_USED_UP. */
 export async function beginSending(claims: ByteClaims | null, promised: PromisedBytes): Promise<BytesSent> {
-  if (claims === null) return UNCOUNTED
+  if (claims === null || isProbe(promised)) return UNCOUNTED
   const claim = await claims.begin(promised)
   let left = promised.end - promised.start
   let isOver = false

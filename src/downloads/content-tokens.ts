@@ -28,8 +28,6 @@ export const PAGE_TOKEN_LIFETIME = 12 * 3600
 export interface ContentUse {
   /** The page that shows the bytes has been counted as the view already. */
   readonly counted: boolean
-  /** The bytes come from here even where the store could give them out: scripts may not read them there. */
-  readonly proxied: boolean
   /** Seconds. */
   readonly lifetime: number
 }
@@ -73,7 +71,6 @@ const payload = z.object({
   f: z.string(),
   e: z.number(),
   c: z.boolean(),
-  p: z.boolean().default(false),
   ...rightsFields,
   g: z.array(z.tuple([z.number(), z.string()])),
 })
@@ -118,14 +115,13 @@ function identifierIn(name: string, isByLink: boolean): FileIdentifier | null {
 
 export function createContentTokens(signing: Signing, names: LinkNames, clock: Clock): ContentTokens {
   return {
-    issue({ reach, grants, link = null }, { item, closed }, { counted, proxied, lifetime }) {
+    issue({ reach, grants, link = null }, { item, closed }, { counted, lifetime }) {
       const expires = Math.floor(clock.now() / 1000) + lifetime
       const name = link === null ? item.uuid : names.of(link.id, { kind: 'file', id: item.id })
       const fields = {
         f: name,
         e: expires,
         c: counted,
-        p: proxied,
         ...rightsOf(reach, { closed, closings: null }),
         g: [...grants],
       }
@@ -150,7 +146,7 @@ export function createContentTokens(signing: Signing, names: LinkNames, clock: C
       if (clock.now() / 1000 >= found.data.e) {
         throw new Refusal('INVALID_TOKEN', 'This address has expired; open the page of the file again')
       }
-      const { g, c, p } = found.data
+      const { g, c } = found.data
       const grants = new Map(g.map(([folder, tag]) => [folder as FolderId, tag] as const))
       const link = byLink?.success === true ? linkIn(byLink.data) : null
       return {
@@ -158,7 +154,6 @@ export function createContentTokens(signing: Signing, names: LinkNames, clock: C
         requester: { reach: null, grants, signed: rightsIn(found.data) },
         link,
         counted: c,
-        proxied: p,
       }
     },
   }

@@ -36,7 +36,7 @@ function signing(to: 'download' | 'show', query: string) {
       const seen = opened(
         await sharing.access.file(requester, { kind: 'slug', slug: parseSlug(body.file_slug) }),
       )
-      const use = { counted: false, proxied: false, lifetime: CONTENT_TOKEN_LIFETIME }
+      const use = { counted: false, lifetime: CONTENT_TOKEN_LIFETIME }
       const { file, token } = downloads.contentTokens.issue(await requester, seen, use)
       return {
         success: true,
@@ -93,18 +93,19 @@ export const getContentEndpoint = endpoint({
     }
     const token = call.url.searchParams.get('token') ?? ''
     const read = downloads.contentTokens.read(token, call.params.file ?? '')
-    const { identifier, requester: signed, link, counted, proxied } = read
+    const { identifier, requester: signed, link, counted } = read
     const requesterOf = async () => {
       const present = await authentication.requester(call)
       const requester = together(await sharing.access.signed(signed, call.caller), present)
       return link === null ? requester : sharing.linkAccess.signed(requester, link)
     }
-    const { item: file, viewer } = opened(await sharing.access.file(requesterOf(), identifier))
+    const seen = opened(await sharing.access.file(requesterOf(), identifier))
+    const { item: file, viewer } = seen
     const download = call.url.searchParams.get('download') === 'true'
     const isRaw = call.url.searchParams.get('raw') === 'true'
     return sendFile(call, downloads.content, file, {
       as: download ? 'download' : isRaw ? 'raw' : 'view',
-      proxied: proxied || viewer.link?.isLimited === true,
+      mayRedirect: download && seen.isForAnybody && link === null,
       claims: sharing.linkClaims.of(viewer.link, download && !isPreview(call.request), {
         file: { id: file.id, name: file.name },
         address: call.address,

@@ -30,8 +30,8 @@ export interface Content {
    */
   verified(file: FileDetailRow, chunks: SourceChunks, tell: (error: unknown) => void): SourceChunks
   /**
-   * An address where the store gives the bytes out by itself, for a minute; null where it does not, or is not meant
-   * to. Whoever has it needs no other permission.
+   * An address where the store gives the bytes out by itself, for half an hour; null where it does not, or is not meant
+   * to. Whoever has it needs no other permission, so it is for what anybody may open.
    */
   link(
     file: FileDetailRow,
@@ -39,8 +39,8 @@ export interface Content {
   ): Promise<string | null>
 }
 
-/** Seconds. Short, so that a file that is taken down is gone. */
-const LINK_LIFETIME = 60
+/** Seconds, as long as our own addresses are good: a download that was paused goes on. */
+const LINK_LIFETIME = 1800
 
 /** Seconds, within which a content that has a second copy is brought back, unless it is large or there are many. */
 const BACK_WITHIN = 60

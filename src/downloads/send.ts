@@ -10,14 +10,14 @@ import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import { type BodySource, StoredBody } from '../server/connections/stored-body.ts'
 import type { ByteClaims } from '../sharing/links/byte-claims.ts'
 import type { Presentation } from './addresses.ts'
-import { type BytesSent, beginSending } from './bytes-sent.ts'
+import { type BytesSent, beginSending, isProbe } from './bytes-sent.ts'
 import type { Content } from './content.ts'
 import { contentDisposition } from './disposition.ts'
 
 export interface Sending {
   readonly as: Presentation
-  /** Whether the bytes come from here even where the store could give them out. */
-  readonly proxied: boolean
+  /** Whether the store may give them out at an address that needs no other permission. */
+  readonly mayRedirect: boolean
   /**
    * Called when bytes from the beginning of the file are on their way, which makes it a view or a download. The function
    * that comes back is called when they could not be sent to their end, which takes that back.
@@ -43,14 +43,15 @@ export async function sendFile(
   const part = partToSend(call, file.size, validators, headers)
   if (part instanceof Response) return part
   const { status, start, end } = part
-  const link = sending.proxied
-    ? null
-    : await content.link(file, {
+  const counts = start === 0 && !isProbe({ end, whole: file.size })
+  const link = sending.mayRedirect
+    ? await content.link(file, {
         type: headers.get('Content-Type') ?? file.type,
         disposition: headers.get('Content-Disposition') ?? 'attachment',
       })
+    : null
   if (link !== null) {
-    if (start === 0) sending.began()
+    if (counts) sending.began()
     return new Response(null, {
       status: 302,
       headers: { Location: link, 'Cache-Control': 'private, no-store' },
@@ -58,7 +59,7 @@ export async function sendFile(
   }
   const sent = await beginSending(sending.claims, { start, end, whole: file.size })
   const body = end > start ? await readOrEnd(() => content.read(file, start, end), sent) : null
-  const takeBack = start === 0 ? sending.began() : () => {}
+  const takeBack = counts ? sending.began() : () => {}
   const failed = (error: unknown) => {
     takeBack()
     content.failed(file, error)

@@ -26,6 +26,8 @@ export interface FilesPart extends Files {
   readonly binRestoring: BinRestoring
   readonly binEmptying: BinEmptying
   readonly usage: Usage
+  /** Removes bytes that no row points to, and whose time has come. */
+  removeGarbage(): Promise<void>
   /** How long a file stays that nobody uses. */
   readonly lifetime: Lifetime
   readonly jobs: readonly Job[]
@@ -68,6 +70,7 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
     binEmptying,
     usage,
     lifetime,
+    removeGarbage: () => cleaning.removeGarbage(),
     jobs: [
       { name: 'write counters', on: 'every node', every: SECOND, run: () => usage.flush() },
       {

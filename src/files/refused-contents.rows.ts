@@ -94,6 +94,19 @@ export function filesOfBlob(
     .execute()
 }
 
+/** Files that use the blob and are deleted for good, at most `limit`. */
+export async function deletedFilesOfBlob(trx: Trx, blob: BlobId, limit: number): Promise<FileId[]> {
+  const rows = await trx
+    .selectFrom('files')
+    .select('id')
+    .where('blob_id', '=', blob)
+    .where('removed_at', 'is not', null)
+    .where('removal', '=', 'deleted')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Those of the files that are still to go. Their account is locked. */
 export function filesToTakeDown(trx: Trx, ids: readonly FileId[]): Promise<FileOfContent[]> {
   return notDeleted(trx).where('id', 'in', ids).execute()

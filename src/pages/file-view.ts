@@ -1,4 +1,3 @@
-import type { PreviewKind } from '../../web/file/data.ts'
 import type { Requester } from '../domain/access.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
@@ -96,7 +95,7 @@ export function redirectToBytes(
   seen: Opened<FileDetail>,
   as: Presentation,
 ): Response {
-  const use = { as, counted: false, proxied: false, lifetime: CONTENT_TOKEN_LIFETIME }
+  const use = { as, counted: false, lifetime: CONTENT_TOKEN_LIFETIME }
   return new Response(null, {
     status: 302,
     headers: {
@@ -109,9 +108,6 @@ export function redirectToBytes(
 /** Maximum bytes of a picture that phones load at once, instead of a smaller rendition. */
 const MAX_NATIVE_BYTES = 512 * 1024
 
-/** Kinds that the browser displays natively, following redirects to the bytes. */
-const NATIVE_KINDS: ReadonlySet<PreviewKind> = new Set(['image', 'video', 'audio'])
-
 async function previewOf(
   { site }: Call,
   { downloads, thumbnails }: FileViewNeeds,
@@ -120,12 +116,7 @@ async function previewOf(
   const file = seen.item
   const kind = previewKindOf(file)
   if (kind === null) return null
-  const use = {
-    as: 'view',
-    counted: true,
-    proxied: !NATIVE_KINDS.has(kind),
-    lifetime: PAGE_TOKEN_LIFETIME,
-  } as const
+  const use = { as: 'view', counted: true, lifetime: PAGE_TOKEN_LIFETIME } as const
   const isLarge = kind === 'image' && file.size > MAX_NATIVE_BYTES
   return {
     kind,

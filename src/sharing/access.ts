@@ -51,6 +51,8 @@ export interface Opened<T> {
   readonly chain: readonly ChainRow[]
   /** Folders closed to everybody but the owner: an address signed now bypasses these and no more. */
   readonly closed: SignedRights['closed']
+  /** Whether nothing closes it: neither a private folder nor one with a password. */
+  readonly isForAnybody: boolean
 }
 
 /** Result of an access check: the resource, or the folder whose password is required first. */
@@ -123,6 +125,7 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
           viewer,
           chain: shownChain(requester, viewer, chain),
           closed: closedIn(steps, requester.grants),
+          isForAnybody: closedIn(steps, new Map()).size === 0,
         }
       case 'hidden':
         throw missing()

@@ -1,12 +1,15 @@
+import { releaseBlob } from '../core/blobs.rows.ts'
 import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount, lockContent } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
+import type { AccountId, BlobId, FileId, Sha256 } from '../domain/ids.ts'
+import { dropFile } from '../files/file-removal.rows.ts'
 import {
   blobsOf,
   countTakenDown,
+  deletedFilesOfBlob,
   type FileOfContent,
   filesOfBlob,
   filesToTakeDown,
@@ -54,6 +57,7 @@ export class ContentClearing {
         if (!isMoved) after = last.id
         await yieldToEventLoop()
       }
+      await this.#erase(blob)
     }
     await this.#closeReports()
     return removed
@@ -71,6 +75,23 @@ export class ContentClearing {
       await countTakenDown(trx, this.#sha256, own.length)
       return { removed: own.length, isMoved: own.length < files.length }
     })
+  }
+
+  /**
+   * Drops the rows at once, and makes garbage of their bytes that is due now: an address at the store, which asks nobody
+   * here, ends with the object.
+   */
+  async #erase(blob: BlobId): Promise<void> {
+    for (let dropped: number | null = STEP; dropped === STEP && this.#mayGoOn(); await yieldToEventLoop()) {
+      dropped = await this.#whileRefused(null, async (trx) => {
+        const files = await deletedFilesOfBlob(trx, blob, STEP)
+        for (const file of files) {
+          const released = await dropFile(trx, file)
+          if (released !== null) await releaseBlob(trx, released, this.#clock.now())
+        }
+        return files.length
+      })
+    }
   }
 
   async #closeReports(): Promise<void> {

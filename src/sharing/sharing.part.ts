@@ -1,6 +1,7 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import type { FilesPart } from '../files/files.part.ts'
 import type { EndableMails } from '../mail/outbox.ts'
 import { type AccessControl, createAccess } from './access.ts'
 import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
@@ -37,6 +38,7 @@ export interface SharingPart {
 export function createSharingPart(
   { config, db, rates, signing, clock, random, failed }: Core,
   mails: EndableMails,
+  { removeGarbage }: Pick<FilesPart, 'removeGarbage'>,
 ): SharingPart {
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)
@@ -46,7 +48,9 @@ export function createSharingPart(
     failed: failed('the end of a download by a link could not be counted'),
   })
   const links = createLinks(db, rates, clock, random)
-  const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'))
+  const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'), () =>
+    removeGarbage().catch(failed('the bytes of a content that was taken down could not be removed')),
+  )
   return {
     access,
     folderPasswords,

@@ -30,7 +30,8 @@ export interface TakenDown {
 
 /**
  * Removes contents from all accounts for good: every file with the content is gone when a verb returns, and uploads of it
- * are refused. Bytes are deleted as those of other deleted files are. Taking down stops when the content is allowed
+ * are refused. Its bytes are removed from the store at once where a server takes it down, and else by the next run of a
+ * server's job. Taking down stops when the content is allowed
  * meanwhile.
  */
 export interface TakeDowns {
@@ -53,10 +54,21 @@ export interface TakeDowns {
   hasWork(): Promise<boolean>
 }
 
-/** `report`: called for each content that `run` cannot take down. The others are taken down all the same. */
-export function createTakeDowns(db: Database, clock: Clock, report: (error: unknown) => void): TakeDowns {
-  const clear = (sha256: Sha256, mayGoOn: () => boolean) =>
-    new ContentClearing(db, clock, sha256, mayGoOn).run()
+/**
+ * `report`: called for each content that `run` cannot take down. The others are taken down all the same. `removeGarbage`:
+ * removes bytes that no row points to, and are due; never throws.
+ */
+export function createTakeDowns(
+  db: Database,
+  clock: Clock,
+  report: (error: unknown) => void,
+  removeGarbage: () => Promise<void> = async () => {},
+): TakeDowns {
+  async function clear(sha256: Sha256, mayGoOn: () => boolean): Promise<number> {
+    const files = await new ContentClearing(db, clock, sha256, mayGoOn).run()
+    await removeGarbage()
+    return files
+  }
 
   async function takeDown(actor: Actor, sha256: Sha256, details: Record<string, string | number>) {
     await inTransaction(db, async (trx) => {

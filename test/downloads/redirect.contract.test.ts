@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { type Holdfast, startHoldfast } from '../../src/app.ts'
 import { loadConfig, settingsInForce } from '../../src/config.ts'
 import { markDamaged, markVerified } from '../../src/core/damage.rows.ts'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { systemClock } from '../../src/domain/clock.ts'
-import type { Slug } from '../../src/domain/ids.ts'
+import type { Sha256, Slug } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { createLog } from '../../src/log.ts'
 import { openAdministration } from '../../src/operations/administration.ts'
+import { createTakeDowns } from '../../src/sharing/take-downs.ts'
 import { connect, type StorageOptions } from '../../src/storage.ts'
+import { eventually } from '../support/eventually.ts'
 import { newBucket, whyNoCeph } from '../support/storage/ceph.ts'
 
 const reason = whyNoCeph()
@@ -52,9 +55,13 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
   const manual = { redirect: 'manual' } as const
 
   /** The slug of a fresh file, and the address of its bytes. */
-  async function stored(name: string, download = true): Promise<{ slug: string; bytes: string }> {
+  async function stored(
+    name: string,
+    download = true,
+    text = content,
+  ): Promise<{ slug: string; bytes: string }> {
     const form = new FormData()
-    form.append('file', new File([content], name))
+    form.append('file', new File([text], name))
     const headers = { Authorization: `Bearer ${apiKey}` }
     const sent = await fetch(`${host.url}/api/v1/upload`, { method: 'POST', body: form, headers })
     const { slug } = (await sent.json()) as { slug: string }
@@ -88,14 +95,14 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
     }
   })
 
-  test('the address of a content leads to the store, for a minute at most', async () => {
+  test('the address of a content leads to the store, for half an hour', async () => {
     const { bytes } = await stored('fox.txt')
     const answer = await fetch(bytes, manual)
     expect(answer.status).toBe(302)
     expect(answer.headers.get('cache-control')).toBe('private, no-store')
     const location = new URL(answer.headers.get('location') ?? '')
     expect(location.origin).toBe(endpoint)
-    expect(Number(location.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(60)
+    expect(location.searchParams.get('X-Amz-Expires')).toBe('1800')
   })
 
   test('who follows it gets the bytes, their type and their name', async () => {
@@ -127,7 +134,57 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
     expect(await answer.text()).toBe('quick')
   })
 
-  test('what is not safe to show is sent as an attachment by the store too', async () => {
+  test('what is watched comes through the node, which can end it', async () => {
+    const { slug, bytes } = await stored('film.mp4', false)
+    for (const address of [bytes, `${host.url}/d/${slug}?view=1`, `${host.url}/d/${slug}?raw=1`]) {
+      const answer = await fetch(address, { headers: { Range: 'bytes=4-8' } })
+      expect([answer.status, answer.url.startsWith(endpoint)]).toEqual([206, false])
+      expect(await answer.text()).toBe('quick')
+    }
+  })
+
+  test('what not anybody may open comes through the node: private, locked, and by a made link', async () => {
+    const headers = { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' }
+    const send = async (path: string, body: object): Promise<unknown> =>
+      (await fetch(host.url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+    const addresses: string[] = []
+    for (const terms of [{ public: 0 }, { password: 'kelp' }]) {
+      const { slug } = await stored('fox.txt')
+      const made = (await send('/api/v1/folder', { name: crypto.randomUUID(), ...terms })) as {
+        data: { identifier: string }
+      }
+      await send('/api/v1/file/move', { file: slug, folder: made.data.identifier })
+      const to = await fetch(`${host.url}/d/${slug}?download=1`, { ...manual, headers })
+      addresses.push(to.headers.get('location') ?? '')
+    }
+    const { slug } = await stored('fox.txt')
+    const link = (await send('/api/v1/links', { files: [slug] })) as { data: { slug: string } }
+    const to = await fetch(`${host.url}/l/${link.data.slug}?download=1`, manual)
+    addresses.push(to.headers.get('location') ?? '')
+    for (const address of addresses) {
+      const answer = await fetch(address, manual)
+      expect([answer.status, await answer.text()]).toEqual([200, content])
+    }
+  })
+
+  test('a take-down removes the object, and so ends an address at the store', async () => {
+    const unique = `content ${crypto.randomUUID()}`
+    const { bytes } = await stored('bad.txt', true, unique)
+    const location = (await fetch(bytes, manual)).headers.get('location') ?? ''
+    expect((await fetch(location)).status).toBe(200)
+    const sha256 = Bun.SHA256.hash(unique, 'hex') as Sha256
+    const { db, close } = await connect({ ...parts, report() {} })
+    try {
+      await createTakeDowns(db, systemClock, () => {}).content(COMMAND_LINE, sha256)
+      // Its row is gone at once, and its bytes are due.
+      expect(await db.selectFrom('blobs').select('id').where('sha256', '=', sha256).execute()).toEqual([])
+      await eventually('the object is gone', async () => (await fetch(location)).status === 404, 40)
+    } finally {
+      await close()
+    }
+  }, 60_000)
+
+  test('what is not safe to show is sent as an attachment', async () => {
     const { bytes } = await stored('page.html', false)
     const answer = await fetch(bytes)
     expect(await answer.text()).toBe(content)
@@ -161,8 +218,9 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
     expect(policy.split('; ').find((rule) => rule.startsWith('img-src'))).toContain(endpoint)
   })
 
-  test('a download is counted when it is sent on', async () => {
+  test('a download is counted once when it is sent on, and its probes and later parts are not', async () => {
     const { slug, bytes } = await stored('fox.txt')
+    for (const range of ['bytes=0-0', 'bytes=0-1', 'bytes=10-']) await fetch(bytes, { headers: { range } })
     await fetch(bytes)
     await host.flush()
     const detail = await fetch(`${host.url}/api/v1/file/${slug}`, {

@@ -18,7 +18,7 @@ const item = { id: 5 as FileId, uuid: file, name: 'notes.txt' }
 const closed = new Map([[3 as FolderId, 9]])
 
 test('a token of a file says whose it is and what it leads past', () => {
-  const use = { counted: true, proxied: false, lifetime: 60 }
+  const use = { counted: true, lifetime: 60 }
   const { token } = contents.issue({ reach, grants: new Map() }, { item, closed }, use)
   const { requester } = contents.read(token, file)
   expect(requester.reach).toBeNull()
@@ -56,9 +56,9 @@ describe('an address', () => {
   test('of a file is good for its seconds, for that file alone, and says how it is used', () => {
     const time = handClock()
     const tokens = createContentTokens(signing, createLinkNames(signing), time)
-    const [uses, other] = [{ counted: true, proxied: false, lifetime: 60 }, crypto.randomUUID() as Uuid]
+    const [uses, other] = [{ counted: true, lifetime: 60 }, crypto.randomUUID() as Uuid]
     const { token } = tokens.issue({ reach: null, grants: new Map() }, { item, closed }, uses)
-    expect(tokens.read(token, file)).toMatchObject({ counted: true, proxied: false })
+    expect(tokens.read(token, file)).toMatchObject({ counted: true })
     expect(isValid(() => tokens.read(token, other))).toBe(false)
     time.advance(59_999)
     expect(isValid(() => tokens.read(token, file))).toBe(true)
@@ -80,7 +80,7 @@ describe('an address', () => {
 
   test('that was signed in the name of somebody kept to a folder says so', () => {
     const kept = { ...reach, within: 'a123456789012345' as FolderIdentifier }
-    const uses = { counted: false, proxied: true, lifetime: 60 }
+    const uses = { counted: false, lifetime: 60 }
     const { token } = contents.issue({ reach: kept, grants: new Map() }, { item, closed }, uses)
     expect(contents.read(token, file).requester.signed).toEqual({ ...kept, closed, closings: null })
   })

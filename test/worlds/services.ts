@@ -89,7 +89,7 @@ export async function startServices(parts: {
   })
   const files = await createFilesPart(core)
   const mail = createMailPart(core, { before: { hasWork: async () => false, run: async () => {} } })
-  const sharing = createSharingPart(core, { outbox: mail.outbox, unsubscribePath: () => '/' })
+  const sharing = createSharingPart(core, { outbox: mail.outbox, unsubscribePath: () => '/' }, files)
   const uploads = createUploadsPart(core, { files, thumbnails: noThumbnails, hashing: hashingHere })
   const content = createContent({
     ...{ ...core, copies: noSecondCopies, verification: null, suspects: { add() {} }, redirects: false },

@@ -7,7 +7,7 @@ import type { Call } from '../../server/call.ts'
 import { bytesOf, type Documentation, endpoint } from '../../server/endpoint.ts'
 import type { ByteClaims } from '../../sharing/links/byte-claims.ts'
 import type { SharingPart } from '../../sharing/sharing.part.ts'
-import { beginSending } from '../bytes-sent.ts'
+import { beginSending, isProbe } from '../bytes-sent.ts'
 import { contentDisposition } from '../disposition.ts'
 import type { DownloadsPart } from '../downloads.part.ts'
 import type { ArchiveReader } from './archive-slots.ts'
@@ -57,7 +57,9 @@ export async function sendArchive(
     }
     const { status, start, end } = part
     const body = archive.read(start, end, {
-      began: usage.archiveUsed(whose.isOwner ? null : 'download'),
+      began: isProbe({ end, whole: archive.size })
+        ? () => {}
+        : usage.archiveUsed(whose.isOwner ? null : 'download'),
       failed: (error) => site.report(error, call.id),
       sent: await beginSending(whose.claims ?? null, { start, end, whole: archive.size }),
     })

@@ -43,7 +43,7 @@ export const downloads: readonly Change[] = [
       'export const CONTENT_TOKEN_LIFETIME = 3600',
       { tests: ['test/downloads/signed-content.test.ts'] },
     ],
-    ['        counted: c,\n        proxied: p,\n', '        counted: p,\n        proxied: c,\n'],
+    ['        counted: c,\n', '        counted: !c,\n'],
   ]),
   ...changesIn('src/downloads/token-rights.ts', tokens, [
     [
