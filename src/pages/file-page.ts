@@ -7,8 +7,10 @@ import { thumbnailPath } from '../files/file-answers.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
+import { cookieValue } from '../server/requests/cookies.ts'
 import { type AccessControl, opened } from '../sharing/access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
+import { WAYS_COOKIE } from '../sharing/ways-up.ts'
 import { barrierOf } from './barrier.ts'
 import { askedBytes, type FileViewNeeds, fileView, redirectToBytes } from './file-view.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
@@ -81,7 +83,8 @@ export const getFilePage = endpoint({
       return passwordForm(call, { pages, sharing }, lockedFolderPage(seen.folder), `/d/${slug}`, null)
     const { item: file, viewer } = seen
     const isOwner = viewer.account === file.account_id
-    const folder = seen.chain.at(-1)
+    const ways = cookieValue(call.request, WAYS_COOKIE)
+    const folder = (isOwner ? seen.chain : sharing.waysUp.shown(ways, seen.chain)).at(-1)
     const place = {
       path: `/d/${file.slug}`,
       thumbnail: thumbnailPath(file.uuid),

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { DAY } from '../domain/clock.ts'
 import { parseFolderIdentifier } from '../domain/ids.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
@@ -9,15 +10,20 @@ import { pictureAddress } from '../files/picture-addresses.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
+import { cookieValue, setCookie } from '../server/requests/cookies.ts'
 import { type Opened, opened } from '../sharing/access.ts'
 import type { ByteClaims } from '../sharing/links/byte-claims.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
+import { WAYS_COOKIE } from '../sharing/ways-up.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { barrierOf } from './barrier.ts'
 import { type FolderPlace, folderPage } from './folder-contents.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
 import { FILE_SORTS } from './folder-query.ts'
 import type { PagesPart } from './pages.part.ts'
+
+/** Seconds for which a browser knows the way it came. */
+const WAYS_KEPT_FOR = (30 * DAY) / 1000
 
 /** Dependencies of the folder page. */
 interface FolderPageNeeds {
@@ -57,9 +63,11 @@ export const getFolderPage = endpoint({
       return toArchive(call, { downloads, files }, opened(seen))
     if (seen.kind === 'locked')
       return passwordForm(call, { pages, sharing }, lockedFolderPage(seen.folder), `/f/${identifier}`, null)
+    const ways = cookieValue(call.request, WAYS_COOKIE)
+    const shown = isOwn(seen) ? seen.chain : sharing.waysUp.shown(ways, seen.chain)
     const place: FolderPlace = {
       path: `/f/${identifier}`,
-      above: seen.chain.slice(0, -1).map((step) => ({ name: step.name, url: `/f/${step.identifier}` })),
+      above: shown.slice(0, -1).map((step) => ({ name: step.name, url: `/f/${step.identifier}` })),
       fileAt: (file) => `/d/${file.slug}`,
       folderAt: (folder) => `/f/${folder.identifier}`,
       pictureOf: (file) => pictureAddress(thumbnails, file),
@@ -68,9 +76,16 @@ export const getFolderPage = endpoint({
       barrier: isOwn(seen) ? barrierOf(seen.chain) : null,
       notice: null,
     }
-    return folderPage(call, { pages, sharing }, seen, place)
+    const response = await folderPage(call, { pages, sharing }, seen, place)
+    const now = isOwn(seen) ? null : await sharing.waysUp.cookieAfter(ways, seen.chain)
+    if (now !== null) response.headers.append('Set-Cookie', waysCookie(call, now))
+    return response
   },
 })
+
+function waysCookie(call: Call, value: string): string {
+  return setCookie(WAYS_COOKIE, value, WAYS_KEPT_FOR, call.site.publicUrl.startsWith('https:'))
+}
 
 /** `claims`: of the link by which it is downloaded. */
 export async function toArchive(

@@ -17,6 +17,7 @@ import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
 import { createReports, type Reports } from './reports.ts'
 import { createTakeDowns, type TakeDowns } from './take-downs.ts'
+import { createWaysUp, type WaysUp } from './ways-up.ts'
 
 /** Access to files and folders, made links, reports, and take-downs. */
 export interface SharingPart {
@@ -32,6 +33,7 @@ export interface SharingPart {
   readonly reporting: Reporting
   readonly reports: Reports
   readonly takeDowns: TakeDowns
+  readonly waysUp: WaysUp
   readonly jobs: readonly Job[]
 }
 
@@ -64,6 +66,7 @@ export function createSharingPart(
     reporting: createReporting(db, rates, signing, clock),
     reports,
     takeDowns,
+    waysUp: createWaysUp(db, signing),
     jobs: [
       {
         name: 'go on with taking down',
