@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { anyErrorBody } from '../contract/errors.ts'
 import { unlessAborted } from '../domain/abort.ts'
+import { webAddress } from '../domain/web-address.ts'
 import { wholeNumber } from '../domain/whole-number.ts'
 import { AnswerError, ClientError, ConnectionError } from './failure.ts'
 
@@ -42,6 +43,15 @@ export async function sendRequest({ url, key }: RemoteServer, asking: ClientRequ
   })
   if (response.ok) return response
   throw await clientRefusal(response, url)
+}
+
+/** An address that a server has told. Throws ClientError for one that is not of http or https. */
+export function toldAddress(address: string | URL, base?: string): URL {
+  try {
+    return webAddress(address, base)
+  } catch {
+    throw new ClientError(`the server sends on to ${String(address)}, which is no address on the web.`)
+  }
 }
 
 /** Runs what speaks with a server. Throws ConnectionError for every way in which a connection fails. */

@@ -1,5 +1,5 @@
 import { AnswerError, ClientError, isAnswer } from './failure.ts'
-import { asConnectionErrors, clientRefusal, type RemoteServer } from './http.ts'
+import { asConnectionErrors, clientRefusal, type RemoteServer, toldAddress } from './http.ts'
 import { TRANSFER } from './policy/retry-policy.ts'
 import type { Password } from './public-client.ts'
 import type { ContentAddress } from './remote-content.ts'
@@ -31,7 +31,7 @@ export function createLinkClient(
 
   async function ask(url: string, init: RequestInit): Promise<Response> {
     const response = await asConnectionErrors(server.url, () =>
-      fetch(url, { ...init, headers: headers(), redirect: 'manual' }),
+      fetch(toldAddress(url), { ...init, headers: headers(), redirect: 'manual' }),
     )
     for (const text of response.headers.getSetCookie()) {
       const [, name, value] = /^([^=;]+)=([^;]*)/.exec(text) ?? []

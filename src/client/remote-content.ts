@@ -1,7 +1,7 @@
 import { unlessAborted } from '../domain/abort.ts'
 import { wholeNumber } from '../domain/whole-number.ts'
 import { ClientError } from './failure.ts'
-import { asConnectionErrors, clientRefusal } from './http.ts'
+import { asConnectionErrors, clientRefusal, toldAddress } from './http.ts'
 
 /** Where bytes are, and what goes with each request for them. */
 export interface ContentAddress {
@@ -21,7 +21,7 @@ export interface RemoteContent extends ContentAddress {
 export async function describeContent({ url, headers }: ContentAddress): Promise<RemoteContent> {
   const { origin } = new URL(url)
   const response = await asConnectionErrors(origin, () =>
-    fetch(url, {
+    fetch(toldAddress(url), {
       method: 'HEAD',
       redirect: 'manual',
       headers: { ...headers, 'Accept-Encoding': 'identity' },
@@ -58,7 +58,7 @@ export async function openContent(
   const first = await asConnectionErrors(origin, () =>
     unlessAborted(
       signal,
-      fetch(url, { ...options, headers: { ...headers, ...range, ...condition, ...encoding } }),
+      fetch(toldAddress(url), { ...options, headers: { ...headers, ...range, ...condition, ...encoding } }),
     ),
   )
   const location = first.headers.get('location')
@@ -67,7 +67,7 @@ export async function openContent(
       ? await asConnectionErrors(origin, () =>
           unlessAborted(
             signal,
-            fetch(new URL(location, url), { ...options, headers: { ...range, ...encoding } }),
+            fetch(toldAddress(location, url), { ...options, headers: { ...range, ...encoding } }),
           ),
         )
       : first

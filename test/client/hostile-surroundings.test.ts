@@ -1,6 +1,6 @@
 /** The client against servers and folders that mean it ill: escape sequences in answers, and links where it writes. */
 import { describe, expect, test } from 'bun:test'
-import { linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { partName } from '../../src/client/local-names.ts'
 import { plainJson } from '../../src/client/plain-text.ts'
@@ -37,6 +37,43 @@ describe('escape sequences of a server', () => {
     expect(written).not.toMatch(/[\p{Cc}\u202e]/u)
     expect(JSON.parse(written)).toEqual({ name: ESCAPES })
   })
+})
+
+describe('an address of a server that leads to no server', () => {
+  const hops = ['the signed address', 'what it sends on to', 'what a made link sends on to'] as const
+  const schemes = (path: string) => [`file://${path}`, 'data:text/plain,owned', 'ftp://127.0.0.1/x']
+
+  test.each(hops)(
+    'is refused at once, and no file of this machine is taken for a download: %s',
+    async (hop) => {
+      using client = newClient()
+      const secret = join(client.home, 'secret.txt')
+      writeFileSync(secret, 'of this machine')
+      for (const bad of schemes(secret)) {
+        await using server = Bun.serve({
+          hostname: '127.0.0.1',
+          port: 0,
+          fetch(request, { url }) {
+            const { pathname } = new URL(request.url)
+            const sendOn = () => new Response(null, { status: 302, headers: { location: bad } })
+            if (pathname.startsWith('/l/')) return sendOn()
+            if (pathname === '/v2/api/public/download') {
+              const at = hop === 'the signed address' ? bad : url.origin
+              const told = { file: 'a.txt', name: 'a.txt', server: at, token: 't', expires_in: 1800 }
+              return Response.json({ success: true, ...told })
+            }
+            if (request.method === 'HEAD') return new Response(null, { headers: { 'content-length': '15' } })
+            return sendOn()
+          },
+        })
+        const page = hop === 'what a made link sends on to' ? 'l/q7xk2fmw9hbz4tdc' : 'd/Kx3RmP7vTq2a'
+        const { code, errors } = await client.run('download', `${server.url}${page}`)
+        expect(code).toBe(1)
+        expect(errors).toContain('no address on the web')
+        expect(readdirSync(client.folder).filter((name) => !name.endsWith('.part'))).toEqual([])
+      }
+    },
+  )
 })
 
 describe('symbolic and hard links where an unfinished download lies', () => {

@@ -2,6 +2,7 @@ import type { Configuration, CustomFetch, IDToken } from 'openid-client'
 import type { OidcConfig } from '../../config/setting-groups.ts'
 import { isLoopback } from '../../core/loopback.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/clock.ts'
+import { webAddress } from '../../domain/web-address.ts'
 import { bodyUpTo } from './bounded-body.ts'
 
 /** Secrets that tie the provider's response to the request; kept by the browser meanwhile. */
@@ -159,7 +160,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise
 /** Limits the size and time of a response before the library reads it. */
 const boundedFetch: CustomFetch = async (address, { headers, method, body, signal }) => {
   const limit = AbortSignal.timeout(ANSWERS_WITHIN)
-  const response = await fetch(address, {
+  const response = await fetch(webAddress(address), {
     headers,
     method,
     body: body ?? null,
