@@ -92,6 +92,9 @@ export interface BlobStore {
    */
   list(): AsyncIterable<BlobKey>
 
+  /** Every complete blob with its size in bytes, in no particular order. */
+  listSizes(): AsyncIterable<ListedBlob>
+
   /** Bytes that may still be written, or null when the store does not know. */
   freeSpace(): Promise<number | null>
 
@@ -99,16 +102,24 @@ export interface BlobStore {
   probe(): Promise<void>
 
   /** The mark that ties the store to its database, or null when it has none. `list` does not include it. */
-  readMark(): Promise<string | null>
+  readMark(copy?: MarkCopy): Promise<string | null>
 
-  /** Returns once the mark would survive a power cut. Replaces an earlier one atomically. */
-  writeMark(mark: string): Promise<void>
+  /** Returns once the mark would survive a power cut. Replaces an earlier one atomically, and no other copy of it. */
+  writeMark(mark: string, copy?: MarkCopy): Promise<void>
 
   /**
    * A signed address at which the store itself sends the blob to anybody; null from a store that cannot. Does not check
    * whether the blob exists.
    */
   link(key: BlobKey, options: LinkOptions): Promise<string | null>
+}
+
+/** Name of the mark, and of a second one for stores whose mark holds what must not be lost with one object. */
+export type MarkCopy = 'mark' | 'mark-copy'
+
+export interface ListedBlob {
+  readonly key: BlobKey
+  readonly size: number
 }
 
 export interface LinkOptions {

@@ -1,6 +1,7 @@
 import { lstat, mkdir, readdir, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
+import type { MarkCopy } from './blob-store.ts'
 import { type Modes, syncDirectory, unlessMissing } from './disk-files.ts'
 
 /** Names of the folders for complete blobs: the first two characters of their keys. */
@@ -13,8 +14,6 @@ export class DiskLayout {
   readonly unfinished: string
   /** Folder of resumable blobs. */
   readonly resumable: string
-  /** File with the mark. */
-  readonly mark: string
   /** Whether the next opening removes blobs that were written in one session and are not complete. */
   readonly dropsUnfinished: boolean
 
@@ -23,12 +22,21 @@ export class DiskLayout {
     this.dropsUnfinished = dropsUnfinished
     this.unfinished = join(folder, 'tmp')
     this.resumable = join(folder, 'resumable')
-    this.mark = join(folder, 'mark')
   }
 
   /** Every folder that may hold blobs: those of unfinished ones first. */
   get folders(): readonly string[] {
-    return [this.unfinished, this.resumable, ...SHARDS.map((shard) => join(this.folder, shard))]
+    return [this.unfinished, this.resumable, ...this.shards]
+  }
+
+  /** Every folder of complete blobs. */
+  get shards(): readonly string[] {
+    return SHARDS.map((shard) => join(this.folder, shard))
+  }
+
+  /** File with the mark. */
+  mark(copy: MarkCopy): string {
+    return join(this.folder, copy)
   }
 
   temporary(key: BlobKey): string {

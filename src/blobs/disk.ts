@@ -9,7 +9,10 @@ import {
   type BlobStore,
   type BlobWriter,
   type GrowingBlob,
+  isUnreadable,
   type KeptBlob,
+  type ListedBlob,
+  type MarkCopy,
   type OpenBlob,
   type ResumableWriter,
 } from './blob-store.ts'
@@ -36,6 +39,8 @@ import { removeOneByOne } from './removal.ts'
 import { writeWhole, writeWholeFile } from './whole-blob.ts'
 
 const PROBE_BYTES = 512
+/** Files that are asked for their size at a time. */
+const SIZES_AT_ONCE = 64
 
 export interface DiskOptions {
   /**
@@ -165,6 +170,27 @@ class DiskBlobs implements BlobStore {
     }
   }
 
+  async *listSizes(): AsyncIterable<ListedBlob> {
+    for (const folder of this.#layout.shards) {
+      const keys = (await asDiskFailures(() => readdir(folder))).filter(isBlobKey)
+      while (keys.length > 0) {
+        const some = keys.splice(-SIZES_AT_ONCE)
+        const sizes = await Promise.all(some.map(async (key) => ({ key, size: await this.#listedSize(key) })))
+        for (const { key, size } of sizes) if (size !== null) yield { key, size }
+      }
+    }
+  }
+
+  /** Null too where the disk cannot read the entry, so that one such does not hide the others. */
+  async #listedSize(key: BlobKey): Promise<number | null> {
+    try {
+      return await this.size(key)
+    } catch (error) {
+      if (isUnreadable(error)) return null
+      throw error
+    }
+  }
+
   async freeSpace(): Promise<number | null> {
     const { bavail, bsize } = await asDiskFailures(async () => statfsSync(this.#layout.folder))
     return bavail * bsize
@@ -178,16 +204,18 @@ class DiskBlobs implements BlobStore {
     })
   }
 
-  readMark(): Promise<string | null> {
+  readMark(copy: MarkCopy = 'mark'): Promise<string | null> {
     const flag = constants.O_RDONLY | constants.O_NOFOLLOW
-    return asDiskFailures(() => readFile(this.#layout.mark, { encoding: 'utf8', flag }).catch(unlessMissing))
+    return asDiskFailures(() =>
+      readFile(this.#layout.mark(copy), { encoding: 'utf8', flag }).catch(unlessMissing),
+    )
   }
 
-  writeMark(mark: string): Promise<void> {
+  writeMark(mark: string, copy: MarkCopy = 'mark'): Promise<void> {
     // A temporary file until it is whole, so that nobody reads half of it.
     return this.#withTemporary(async (path) => {
       await writeSynced(path, mark, this.#modes.file)
-      await rename(path, this.#layout.mark)
+      await rename(path, this.#layout.mark(copy))
       await syncDirectory(this.#layout.folder)
     })
   }

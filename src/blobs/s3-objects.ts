@@ -108,13 +108,13 @@ export async function deleteObject(client: S3Client, object: string): Promise<vo
 export async function* objectsUnder(
   client: S3Client,
   prefix: string,
-): AsyncIterable<{ readonly object: string }> {
+): AsyncIterable<{ readonly object: string; readonly size: number }> {
   let from: Record<string, string> = {}
   for (;;) {
     const answer = await client.send({ method: 'GET', query: { 'list-type': '2', prefix, ...from } })
     for (const content of elements(answer.text, 'Contents')) {
       const object = text(content, 'Key')
-      if (object !== null) yield { object }
+      if (object !== null) yield { object, size: Number(text(content, 'Size') ?? Number.NaN) }
     }
     const next = text(answer.text, 'NextContinuationToken')
     if (text(answer.text, 'IsTruncated') !== 'true' || next === null) return

@@ -8,6 +8,8 @@ import type {
   GrowingBlob,
   KeptBlob,
   LinkOptions,
+  ListedBlob,
+  MarkCopy,
   ResumableWriter,
 } from './blob-store.ts'
 import { partMemory } from './part-memory.ts'
@@ -40,8 +42,6 @@ import { keyOfTail, TAILS } from './s3-tails.ts'
 import { unfinishedUploads } from './s3-uploads.ts'
 import { type S3Timeouts, usualTimeouts } from './s3-watchdog.ts'
 import { S3Writer } from './s3-writer.ts'
-
-const MARK = 'mark'
 
 /** Bytes that the parts of all uploads may take beyond one part for each upload. */
 const SHARED_MEMORY = 192 * 1024 * 1024
@@ -187,13 +187,17 @@ class S3Blobs implements BlobStore {
       [objectsUnder(this.#client, BLOBS), keyOf],
     ] as const
     for (const [objects, keyOfObject] of sources) {
-      const names = objects[Symbol.asyncIterator]()
-      for (;;) {
-        const { done, value } = await asS3Failures(() => names.next())
-        if (done) break
-        const key = keyOfObject(value.object)
+      for await (const { object } of named<{ readonly object: string }>(objects)) {
+        const key = keyOfObject(object)
         if (key !== null) yield key
       }
+    }
+  }
+
+  async *listSizes(): AsyncIterable<ListedBlob> {
+    for await (const { object, size } of named(objectsUnder(this.#client, BLOBS))) {
+      const key = keyOf(object)
+      if (key !== null) yield { key, size }
     }
   }
 
@@ -218,10 +222,10 @@ class S3Blobs implements BlobStore {
     })
   }
 
-  readMark(): Promise<string | null> {
+  readMark(copy: MarkCopy = 'mark'): Promise<string | null> {
     return asS3Failures(async () => {
       try {
-        return (await this.#client.send({ method: 'GET', object: MARK })).text
+        return (await this.#client.send({ method: 'GET', object: copy })).text
       } catch (error) {
         if (isNoSuchKey(error)) return null
         throw error
@@ -229,8 +233,8 @@ class S3Blobs implements BlobStore {
     })
   }
 
-  writeMark(mark: string): Promise<void> {
-    return asS3Failures(() => putObject(this.#client, MARK, sealed(new TextEncoder().encode(mark))))
+  writeMark(mark: string, copy: MarkCopy = 'mark'): Promise<void> {
+    return asS3Failures(() => putObject(this.#client, copy, sealed(new TextEncoder().encode(mark))))
   }
 
   link(key: BlobKey, { seconds, type, disposition }: LinkOptions): Promise<string> {
@@ -243,6 +247,16 @@ class S3Blobs implements BlobStore {
       },
       seconds,
     )
+  }
+}
+
+/** What a list of the store names. Throws StoreFailure. */
+async function* named<T>(objects: AsyncIterable<T>): AsyncGenerator<T> {
+  const names = objects[Symbol.asyncIterator]()
+  for (;;) {
+    const { done, value } = await asS3Failures(() => names.next())
+    if (done) return
+    yield value
   }
 }
 

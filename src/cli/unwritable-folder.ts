@@ -86,7 +86,7 @@ function remedyOf(folder: string, user: number | 'unknown'): string | null {
   }
 }
 
-const OURS = ['holdfast.sqlite', 'server.lock', 'blobs', 'mark']
+const OURS = ['holdfast.sqlite', 'server.lock', 'blobs', 'mark', 'mark-copy']
 
 function contentsOf(folder: string): 'missing' | 'nothing' | 'ours' | 'other' | 'unknown' {
   try {

@@ -1,6 +1,6 @@
 /** Places of stores beside the first one: backups and the mirror. */
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { StorePlace } from '../config/setting-groups.ts'
 import type { Config } from '../config.ts'
@@ -14,7 +14,7 @@ export function placeName(place: StorePlace): string {
 export async function holdsOtherThings(folder: string): Promise<boolean> {
   if (!existsSync(folder)) return false
   const names = await readdir(folder)
-  if (names.includes('mark')) return false
+  if (names.includes('mark') || names.includes('mark-copy')) return false
   return !names.every((name) => /^([0-9a-f]{2}|tmp|resumable|lost\+found)$/.test(name))
 }
 
@@ -27,6 +27,13 @@ export function liesWithServer(place: StorePlace, { dataDir, s3, mirror }: Confi
     ...(mirror ? [mirror.place] : []),
   ]
   return taken.some((its) => isInside(place, its))
+}
+
+/** Whether a folder lies on the disk of the data folder, which is all that is lost at once. */
+export async function sharesDisk(place: StorePlace, { dataDir, s3, databaseUrl }: Config): Promise<boolean> {
+  if (place.kind !== 'folder' || (s3 !== null && databaseUrl !== null)) return false
+  const [its, data] = await Promise.all([stat(place.path), stat(dataDir)])
+  return its.dev === data.dev
 }
 
 function isInside(inner: StorePlace, outer: StorePlace): boolean {

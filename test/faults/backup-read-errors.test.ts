@@ -1,10 +1,10 @@
 /** Backups and the server's own reading on a disk that cannot read: EIO for the real program, by a tracer. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { holdfast, MAIN, type Outcome, outcome } from '../cli/command.ts'
+import { catalogOf } from '../operations/backup/backups.ts'
 import { chance } from '../support/chance.ts'
 import { type Caller, caller, type Uploaded } from '../support/clients/caller.ts'
 import { addAccount, startChild, temporaryFolder } from '../support/processes/child.ts'
@@ -16,7 +16,6 @@ const PROGRAM = [process.execPath, '--no-env-file', MAIN]
 const SCRUB_ONCE = join(import.meta.dir, 'backups/scrub-once.ts')
 const SETTINGS = { MIN_FREE_SPACE: '1MB' }
 const damagedJson = z.object({ damaged: z.array(z.object({ slug: z.string(), reason: z.string() })) })
-const catalog = z.object({ points: z.array(z.object({ key: z.string() })) })
 
 describeWith(['strace'], 'a disk that cannot read', () => {
   const folder = temporaryFolder()
@@ -83,7 +82,7 @@ describeWith(['strace'], 'a disk that cannot read', () => {
 
   test('a restore without the rows of the point restores nothing, and says so', async () => {
     const place = join(folder.path, 'nothing')
-    const { points } = catalog.parse(JSON.parse(readFileSync(join(backup, 'mark'), 'utf8')))
+    const { points } = (await catalogOf(backup)).catalog
     const { key = '' } = points[0] ?? {}
     const paths = [join(backup, key.slice(0, 2), key)]
     const restored = await run(['restore', backup], place, failing({ paths, calls: READ, error: 'EIO' }))

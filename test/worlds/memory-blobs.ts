@@ -7,6 +7,7 @@ import {
   type BlobStore,
   type BlobWriter,
   type KeptBlob,
+  type ListedBlob,
   type OpenBlob,
   type ResumableWriter,
   StoreFailure,
@@ -216,6 +217,13 @@ class MemoryBlobs implements BlobStore {
 
   async *list(): AsyncIterable<BlobKey> {
     yield* await this.#doing('list', '', () => [...this.#store.entries.keys()])
+  }
+
+  async *listSizes(): AsyncIterable<ListedBlob> {
+    for await (const key of this.list()) {
+      const size = await this.size(key)
+      if (size !== null) yield { key, size }
+    }
   }
 
   freeSpace(): Promise<number> {

@@ -2,9 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../../config.ts'
+import { systemClock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { StorePlace } from '../../operations/backup/backup.ts'
+import { systemRandom } from '../../domain/random.ts'
+import type { StorePlace, TargetOptions } from '../../operations/backup/backup.ts'
 import { settings } from '../../settings.ts'
+import { printProblem } from '../output.ts'
 import { asSetting, readS3Address, type S3Address } from '../relocation-target.ts'
 
 /** Where a backup is, as it was named. */
@@ -36,8 +39,32 @@ export const TARGET = [
   readPlace,
 ] as const
 
+/** What commands open a backup with. */
+export async function openingOf(
+  command: Command,
+  named: NamedPlace | undefined,
+  options: StoreOptions,
+  { config, signal }: { readonly config: Config; readonly signal: AbortSignal },
+): Promise<TargetOptions> {
+  return { ...(await openingAt(targetOf(command, named, options, config), config)), signal }
+}
+
+export async function openingAt(place: StorePlace, config: Config): Promise<Omit<TargetOptions, 'signal'>> {
+  return {
+    clock: systemClock,
+    random: systemRandom,
+    place,
+    passphrase: await passphraseOf(config),
+    onWait: () => printProblem('Another run works on this backup, or was killed just now: waiting.'),
+    onFault: ({ copy, reason }) =>
+      printProblem(
+        `Of the two copies of the catalog, "${copy}" ${reason}; the other one counts, and "${copy}" is made anew.`,
+      ),
+  }
+}
+
 /** The place that was named, or that of the server's own backups. Ends the command where there is neither. */
-export function targetOf(
+function targetOf(
   command: Command,
   named: NamedPlace | undefined,
   options: StoreOptions,
@@ -78,7 +105,7 @@ export function placeOf(
 const SHORTEST = 12
 
 /** Null: backups are not encrypted. Throws Refusal PRECONDITION_FAILED for a file that holds none. */
-export async function passphraseOf({ backup }: Config): Promise<string | null> {
+async function passphraseOf({ backup }: Config): Promise<string | null> {
   const path = backup.passphraseFile
   if (path === null) return null
   const text = await readFile(path, 'utf8').catch((error: Error) => {

@@ -2,23 +2,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
-import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import type { BackedUp, BackupStep, Outcome, RetentionPolicy } from '../../operations/backup/backup.ts'
 
-import { printJson, printLines } from '../output.ts'
+import { printJson, printLines, printProblem } from '../output.ts'
 import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
 import { abortedBySignal } from '../stop-signal.ts'
 import { count } from '../words.ts'
-import {
-  type NamedPlace,
-  PATH_STYLE,
-  passphraseOf,
-  REGION,
-  type StoreOptions,
-  TARGET,
-  targetOf,
-} from './backup-place.ts'
+import { type NamedPlace, openingOf, PATH_STYLE, REGION, type StoreOptions, TARGET } from './backup-place.ts'
 import { damageJson, printDamage } from './damage-lines.ts'
 import { ProblemsFound } from './problems-found.ts'
 import { readRate } from './rate.ts'
@@ -27,6 +18,7 @@ import { silent, stopWithServer } from './server-child.ts'
 interface Options extends StoreOptions {
   readonly keepDaily?: number
   readonly keepWeekly?: number
+  readonly newSeries?: true
   readonly rate?: number
   readonly json?: true
   readonly forServer?: true
@@ -50,6 +42,7 @@ export function backupCommand(backup: Command, environment: Environment): void {
     .option(...PATH_STYLE)
     .option('--keep-daily <days>', 'keep the newest point of each of so many days', readCount)
     .option('--keep-weekly <weeks>', 'keep the newest point of each of so many weeks', readCount)
+    .option('--new-series', 'go on with whatever is there now, though it is not what was there before')
     .option('--rate <size>', 'copy at most so many bytes a second (50MB)', readRate)
     .option('--json', 'print {"taken_at","files","contents","bytes","copied_contents","copied_bytes",…}')
     .addOption(new Option('--for-server').hideHelp())
@@ -86,33 +79,49 @@ async function run(
   const input = forServer ? stopWithServer(stop) : null
   const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)
   const made = await backUp({
+    ...(await openingOf(command, named, options, { config, signal: stop.signal })),
     config,
-    clock: systemClock,
-    random: systemRandom,
-    place: targetOf(command, named, options, config),
-    passphrase: await passphraseOf(config),
     retention: keepingOf(options, config),
     onlyOwn: forServer,
+    newSeries: options.newSeries === true,
     rate: options.rate ?? (forServer ? (config.backup.own?.rate ?? null) : null),
-    signal: stop.signal,
-    onWait: () =>
-      process.stderr.write('Another run works on this backup, or was killed just now: waiting.\n'),
     watch: progress,
   }).finally(() => {
     progress.end()
     input?.end()
   })
+  tellProblems(made)
   if (forServer) return printJson(outcomeOf(made))
   if (options.json) printJson(jsonOf(made))
   else tell(made)
-  if (made.damaged.length > 0) throw new ProblemsFound()
+  if (hasProblems(made)) throw new ProblemsFound()
+}
+
+const hasProblems = ({ damaged, lostPoints, unremoved }: BackedUp) =>
+  damaged.length + lostPoints.length + unremoved.length > 0
+
+function tellProblems({ lostPoints, unremoved, isOnDataDisk }: BackedUp): void {
+  for (const { takenAt } of lostPoints) {
+    const time = new Date(takenAt).toISOString()
+    printProblem(`The rows of the point ${time} are damaged, so nobody can restore it. It is dropped.`)
+  }
+  if (unremoved.length > 0) {
+    printProblem(
+      `${count(unremoved.length, 'object')} that no point needs could not be removed, and the next run tries again: ${unremoved[0]}`,
+    )
+  }
+  if (isOnDataDisk) {
+    printProblem(
+      'The backup lies on the disk of the data folder: whatever destroys the one destroys the other.',
+    )
+  }
 }
 
 function outcomeOf({ point, damaged }: BackedUp): Outcome {
   return { takenAt: point.takenAt, files: point.files, bytes: point.bytes, wrong: damaged.length }
 }
 
-function jsonOf({ point, copied, dropped, damaged }: BackedUp) {
+function jsonOf({ point, copied, dropped, damaged, lostPoints, catalog }: BackedUp) {
   return {
     taken_at: new Date(point.takenAt).toISOString(),
     files: point.files,
@@ -121,15 +130,21 @@ function jsonOf({ point, copied, dropped, damaged }: BackedUp) {
     copied_contents: copied.contents,
     copied_bytes: copied.bytes,
     dropped_points: dropped,
+    lost_points: lostPoints.map(({ takenAt }) => new Date(takenAt).toISOString()),
+    series: catalog.series,
+    number: catalog.number,
     damaged: damageJson(damaged),
   }
 }
 
-function tell({ point, copied, dropped, damaged }: BackedUp): void {
+function tell({ point, copied, dropped, damaged, catalog, isNewSeries }: BackedUp): void {
   printLines(
     `The point ${new Date(point.takenAt).toISOString()} has ${count(point.files, 'file')} with ${formatSize(point.bytes)}.`,
     `${count(copied.contents, 'content')} with ${formatSize(copied.bytes)} ${copied.contents === 1 ? 'was' : 'were'} new.`,
   )
   if (dropped > 0) printLines(`${count(dropped, 'older point')} ${dropped === 1 ? 'was' : 'were'} dropped.`)
+  printLines(
+    `${isNewSeries ? 'A new series begins here. ' : ''}The catalog is ${catalog.series}/${catalog.number}.`,
+  )
   printDamage(damaged, 'cannot be backed up')
 }

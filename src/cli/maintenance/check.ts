@@ -19,8 +19,8 @@ import { standardError } from '../step-progress.ts'
 import { count } from '../words.ts'
 import {
   type NamedPlace,
+  openingAt,
   PATH_STYLE,
-  passphraseOf,
   placeOf,
   REGION,
   readPlace,
@@ -176,12 +176,8 @@ async function openedRepair(config: Config, options: Options): Promise<BackupRep
   if (options.from === undefined) return null
   const { openBackupRepair } = await import('../../operations/backup/backup-repair.ts')
   return openBackupRepair({
-    clock: systemClock,
-    random: systemRandom,
-    place: placeOf(options.from, options, config),
-    passphrase: await passphraseOf(config),
+    ...(await openingAt(placeOf(options.from, options, config), config)),
     signal: new AbortController().signal,
-    onWait: () => printProblem('Another run works on this backup, or was killed just now: waiting.'),
   })
 }
 

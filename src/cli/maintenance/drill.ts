@@ -11,15 +11,7 @@ import { printJson, printLines, printProblem } from '../output.ts'
 import { standardError, stepProgress } from '../step-progress.ts'
 import { abortedBySignal } from '../stop-signal.ts'
 import { count } from '../words.ts'
-import {
-  type NamedPlace,
-  PATH_STYLE,
-  passphraseOf,
-  REGION,
-  type StoreOptions,
-  TARGET,
-  targetOf,
-} from './backup-place.ts'
+import { type NamedPlace, openingOf, PATH_STYLE, REGION, type StoreOptions, TARGET } from './backup-place.ts'
 import { damageJson, printDamage } from './damage-lines.ts'
 import { ProblemsFound } from './problems-found.ts'
 import { titles } from './restore.ts'
@@ -75,13 +67,8 @@ async function run(
   const parts = { clock: systemClock, random: systemRandom }
   const log = createLog('silent', { terminal: false })
   const drilled = await drill({
-    ...parts,
+    ...(await openingOf(command, named, options, { config, signal: stop.signal })),
     config,
-    place: targetOf(command, named, options, config),
-    passphrase: await passphraseOf(config),
-    signal: stop.signal,
-    onWait: () =>
-      process.stderr.write('Another run works on this backup, or was killed just now: waiting.\n'),
     watch: progress,
     scratch: options.scratch ?? config.backup.own?.drillFolder ?? tmpdir(),
     sample: options.sample,

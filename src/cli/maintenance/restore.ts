@@ -2,9 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
-import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import type { RecoveryPoint, Restored } from '../../operations/backup/restore.ts'
+import type { CatalogState, FoundBackup, RecoveryPoint, Restored } from '../../operations/backup/restore.ts'
 import type { RelocationStep } from '../../operations/relocation/relocate.ts'
 import { timeOf } from '../options.ts'
 import { printJson, printLines, printTable } from '../output.ts'
@@ -12,20 +11,13 @@ import { bytesPlace, databasePlace } from '../places.ts'
 import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
 import { abortedBySignal } from '../stop-signal.ts'
 import { count } from '../words.ts'
-import {
-  type NamedPlace,
-  PATH_STYLE,
-  passphraseOf,
-  REGION,
-  type StoreOptions,
-  TARGET,
-  targetOf,
-} from './backup-place.ts'
+import { type NamedPlace, openingOf, PATH_STYLE, REGION, type StoreOptions, TARGET } from './backup-place.ts'
 import { damageJson, printDamage } from './damage-lines.ts'
 import { ProblemsFound } from './problems-found.ts'
 
 interface Options extends StoreOptions {
   readonly at?: number
+  readonly atLeast?: CatalogState
   readonly points?: true
   readonly json?: true
 }
@@ -51,11 +43,26 @@ export function restoreCommand(restore: Command, environment: Environment): void
       'the newest point until then, such as 2027-01-31 or 2027-01-31T12:00:00Z',
       readTime,
     )
+    .option(
+      '--at-least <series/number>',
+      'refuse a catalog that is older than this one, which "holdfast backup" has printed, or of another series',
+      readState,
+    )
     .addOption(new Option('--points', 'list the points of the backup, and restore nothing').conflicts('at'))
     .option(...REGION)
     .option(...PATH_STYLE)
-    .option('--json', 'print {"taken_at","files","contents","bytes","damaged"}, or a list of points')
+    .option(
+      '--json',
+      'print {"taken_at","files","contents","bytes","series","number","authenticated","damaged"}, or a list of points',
+    )
     .action((target: NamedPlace | undefined, options: Options) => run(restore, environment, target, options))
+}
+
+/** Throws InvalidArgumentError, which commander shows. */
+function readState(text: string): CatalogState {
+  const [, series, number] = /^([0-9a-f]{12})\/(\d{1,15})$/.exec(text) ?? []
+  if (series !== undefined && number !== undefined) return { series, number: Number(number) }
+  throw new InvalidArgumentError('Allowed is what "holdfast backup" prints, such as 5d0c9f31ab7e/42.')
 }
 
 /** A day includes its end, in UTC. Throws InvalidArgumentError, which commander shows. */
@@ -77,26 +84,34 @@ async function run(
   const config = loadConfig(environment)
   const { pointsOf, restore } = await import('../../operations/backup/restore.ts')
   const stop = abortedBySignal('stopped; the same command goes on from here')
-  const target = {
-    clock: systemClock,
-    random: systemRandom,
-    place: targetOf(command, named, options, config),
-    passphrase: await passphraseOf(config),
-    signal: stop.signal,
-    onWait: () =>
-      process.stderr.write('Another run works on this backup, or was killed just now: waiting.\n'),
-  }
+  const target = await openingOf(command, named, options, { config, signal: stop.signal })
+  const { json = false, atLeast = null } = options
+  const onFound = json ? () => {} : tellFound
   if (options.points) {
-    tellPoints(await pointsOf(target), options.json === true)
+    tellPoints(await pointsOf({ ...target, atLeast, onFound }), json)
     return
   }
   const progress = stepProgress(titles, standardError, systemClock)
-  const restored = await restore({ ...target, config, at: options.at ?? null, watch: progress }).finally(
+  const at = options.at ?? null
+  const restored = await restore({ ...target, config, at, atLeast, onFound, watch: progress }).finally(
     progress.end,
   )
-  if (options.json) printJson({ ...pointJson(restored.point), damaged: damageJson(restored.damaged) })
-  else tell(restored, config)
+  if (json) {
+    const { series, number, isAuthenticated } = restored.found
+    const found = { series, number, authenticated: isAuthenticated }
+    printJson({ ...pointJson(restored.point), ...found, damaged: damageJson(restored.damaged) })
+  } else tell(restored, config)
   if (restored.damaged.length > 0) throw new ProblemsFound()
+}
+
+function tellFound({ series, number, points, newest, isAuthenticated }: FoundBackup): void {
+  const until = newest === null ? '' : `, the newest of ${new Date(newest).toISOString()}`
+  printLines(`The catalog is ${series}/${number} with ${count(points, 'point')}${until}.`)
+  printLines(
+    isAuthenticated
+      ? 'It was written with the passphrase. Whether a newer one was there is told by the number, with --at-least.'
+      : 'The backup is not encrypted, so nothing in it is authenticated: whoever can write to its place can have changed all of it.',
+  )
 }
 
 function pointJson({ takenAt, files, contents, bytes }: RecoveryPoint) {

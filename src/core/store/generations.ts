@@ -150,10 +150,11 @@ export function guardRemovals(blobs: BlobStore, removing: RemovalGuard): BlobSto
     size: (key) => blobs.size(key),
     storedAt: (key) => blobs.storedAt(key),
     list: () => blobs.list(),
+    listSizes: () => blobs.listSizes(),
     freeSpace: () => blobs.freeSpace(),
     probe: () => blobs.probe(),
-    readMark: () => blobs.readMark(),
-    writeMark: (mark) => blobs.writeMark(mark),
+    readMark: (copy) => blobs.readMark(copy),
+    writeMark: (mark, copy) => blobs.writeMark(mark, copy),
     link: (key, options) => blobs.link(key, options),
     async remove(key) {
       if (await removing.isAllowed()) return blobs.remove(key)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { ListedBlob } from '../../blobs/blob-store.ts'
 import type { Database } from '../../database/database.ts'
 import { type BlobKey, GUESTS, isBlobKey } from '../../domain/ids.ts'
 
@@ -17,39 +18,53 @@ export async function writeRows(db: Database, path: string): Promise<void> {
   await sql`vacuum into ${path}`.execute(db)
 }
 
-type WithListed = { listed_blobs: { key: BlobKey } }
+/** `size`: null where the list did not tell it. */
+interface Listed {
+  readonly key: BlobKey
+  readonly size: number | null
+}
+
+type WithListed = { listed_blobs: Listed }
 
 /** Remembers what a store lists. */
-export async function makeListed(db: Database, listed: AsyncIterable<BlobKey>): Promise<void> {
-  await sql`create table listed_blobs (key text primary key) without rowid`.execute(db)
-  const keys: BlobKey[] = []
-  const add = async () => {
-    if (keys.length === 0) return
-    await db
-      .withTables<WithListed>()
-      .insertInto('listed_blobs')
-      .values(keys.splice(0).map((key) => ({ key })))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
+export async function makeListed(db: Database, listed: AsyncIterable<ListedBlob>): Promise<void> {
+  await sql`create table listed_blobs (key text primary key, size integer) without rowid`.execute(db)
+  const rows: Listed[] = []
+  for await (const { key, size } of listed) {
+    rows.push({ key, size: Number.isInteger(size) ? size : null })
+    if (rows.length === BATCH) await addListed(db, rows.splice(0))
   }
-  for await (const key of listed) if (keys.push(key) === BATCH) await add()
-  await add()
+  await addListed(db, rows)
+}
+
+/** Adds keys that are not remembered yet. */
+export async function addListed(db: Database, rows: readonly Listed[]): Promise<void> {
+  if (rows.length === 0) return
+  await db
+    .withTables<WithListed>()
+    .insertInto('listed_blobs')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** Adds what was copied since to what the store lists. */
 export async function addCopied(db: Database): Promise<void> {
-  await sql`insert or ignore into listed_blobs select key from relocated_blobs`.execute(db)
+  await sql`insert or replace into listed_blobs (key, size) select key, null from relocated_blobs`.execute(db)
 }
 
-/** The subset of the keys that the store lists. */
-export async function listedAmong(db: Database, keys: readonly BlobKey[]): Promise<ReadonlySet<BlobKey>> {
+/** Those of the keys that the store lists, with their sizes where it tells them. */
+export async function listedAmong(
+  db: Database,
+  keys: readonly BlobKey[],
+): Promise<ReadonlyMap<BlobKey, number | null>> {
   const rows = await db
     .withTables<WithListed>()
     .selectFrom('listed_blobs')
-    .select('key')
+    .select(['key', 'size'])
     .where('key', 'in', keys)
     .execute()
-  return new Set(rows.map(({ key }) => key))
+  return new Map(rows.map(({ key, size }) => [key, size]))
 }
 
 const BATCH = 1000

@@ -5,12 +5,13 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { StorePlace } from '../../config/setting-groups.ts'
 import { metaOf, setMeta } from '../../core/meta.rows.ts'
 import { pairMeta } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { migrate } from '../../database/migrate.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import { preconditionFailed } from '../../domain/errors.ts'
+import { preconditionFailed, type Refusal } from '../../domain/errors.ts'
 import { makeBlobKey } from '../../domain/random.ts'
 import { openRows, type StorageOptions } from '../../storage.ts'
 import { withInstallation } from '../installation.ts'
@@ -25,21 +26,22 @@ import {
 } from '../relocation/relocated-blobs.rows.ts'
 import { copySnapshot } from '../relocation/row-copy.rows.ts'
 import { watchedRows } from '../relocation/watched-rows.ts'
-import { liesWithServer, placeName } from '../store-places.ts'
+import { liesWithServer, placeName, sharesDisk } from '../store-places.ts'
 import { addCopied, listedAmong, liveFiles, makeListed, writeRows } from './backup.rows.ts'
-import { addDoubted, type RecoveryPoint } from './catalog.ts'
+import { addDoubted, type CatalogState, type HeldCatalog, makeSeries, type RecoveryPoint } from './catalog.ts'
 import { startCopyThreads } from './copy-threads.ts'
 import { type Durability, durabilityOf } from './durability.ts'
-import { runsOf } from './own-runs.ts'
 import { packRows, unpackRows } from './packing.ts'
-import { removeUnwanted } from './pruning.ts'
+import { type Pruned, removeUnwanted } from './pruning.ts'
 import { type RetentionPolicy, retainedPoints } from './retention.ts'
 import { makeScratch } from './scratch.ts'
-import { openToWrite, presentCatalog, type Target, type TargetOptions } from './target.ts'
+import { assertNotOlder, type Seen, seenOf, setSeen } from './seen.ts'
+import { isBegun, openToWrite, type Target, type TargetOptions } from './target.ts'
 
 export type { StorePlace } from '../../config/setting-groups.ts'
 export type { Outcome } from './own-runs.ts'
 export type { RetentionPolicy } from './retention.ts'
+export type { TargetOptions } from './target.ts'
 
 export type BackupStep = 'bytes' | 'rows' | 'compare' | 'new bytes' | 'pack' | 'prune'
 
@@ -58,18 +60,25 @@ export type Backup = StorageOptions &
      * disk may not be mounted.
      */
     readonly onlyOwn: boolean
+    /** Goes on with whatever is there, in a new series, also where a catalog was lost. */
+    readonly newSeries: boolean
     /** Bytes a second that are copied at most, on average; null: as fast as it goes. */
     readonly rate: number | null
     readonly watch: BackupWatch
   }
 
-export interface BackedUp {
+export interface BackedUp extends Pruned {
   readonly point: RecoveryPoint
   /** What was not in the backup before. */
   readonly copied: { readonly contents: number; readonly bytes: number }
   /** Points that were dropped. */
   readonly dropped: number
   readonly damaged: readonly UncopyableBlob[]
+  readonly catalog: CatalogState
+  /** Whether the series began with this run. */
+  readonly isNewSeries: boolean
+  /** Whether the backup lies on the disk of the data folder. */
+  readonly isOnDataDisk: boolean
 }
 
 /** How often the rows are read again because a content that they name was removed meanwhile. */
@@ -87,44 +96,56 @@ export async function backUp(backup: Backup): Promise<BackedUp> {
     const open = new AsyncDisposableStack()
     try {
       const mark = (await metaOf(db, pairMeta.mark)) ?? ''
-      if (backup.onlyOwn) await assertOwn(backup, db, mark)
-      const target = await openToWrite(backup)
+      const known = await seenOf(db, place)
+      if (known !== null && !backup.newSeries && !(await isBegun(backup))) throw gone(place)
+      const target = await openToWrite(backup, { replacesLost: backup.newSeries })
       open.defer(() => target.catalog.release())
+      const isNewSeries = opensSeries(backup, target.catalog, { known, mark })
+      const isOnDataDisk = await sharesDisk(place, config)
       const scratch = await makeScratch()
       open.defer(() => rm(scratch, { recursive: true, force: true }))
       const durability = await durabilityOf(place)
       const { s3, dataDir, groupRead } = config
       const { isSyncedLater } = durability
       const copier = startCopyThreads(
-        { config: { s3, dataDir, groupRead }, place, key: target.key, isSyncedLater, rate },
+        { config: { s3, dataDir, groupRead }, place, key: target.catalog.key, isSyncedLater, rate },
         (bytes) => {
           durability.wrote(bytes)
           watch.advance({ count: 0, bytes, wasThere: false })
         },
       )
       open.defer(() => copier.close())
-      return await addPoint({ ...backup, db, target, durability, copier, scratch, mark })
+      const run = { ...backup, db, target, durability, copier, scratch, mark, isNewSeries, isOnDataDisk }
+      return await addPoint(run)
     } finally {
       await open.disposeAsync()
     }
   })
 }
 
-/** Throws Refusal PRECONDITION_FAILED. */
-async function assertOwn(options: TargetOptions, db: Database, mark: string): Promise<void> {
-  const name = placeName(options.place)
-  const present = await presentCatalog(options)
-  if (present === null) {
-    const known = await runsOf(db, 'backup', name)
-    if ((known?.last ?? null) === null) return
-    throw preconditionFailed(
-      `there is no backup in ${name} any more; is it mounted? "holdfast backup" begins a new one there`,
-    )
-  }
-  const { installation = null, points } = present
-  if (points.length === 0 || installation === null || installation === mark) return
+function gone(place: StorePlace): Refusal {
+  return preconditionFailed(
+    `there is no backup in ${placeName(place)} any more; is it mounted? "holdfast backup --new-series" begins a new one there`,
+  )
+}
+
+/**
+ * Whether this run begins a series of its own: in an empty place, after a restore or a relocation, or where that was asked for.
+ * Throws Refusal PRECONDITION_FAILED for a catalog that is not to be added to.
+ */
+function opensSeries(
+  { place, onlyOwn, newSeries }: Backup,
+  { present }: HeldCatalog,
+  { known, mark }: { readonly known: Seen | null; readonly mark: string },
+): boolean {
+  if (newSeries) return true
+  assertNotOlder(place, present, known)
+  const { installation } = present
+  if (installation === null) return known === null
+  if (installation === mark) return false
+  if (!onlyOwn) return true
   throw preconditionFailed(
-    `${name} has the backup of another installation; after a restore or a relocation "holdfast backup" goes on with it`,
+    `${placeName(place)} has the backup of another installation; after a restore or a relocation "holdfast backup" goes on with it`,
   )
 }
 
@@ -137,10 +158,21 @@ type Run = Backup & {
   readonly scratch: string
   /** Of the pair of database and store. */
   readonly mark: string
+  readonly isNewSeries: boolean
+  readonly isOnDataDisk: boolean
 }
 
 async function addPoint(run: Run): Promise<BackedUp> {
-  const { target, durability, retention, watch, random, scratch, mark } = run
+  const { target, durability, retention, watch, random, scratch, mark, db, place } = run
+  const { isNewSeries, isOnDataDisk } = run
+  const { catalog } = target
+  // Known before it is written: a kill in between leaves either one in the place.
+  const opening = isNewSeries ? (catalog.isNew ? catalog.present.series : makeSeries(random)) : null
+  const remember = (number: number, series: string, next: string | null) =>
+    setSeen(db, place, { series, number, opening: next, isOnDataDisk })
+  const before = opening === null ? null : await seenOf(db, place)
+  const { number: known, series: had } = before ?? catalog.present
+  await remember(known, had, opening)
   const copied = { contents: 0, bytes: 0 }
   const memory = await rememberLast(run)
   try {
@@ -150,22 +182,41 @@ async function addPoint(run: Run): Promise<BackedUp> {
     const { file, damaged, ...taken } = await takeSnapshot(run, memory, copied)
     watch.begin('pack', { count: 0, bytes: 0 })
     const key = makeBlobKey(random)
-    const point = { ...taken, key, damaged: damaged.length, ...(await packRows(file, target.store, key)) }
+    const point = { ...taken, key, damaged: damaged.length, ...(await packRows(file, target.rows, key)) }
     await durability.settle()
-    const points = [...target.catalog.present.points, point]
+    const points = [...catalog.present.points, point]
     // What is damaged still is looked at again by the next run.
     const doubted = addDoubted(
       [],
       damaged.map((each) => each.key),
     )
-    await target.catalog.change({ points, installation: mark, doubted })
+    await catalog.change({
+      points,
+      installation: mark,
+      doubted,
+      ...(opening === null ? {} : { series: opening }),
+    })
+    const { series } = catalog.present
+    await remember(catalog.present.number, series, null)
     const kept = retainedPoints(points, retention)
     const dropped = points.length - kept.length
-    if (dropped > 0 || (retention !== null && target.catalog.present.unswept)) {
+    let pruned: Pruned = { lostPoints: [], unremoved: [] }
+    if (dropped > 0 || (retention !== null && catalog.present.unswept)) {
       watch.begin('prune', { count: 0, bytes: 0 })
-      await removeUnwanted(target, kept, scratch)
+      pruned = await removeUnwanted(target, kept, scratch)
+      await remember(catalog.present.number, series, null)
     }
-    return { point, copied, dropped, damaged }
+    const { number } = catalog.present
+    return {
+      point,
+      copied,
+      dropped,
+      damaged,
+      ...pruned,
+      catalog: { series, number },
+      isNewSeries,
+      isOnDataDisk,
+    }
   } catch (error) {
     await durability.removeLost(target.store)
     throw error
@@ -183,19 +234,19 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
   const path = join(scratch, 'copied.sqlite')
   const isKnown =
     last !== undefined &&
-    (await unpackRows(target.store, last, path).then(
+    (await unpackRows(target.rows, last, path).then(
       () => true,
       // Without it each content is compared with the copy that the backup has, if there is one.
       () => rm(path, { force: true }).then(() => false),
     ))
   const memory = openRows(path)
   await inTransaction(memory, makeRelocatedBlobs)
-  const { doubted = [] } = target.catalog.present
+  const { doubted } = target.catalog.present
   if (isKnown && doubted !== 'all') {
     await rememberAllBlobs(memory)
     await forgetRelocated(memory, doubted)
   }
-  await makeListed(memory, target.store.list())
+  await makeListed(memory, target.store.listSizes())
   return memory
 }
 

@@ -1,60 +1,29 @@
 /**
- * The catalog of a backup: its points in time, and who works on it. It is the mark of the backup's store, which is replaced
- * as a whole, so a point is there from one moment to the next.
+ * The catalog of a backup, held by one run: its points in time, and who works on it. It lies where other stores have their
+ * mark, which is replaced as a whole, so a point is there from one moment to the next.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import * as z from 'zod/mini'
 import { makeMark } from '../../core/store/pairing.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
-import { type BlobKey, isBlobKey } from '../../domain/ids.ts'
+import { preconditionFailed } from '../../domain/errors.ts'
+import type { BlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
-import { parsedJson } from '../parsed-json.ts'
 import type { BackupStore } from './backup-store.ts'
+import {
+  type BackupKey,
+  type Catalog,
+  CatalogLost,
+  type CatalogReader,
+  COPIES,
+  type CopyFault,
+  type FoundCatalog,
+  type Lease,
+  readCopy,
+  sealCatalog,
+} from './catalog-copies.ts'
 import { hasProcessEnded, ownProcess } from './own-process.ts'
 
-const FORMAT = 1
-
-const blobKey = z.custom<BlobKey>((text) => typeof text === 'string' && isBlobKey(text))
-
-const point = z.object({
-  /** When its rows were read, in milliseconds. */
-  takenAt: z.int(),
-  /** Where its rows are in the backup's store, packed: their size there, and their SHA-256. */
-  key: blobKey,
-  size: z.int(),
-  sha256: z.string(),
-  files: z.int(),
-  contents: z.int(),
-  bytes: z.int(),
-  /** Contents that were missing or damaged already. */
-  damaged: z.int(),
-})
-export type RecoveryPoint = z.infer<typeof point>
-
-const catalog = z.object({
-  holdfastBackup: z.literal(FORMAT),
-  /** Ties a restore that was begun to this backup. */
-  mark: z.string(),
-  /** The oldest first. */
-  points: z.readonly(z.array(point)),
-  /** The key that contents are encrypted with, itself encrypted by the passphrase; null: they are not encrypted. */
-  lockedKey: z.nullable(z.string()),
-  /** Whether contents that no point names any more may be left, because a run was killed before it had removed them. */
-  unswept: z.boolean(),
-  /** Mark of the installation that the newest point is of; missing in backups of an earlier version. */
-  installation: z.optional(z.string()),
-  /**
-   * Contents of which a restore found that they are missing or damaged here, to be compared and copied anew; `all` where they
-   * are very many. Missing in backups of an earlier version.
-   */
-  doubted: z.optional(z.union([z.literal('all'), z.readonly(z.array(blobKey))])),
-  /** Who works on the backup, and until when unless it is renewed. */
-  lease: z.nullable(z.object({ holder: z.string(), process: z.nullable(z.string()), until: z.int() })),
-})
-export type Catalog = z.infer<typeof catalog>
-
-const NEW = { holdfastBackup: FORMAT, points: [], lockedKey: null, unswept: false, lease: null } as const
+export type { Catalog, CopyFault, RecoveryPoint } from './catalog-copies.ts'
 
 /** A run that was killed on another machine holds up the next one for so long. */
 const LEASE = 20 * SECOND
@@ -66,31 +35,39 @@ const SETTLES_WITHIN = SECOND / 2
 const MOST_DOUBTED = 10_000
 
 /** `doubted` with these keys added. */
-export function addDoubted(present: Catalog['doubted'] = [], keys: readonly BlobKey[]): Catalog['doubted'] {
+export function addDoubted(present: Catalog['doubted'], keys: readonly BlobKey[]): Catalog['doubted'] {
   if (present === 'all') return present
   const both = [...new Set([...present, ...keys])]
   return both.length > MOST_DOUBTED ? 'all' : both
 }
 
-/** Null for an empty store. Throws Refusal PRECONDITION_FAILED for one that is no backup. */
-export async function readCatalog(store: BackupStore): Promise<Catalog | null> {
-  const text = await store.readMark()
-  if (text === null) return null
-  const read = catalog.safeParse(parsedJson(text))
-  if (read.success) return read.data
-  throw new Refusal(
-    'PRECONDITION_FAILED',
-    'the target is no backup, or one of a newer version: name a folder or bucket of its own',
-  )
+const SERIES_BYTES = 6
+
+export function makeSeries(random: Random): string {
+  return Buffer.from(random(SERIES_BYTES)).toString('hex')
+}
+
+/** State of a backup, as people compare it: the series, and the number within it. */
+export interface CatalogState {
+  readonly series: string
+  readonly number: number
+}
+
+export function stateName({ series, number }: CatalogState): string {
+  return `${series}/${number}`
 }
 
 /** A catalog that this process alone works on. */
 export interface HeldCatalog {
   readonly present: Catalog
-  /** Replaces the catalog. Throws Refusal PRECONDITION_FAILED when the lease was lost. */
-  change(
-    change: Partial<Pick<Catalog, 'points' | 'lockedKey' | 'unswept' | 'installation' | 'doubted'>>,
-  ): Promise<void>
+  /** Null: the backup is not encrypted. */
+  readonly key: string | null
+  /** Copies that were missing or damaged; they are made anew. */
+  readonly faults: readonly CopyFault[]
+  /** Whether it was made by this run. */
+  readonly isNew: boolean
+  /** Replaces the catalog under the next number. Throws Refusal PRECONDITION_FAILED when the lease was lost. */
+  change(change: Partial<Omit<Catalog, 'number' | 'mark'>>): Promise<void>
   /** Throws Refusal PRECONDITION_FAILED when the lease was lost. */
   assertHeld(): Promise<void>
   /** Lets others work on it. */
@@ -99,54 +76,84 @@ export interface HeldCatalog {
 
 interface Holding {
   readonly store: BackupStore
+  readonly reader: CatalogReader
   readonly clock: Clock
   readonly random: Random
   readonly signal: AbortSignal
+  /** The key of a catalog that this run makes; called where there is none, or none with a point and a key. */
+  readonly makeKey: () => Promise<BackupKey | null>
+  /** Whether one is made also where neither copy can be read. */
+  readonly replacesLost: boolean
   /** Called once when another run has to end first. */
   readonly onWait: () => void
 }
 
-/** Waits until nobody else works on the backup, or was killed while it did. */
-export async function holdCatalog({ store, clock, random, signal, onWait }: Holding): Promise<HeldCatalog> {
+/** Waits until nobody else works on the backup, or was killed while it did. Throws what `CatalogReader.read` throws. */
+export async function holdCatalog(holding: Holding): Promise<HeldCatalog> {
+  const { store, reader, clock, random, signal, replacesLost, onWait } = holding
   const holder = Buffer.from(random(12)).toString('hex')
-  let present = await claim()
+  let isNew = false
+  const claimed = await claim()
+  const { key, faults } = claimed
+  let present = claimed.catalog
   let isLost = false
   let writing: Promise<unknown> = Promise.resolve()
-  const timer = setInterval(() => void write({}).catch(() => {}), RENEWED_EVERY)
+  if (!claimed.isTwice) await store.writeMark(sealCatalog(present, key, null), 'mark-copy')
+  const timer = setInterval(() => void write(null).catch(() => {}), RENEWED_EVERY)
 
-  async function claim(): Promise<Catalog> {
+  async function found(): Promise<FoundCatalog> {
+    const there = await reader.read().catch((error: unknown) => {
+      if (replacesLost && error instanceof CatalogLost) return null
+      throw error
+    })
+    const needsKey = there !== null && there.key === null && there.catalog.points.length === 0
+    const made = there === null || needsKey ? await holding.makeKey() : null
+    if (there !== null && made === null) return there
+    isNew = true
+    const series = makeSeries(random)
+    const empty = { points: [], unswept: false, installation: null, doubted: [] } as const
+    const begun = { series, number: (there?.catalog.number ?? 0) + 1, mark: makeMark(random), ...empty }
+    return { catalog: begun, key: made, lease: there?.lease ?? null, faults: [], isTwice: false }
+  }
+
+  async function claim(): Promise<FoundCatalog> {
     let hasWaited = false
     for (;;) {
-      const found = (await readCatalog(store)) ?? { ...NEW, mark: makeMark(random) }
-      if (found.lease === null || found.lease.until <= clock.now() || hasProcessEnded(found.lease.process)) {
-        await store.writeMark(JSON.stringify({ ...found, lease: lease() }))
+      const there = await found()
+      const { lease } = there
+      if (lease === null || lease.until <= clock.now() || hasProcessEnded(lease.process)) {
+        await store.writeMark(sealCatalog(there.catalog, there.key, newLease()), 'mark')
         await pause(SETTLES_WITHIN)
-        const now = await readCatalog(store)
-        if (now?.lease?.holder === holder) return now
+        const now = await reader.read()
+        if (now?.lease?.holder === holder) {
+          return { ...now, faults: there.faults }
+        }
       }
+      isNew = false
       if (!hasWaited) onWait()
       hasWaited = true
       await pause(SECOND, null, { signal })
     }
   }
 
-  function lease(): Catalog['lease'] {
+  function newLease(): Lease {
     return { holder, process: ownProcess(), until: clock.now() + LEASE }
   }
 
-  /** One after another: each replaces what the one before has written. */
-  function write(change: Partial<Catalog>): Promise<void> {
+  /** One after another: each replaces what the one before has written. Null: only the lease is renewed. */
+  function write(change: Partial<Catalog> | null, lease: () => Lease = newLease): Promise<void> {
     const turn = writing.then(async () => {
-      const now = await readCatalog(store)
-      isLost ||= now?.lease?.holder !== holder
+      const now = await readCopy(store, 'mark')
+      // A copy that was damaged meanwhile is made anew; a missing one may be a disk that was unmounted.
+      isLost ||= now.kind !== 'damaged' && !(now.kind === 'sound' && now.lease?.holder === holder)
       if (isLost) {
-        throw new Refusal(
-          'PRECONDITION_FAILED',
+        throw preconditionFailed(
           'this run stood still for so long that another one took the backup over; run it again',
         )
       }
-      present = { ...present, lease: lease(), ...change }
-      await store.writeMark(JSON.stringify(present))
+      if (change !== null) present = { ...present, ...change, number: present.number + 1 }
+      await store.writeMark(sealCatalog(present, key, lease()), 'mark')
+      if (change !== null) await store.writeMark(sealCatalog(present, key, null), 'mark-copy')
     })
     writing = turn.catch(() => {})
     return turn
@@ -156,11 +163,20 @@ export async function holdCatalog({ store, clock, random, signal, onWait }: Hold
     get present() {
       return present
     },
+    key: key?.key ?? null,
+    faults,
+    isNew,
     change: write,
-    assertHeld: () => write({}),
+    assertHeld: () => write(null),
     async release() {
       clearInterval(timer)
-      await write({ lease: null }).catch(() => {})
+      await write(null, () => null).catch(() => {})
     },
   }
+}
+
+/** Whether the store has a catalog, in whatever state. Throws StoreFailure. */
+export async function hasCatalog(store: Pick<BackupStore, 'readMark'>): Promise<boolean> {
+  const copies = await Promise.all(COPIES.map((copy) => readCopy(store, copy)))
+  return copies.some(({ kind }) => kind !== 'missing')
 }

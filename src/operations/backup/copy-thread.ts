@@ -51,7 +51,7 @@ async function open({ config, place, key, isSyncedLater, rate }: CopyThreadOptio
 /** A thread without a key starts sooner without the library. */
 async function sealed(store: BackupStore, key: string): Promise<BackupStore> {
   const { encrypted } = await import('./encryption.ts')
-  return encrypted(store, key)
+  return encrypted(store, key, 'content')
 }
 
 async function copyBlob(blob: BlobToMove, known: Parameters<BlobCopier['copy']>[1]): Promise<void> {

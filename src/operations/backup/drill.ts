@@ -3,16 +3,18 @@ import { rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { signedAddress } from '../../contract/public.ts'
+import { isBlank } from '../../database/migrate.ts'
 import { chunksUnlessAborted } from '../../domain/abort.ts'
 import { MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { SCOPES } from '../../domain/scopes.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import { connect } from '../../storage.ts'
+import { connect, databaseExists } from '../../storage.ts'
 import { openAdministration } from '../administration.ts'
 import { type SampledFile, sampleOfFiles } from './backup.rows.ts'
-import { pointsOf, type Restored, type Restoring, restore } from './restore.ts'
+import { type CatalogState, pointsOf, type Restored, type Restoring, restore } from './restore.ts'
 import { makeScratch } from './scratch.ts'
+import { seenOf } from './seen.ts'
 
 export type { Outcome } from './own-runs.ts'
 
@@ -21,7 +23,7 @@ const ANSWERS_WITHIN = MINUTE
 /** Bytes in a millisecond. */
 const SLOWEST = 1000
 
-export interface Drill extends Omit<Restoring, 'at'> {
+export interface Drill extends Omit<Restoring, 'at' | 'atLeast' | 'onFound'> {
   /** Folder in which the scratch place is made. */
   readonly scratch: string
   /** Most files that are read back. */
@@ -53,7 +55,8 @@ export async function drill(given: Drill): Promise<Drilled> {
     const folder = await makeScratch(given.scratch)
     open.defer(() => rm(folder, { recursive: true, force: true }))
     const config = scratchConfig(given.config, join(folder, 'data'))
-    const restored = await restore({ ...given, config, at: null })
+    const atLeast = await seenBefore(given)
+    const restored = await restore({ ...given, config, at: null, atLeast, onFound() {} })
     const sample = await drawSample({ ...given, config })
     const keys = await keysOf(sample, { ...given, config })
     const server = await given.start(config)
@@ -68,6 +71,19 @@ export async function drill(given: Drill): Promise<Drilled> {
     return { ...restored, files: sample.length, bytes, wrong }
   } finally {
     await open.disposeAsync()
+  }
+}
+
+/** What the installation that is configured has seen there; null where there is none here. */
+async function seenBefore(given: Drill): Promise<CatalogState | null> {
+  if (!databaseExists(given.config)) return null
+  const { db, close } = await connect({ ...given, report() {} })
+  try {
+    const seen = (await isBlank(db)) ? null : await seenOf(db, given.place)
+    // A backup that was killed has left the series before or the one after.
+    return seen?.opening === null ? seen : null
+  } finally {
+    await close()
   }
 }
 

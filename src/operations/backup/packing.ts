@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
-import { chunksOf } from '../../blobs/blob-store.ts'
+import { chunksOf, isUnreadable, StoreFailure } from '../../blobs/blob-store.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { BackupStore } from './backup-store.ts'
@@ -34,7 +34,10 @@ export async function packRows(
   return { size, sha256: hash.digest('hex') }
 }
 
-/** Throws Refusal PRECONDITION_FAILED when the rows of that point are damaged. */
+/** The rows of a point are damaged: nobody can restore it. */
+export class RowsLost extends Refusal {}
+
+/** Throws RowsLost, and StoreFailure where the store is away. */
 export async function unpackRows(store: BackupStore, point: RecoveryPoint, path: string): Promise<void> {
   const hash = new Bun.CryptoHasher('sha256')
   async function* packed(): AsyncGenerator<Uint8Array> {
@@ -48,9 +51,10 @@ export async function unpackRows(store: BackupStore, point: RecoveryPoint, path:
     await pipeline(Readable.from(packed()), createZstdDecompress(), createWriteStream(path, { mode: 0o600 }))
     if (hash.digest('hex') !== point.sha256) throw new Error('they have other bytes')
   } catch (cause) {
+    if (cause instanceof StoreFailure && !isUnreadable(cause)) throw cause
     const when = new Date(point.takenAt).toISOString()
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Refusal(
+    throw new RowsLost(
       'PRECONDITION_FAILED',
       `the rows of the point ${when} cannot be read: ${reason}. Name an earlier point with --at`,
       undefined,

@@ -5,29 +5,43 @@ import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { openRows } from '../../storage.ts'
+import { reasonOf } from '../doctor/findings.ts'
 import { makeRelocatedBlobs, relocatedAmong, rememberRelocated } from '../relocation/relocated-blobs.rows.ts'
 import { contentKeys } from './backup.rows.ts'
 import type { BackupStore } from './backup-store.ts'
 import type { RecoveryPoint } from './catalog.ts'
-import { unpackRows } from './packing.ts'
+import { RowsLost, unpackRows } from './packing.ts'
 import type { Target } from './target.ts'
 
 const BATCH = 500
 
+export interface Pruned {
+  readonly lostPoints: readonly RecoveryPoint[]
+  /** Why objects that nothing needs are still there; the next run tries again. */
+  readonly unremoved: readonly string[]
+}
+
 /**
- * Drops all other points and what they alone name. Throws Refusal PRECONDITION_FAILED when a kept point cannot be read:
- * then nothing is dropped.
+ * Drops all other points and what they alone name. A point whose rows are damaged cannot be restored, and what it names is not
+ * known: it is dropped too and returned, so that it does not keep all others. Throws where the newest
+ * one cannot be read, and StoreFailure; then nothing is dropped.
  */
 export async function removeUnwanted(
-  { store, catalog }: Target,
-  kept: readonly RecoveryPoint[],
+  { store, rows, catalog }: Target,
+  retained: readonly RecoveryPoint[],
   scratch: string,
-): Promise<void> {
+): Promise<Pruned> {
   const wanted = openRows(join(scratch, 'wanted.sqlite'))
   try {
     await inTransaction(wanted, makeRelocatedBlobs)
-    for (const point of kept) await rememberContents(wanted, store, point, scratch)
-    await catalog.change({ points: kept, unswept: true })
+    const lost = new Set<RecoveryPoint>()
+    for (const point of retained) {
+      await rememberContents(wanted, rows, point, scratch).catch((error: unknown) => {
+        if (!(error instanceof RowsLost) || point === retained.at(-1)) throw error
+        lost.add(point)
+      })
+    }
+    await catalog.change({ points: retained.filter((point) => !lost.has(point)), unswept: true })
     const keys: BlobKey[] = []
     const failures: unknown[] = []
     const removeBatch = async () => {
@@ -38,8 +52,8 @@ export async function removeUnwanted(
     }
     for await (const key of store.list()) if (keys.push(key) === BATCH) await removeBatch()
     await removeBatch()
-    if (failures.length > 0) throw failures[0]
-    await catalog.change({ unswept: false })
+    if (failures.length === 0) await catalog.change({ unswept: false })
+    return { lostPoints: [...lost], unremoved: failures.map((error) => reasonOf(error)) }
   } finally {
     await wanted.destroy()
   }
@@ -47,12 +61,12 @@ export async function removeUnwanted(
 
 async function rememberContents(
   wanted: Database,
-  store: BackupStore,
+  packed: BackupStore,
   point: RecoveryPoint,
   scratch: string,
 ): Promise<void> {
   const path = join(scratch, 'kept.sqlite')
-  await unpackRows(store, point, path)
+  await unpackRows(packed, point, path)
   const rows = openRows(path)
   try {
     for await (const keys of contentKeys(rows)) await rememberRelocated(wanted, keys)

@@ -14,30 +14,48 @@ import { relocateBlobs as copyInstallation, type RelocationWatch } from '../relo
 import { holdsNothing } from '../relocation/row-copy.rows.ts'
 import { contentKeys } from './backup.rows.ts'
 import type { BackupStore } from './backup-store.ts'
-import { addDoubted, type RecoveryPoint } from './catalog.ts'
+import { addDoubted, type CatalogState, type HeldCatalog, type RecoveryPoint } from './catalog.ts'
 import { unpackRows } from './packing.ts'
 import { makeScratch } from './scratch.ts'
+import { assertAtLeast } from './seen.ts'
 import { openToRead, type TargetOptions } from './target.ts'
 
-export type { RecoveryPoint } from './catalog.ts'
+export type { CatalogState, RecoveryPoint } from './catalog.ts'
 
 export type Restoring = StorageOptions &
   TargetOptions & {
     /** The newest point that is not newer than this; null: the newest of all. */
     readonly at: number | null
+    /** The catalog has to be of this series, and as new; null: whichever is there. */
+    readonly atLeast: CatalogState | null
+    /** Called with what was found, before anything is restored. */
+    readonly onFound: (found: FoundBackup) => void
     readonly watch: RelocationWatch
   }
+
+export interface FoundBackup extends CatalogState {
+  readonly points: number
+  readonly newest: number | null
+  /** False without a passphrase: whoever can write to the place could have changed all of it. */
+  readonly isAuthenticated: boolean
+}
 
 export interface Restored {
   readonly point: RecoveryPoint
   /** Contents that the backup has not, or not as they were uploaded: their files are restored without bytes. */
   readonly damaged: readonly UncopyableBlob[]
+  readonly found: FoundBackup
 }
 
 /** The points of a backup, the oldest first. Throws Refusal PRECONDITION_FAILED where there is none. */
-export async function pointsOf(options: TargetOptions): Promise<readonly RecoveryPoint[]> {
+export async function pointsOf(
+  options: TargetOptions & Partial<Pick<Restoring, 'atLeast' | 'onFound'>>,
+): Promise<readonly RecoveryPoint[]> {
   const { catalog } = await openToRead(options)
   await catalog.release()
+  const found = foundIn(catalog)
+  options.onFound?.(found)
+  assertAtLeast(found, options.atLeast ?? null)
   return catalog.present.points
 }
 
@@ -46,11 +64,14 @@ export async function pointsOf(options: TargetOptions): Promise<readonly Recover
  * it is run again. Throws Refusal PRECONDITION_FAILED for a place that is not empty, and DataFolderInUse.
  */
 export async function restore(restoring: Restoring): Promise<Restored> {
-  const { config, at } = restoring
+  const { config, at, atLeast, onFound } = restoring
   const open = new AsyncDisposableStack()
   try {
-    const { store, catalog } = await openToRead(restoring)
+    const { store, rows: packed, catalog } = await openToRead(restoring)
     open.defer(() => catalog.release())
+    const found = foundIn(catalog)
+    onFound(found)
+    assertAtLeast(found, atLeast)
     const point = catalog.present.points.findLast(({ takenAt }) => at === null || takenAt <= at)
     if (point === undefined) {
       throw new Refusal(
@@ -61,7 +82,7 @@ export async function restore(restoring: Restoring): Promise<Restored> {
     const scratch = await makeScratch()
     open.defer(() => rm(scratch, { recursive: true, force: true }))
     const path = join(scratch, 'point.sqlite')
-    await unpackRows(store, point, path)
+    await unpackRows(packed, point, path)
     const rows = openRows(path)
     open.defer(() => rows.destroy())
     await assertKeys(rows)
@@ -81,10 +102,16 @@ export async function restore(restoring: Restoring): Promise<Restored> {
       const keys = damaged.map(({ key }) => key)
       await catalog.change({ doubted: addDoubted(catalog.present.doubted, keys) })
     }
-    return { point, damaged }
+    return { point, damaged, found }
   } finally {
     await open.disposeAsync()
   }
+}
+
+function foundIn({ present, key }: HeldCatalog): FoundBackup {
+  const { series, number, points } = present
+  const newest = points.at(-1)?.takenAt ?? null
+  return { series, number, points: points.length, newest, isAuthenticated: key !== null }
 }
 
 /** A backup that somebody has tampered with must not name what is no content of the store. */

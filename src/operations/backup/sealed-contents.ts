@@ -1,30 +1,47 @@
 /**
- * The format of an encrypted content: a head with the salt of its key, then chunks of 64 KiB, each encrypted by AES-256-GCM
+ * The format of an encrypted object: a head with the salt of its key, then chunks of 64 KiB, each encrypted by AES-256-GCM
  * under a nonce that is its number and whether it is the last one, and followed by its tag. It is the construction of age
- * with a cipher that the runtime has.
+ * with a cipher that the runtime has. What the object is for, and its name, are in its key, so that none can stand for another.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { BlobWriter } from '../../blobs/blob-store.ts'
+import type { BlobKey } from '../../domain/ids.ts'
 
 /** Bytes of one chunk, and of what authenticates it. */
 export const CHUNK = 64 * 1024
 export const TAG = 16
 
 const CIPHER = 'aes-256-gcm'
-const NAME = Buffer.from('holdfast-backup-content/2\n')
+const NAME = Buffer.from('holdfast-backup-content/3\n')
 const SALT = 32
 const NONCE = 12
 
-/** Whether a content begins in this format. */
-export const isSealed = (beginning: Uint8Array) => NAME.equals(beginning.subarray(0, NAME.length))
+/** Bytes before the first chunk. */
+export const HEAD = NAME.length + SALT
+
+/** What objects of a backup are for. */
+export type Role = 'content' | 'rows'
+
+/** What the key of one object is derived from, besides its salt. */
+export interface SealedName {
+  /** The key of the backup. */
+  readonly secret: string
+  readonly role: Role
+  readonly blob: BlobKey
+}
+
+/** The bytes of an encrypted object are not those that were written under its name. */
+export class SealBroken extends Error {
+  override readonly name = 'SealBroken'
+}
 
 /** Encrypts the chunks of one content, or decrypts them, in their order. */
 class ChunkCipher {
   readonly #key: Uint8Array
   #number = 0
 
-  constructor(secret: string, salt: Uint8Array) {
-    this.#key = new Uint8Array(hkdfSync('sha256', secret, salt, 'holdfast backup content', 32))
+  constructor({ secret, role, blob }: SealedName, salt: Uint8Array) {
+    this.#key = new Uint8Array(hkdfSync('sha256', secret, salt, `holdfast backup ${role}/3 ${blob}`, 32))
   }
 
   seal(chunk: Uint8Array, isLast: boolean): Buffer[] {
@@ -34,12 +51,16 @@ class ChunkCipher {
 
   /** Throws for a chunk that is not the one that was sealed at this place. */
   open(sealed: Uint8Array, isLast: boolean): Buffer {
-    if (sealed.length < TAG) throw new Error('an encrypted content ends in the middle')
+    if (sealed.length < TAG) throw new SealBroken('it ends in the middle')
     const end = sealed.length - TAG
     const decipher = createDecipheriv(CIPHER, this.#key, this.#nonce(isLast))
     decipher.setAuthTag(sealed.subarray(end))
     const opened = decipher.update(sealed.subarray(0, end))
-    decipher.final()
+    try {
+      decipher.final()
+    } catch (cause) {
+      throw new SealBroken('it is not what was encrypted under this name', { cause })
+    }
     return opened
   }
 
@@ -51,7 +72,7 @@ class ChunkCipher {
   }
 }
 
-/** Encrypts what is written to it. Heads have that length. */
+/** Encrypts what is written to it. */
 export class SealingWriter implements BlobWriter {
   readonly #inner: BlobWriter
   readonly #cipher: ChunkCipher
@@ -61,11 +82,11 @@ export class SealingWriter implements BlobWriter {
   #filled = 0
   #size = 0
 
-  constructor(inner: BlobWriter, secret: string, head: number) {
+  constructor(inner: BlobWriter, name: SealedName) {
     const salt = randomBytes(SALT)
     this.#inner = inner
-    this.#cipher = new ChunkCipher(secret, salt)
-    this.#sealed = [NAME, salt, Buffer.alloc(head - NAME.length - SALT)]
+    this.#cipher = new ChunkCipher(name, salt)
+    this.#sealed = [NAME, salt]
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -104,20 +125,21 @@ export class SealingWriter implements BlobWriter {
   }
 }
 
-/** Decrypts a content whose head has that length. Throws for one that is not, from its beginning to its end, what was sealed. */
+/** Decrypts an object. Throws SealBroken for one that is not, from its beginning to its end, what was sealed under that name. */
 export async function* decrypted(
   body: AsyncIterable<Uint8Array>,
-  secret: string,
-  head: number,
+  name: SealedName,
 ): AsyncGenerator<Uint8Array> {
   let cipher: ChunkCipher | null = null
   let rest: Buffer = Buffer.alloc(0)
   for await (const piece of body) {
     rest = Buffer.concat([rest, piece])
     if (cipher === null) {
-      if (rest.length < head) continue
-      cipher = new ChunkCipher(secret, rest.subarray(NAME.length, NAME.length + SALT))
-      rest = rest.subarray(head)
+      if (rest.length < HEAD) continue
+      if (!NAME.equals(rest.subarray(0, NAME.length)))
+        throw new SealBroken('it is not encrypted in this format')
+      cipher = new ChunkCipher(name, rest.subarray(NAME.length, HEAD))
+      rest = rest.subarray(HEAD)
     }
     // What may be the last chunk waits for the end.
     let at = 0
@@ -128,6 +150,6 @@ export async function* decrypted(
     rest = rest.subarray(at)
     if (chunks.length > 0) yield Buffer.concat(chunks)
   }
-  if (cipher === null) throw new Error('an encrypted content ends in its head')
+  if (cipher === null) throw new SealBroken('it ends in its head')
   yield cipher.open(rest, true)
 }

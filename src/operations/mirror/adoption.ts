@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
-import type { BlobId } from '../../domain/ids.ts'
+import type { BlobId, BlobKey } from '../../domain/ids.ts'
 import { openRows } from '../../storage.ts'
-import { listedAmong, makeListed } from '../backup/backup.rows.ts'
+import { addListed, listedAmong, makeListed } from '../backup/backup.rows.ts'
 import { makeScratch } from '../backup/scratch.ts'
 import { dropCopies, dropListed, restOfListed } from './adoption.rows.ts'
 import { type MirroredContent, mirroredAfter, queueKeys } from './mirror.rows.ts'
@@ -30,6 +30,17 @@ export async function adoptMirror(parts: MirrorParts): Promise<Adopted> {
   return adopted
 }
 
+async function addUnfinished(listed: Database, store: BlobStore): Promise<void> {
+  const keys: BlobKey[] = []
+  const add = () =>
+    addListed(
+      listed,
+      keys.splice(0).map((key) => ({ key, size: null })),
+    )
+  for await (const key of store.list()) if (keys.push(key) === BATCH) await add()
+  await add()
+}
+
 /** Compares what the rows say with what the store lists. Memory use is independent of the number. */
 async function reconcile(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
@@ -38,17 +49,21 @@ async function reconcile(
   const scratch = await makeScratch()
   const listed = openRows(join(scratch, 'listed.sqlite'))
   try {
-    await makeListed(listed, store.list())
+    await makeListed(listed, store.listSizes())
+    await addUnfinished(listed, store)
     let [kept, missing, unknown] = [0, 0, 0]
     let last: BlobId | null = null
     for (;;) {
       const contents: MirroredContent[] = await mirroredAfter(db, { after: last }, BATCH)
       last = contents.at(-1)?.id ?? null
       if (last === null) break
-      const there = await listedAmong(
+      const found = await listedAmong(
         listed,
         contents.map(({ mirroredKey }) => mirroredKey),
       )
+      // One that was cut is made anew, and removed as one that belongs to nothing.
+      const whole = contents.filter(({ mirroredKey, size }) => (found.get(mirroredKey) ?? size) === size)
+      const there = new Set(whole.map(({ mirroredKey }) => mirroredKey).filter((key) => found.has(key)))
       const gone = contents
         .filter(({ mirroredKey }) => !there.has(mirroredKey))
         .map(({ id, mirroredKey: key }) => ({ id, key }))

@@ -4,6 +4,7 @@ import {
   BlobDamaged,
   BlobMissing,
   type BlobStore,
+  isLost,
   isUnreadable,
   StoreFailure,
 } from '../../blobs/blob-store.ts'
@@ -84,7 +85,10 @@ async function copyBlob(
 ): Promise<CopiedBlob> {
   const { from, to, onBytes } = way
   if (mayBeThere) {
-    if ((await to.size(blob.key)) === blob.size && (isRemembered || (await isIntact(way, blob, () => {}))))
+    if (
+      (await readableSize(to, blob)) === blob.size &&
+      (isRemembered || (await isIntact(way, blob, () => {})))
+    )
       return { kind: 'there' }
     // Removes an incomplete blob of an earlier attempt, which would prevent the write.
     await to.remove(blob.key)
@@ -117,6 +121,16 @@ async function copyBlob(
   throw new Error(`the new store returned other bytes than were written to it (blob ${blob.key})`)
 }
 
+/** Null too where the disk cannot read the entry: it is replaced. */
+async function readableSize(to: CopyRoute['to'], { key }: BlobToMove): Promise<number | null> {
+  try {
+    return await to.size(key)
+  } catch (error) {
+    if (isUnreadable(error)) return null
+    throw error
+  }
+}
+
 /** Whether the new store has the blob with all its bytes. */
 async function isIntact(
   { to, verifier, signal }: Way,
@@ -127,7 +141,8 @@ async function isIntact(
     const bytes = piecesOf(await to.read(blob.key, 0, blob.size), blob.size)
     return await verifier.arrival(blob, bytes, { signal, onChunk, store: null })
   } catch (error) {
-    if (error instanceof BlobMissing) return false
+    // What cannot be read here is written anew from the source.
+    if (isLost(error) || isUnreadable(error)) return false
     throw error
   }
 }

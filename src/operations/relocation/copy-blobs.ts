@@ -1,4 +1,5 @@
 /** Copies the blobs of a relocation or a backup, each compared with its hash. */
+import { StoreFailure } from '../../blobs/blob-store.ts'
 import type { Database } from '../../database/database.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
 import type { BlobCopier, CopiedBlob, KnownAtTarget } from './blob-copier.ts'
@@ -20,13 +21,17 @@ const MAX_CONCURRENT = 16
 const MAX_CONCURRENT_BYTES = 64 * 1024 * 1024
 /** Blobs or bytes after which the copied ones are recorded. */
 const RECORD_AFTER = { blobs: 200, bytes: 256 * 1024 * 1024 }
+/** Blobs for which the new store fails, each alone, after which the run ends. */
+const MOST_FAILURES = 10
 /** Blobs per database query. */
 const BATCH = 200
 
-/** A blob that cannot be copied because it differs from its row. */
+/** A blob that was not copied. */
 export interface UncopyableBlob {
   readonly key: BlobKey
   readonly reason: string
+  /** `source`: its bytes are not those of its row. `target`: the new store failed for it alone, and may take it another time. */
+  readonly fault: 'source' | 'target'
   /** Files with this content. */
   readonly files: readonly FileOfBlob[]
 }
@@ -38,33 +43,46 @@ export interface BlobCopyJob {
   readonly memory: Database
   readonly copier: BlobCopier
   /**
-   * Which of the keys the target lists, where it was listed before: a blob that is listed and recorded counts as copied
-   * without a look at its size, and one that is not listed is not there. Null where it was not.
+   * Which of the keys the target lists, and their sizes as far as it tells them, where it was listed before: a blob that is
+   * listed in its size and recorded counts as copied, and one that is not listed is not there. Null where it was not.
    */
-  readonly listed: ((keys: readonly BlobKey[]) => Promise<ReadonlySet<BlobKey>>) | null
+  readonly listed: ((keys: readonly BlobKey[]) => Promise<ReadonlyMap<BlobKey, number | null>>) | null
   readonly signal: AbortSignal
   /** Called for each finished blob, and whether an earlier run had copied it. */
   readonly onBlob: (blob: BlobToMove, wasThere: boolean) => void
 }
 
 /**
- * Copies every missing blob and returns those that could not be copied. Memory use is independent of sizes and numbers.
- * Throws StoreFailure when a store stays unavailable.
+ * Copies every missing blob and returns those that could not be copied: one that cannot does not stop the others. Memory use is
+ * independent of sizes and numbers. Throws StoreFailure when a store stays unavailable, is full or refuses, and what the new
+ * store throws for more than a few blobs.
  */
 export async function copyBlobs(job: BlobCopyJob): Promise<UncopyableBlob[]> {
   const { rows, memory, copier, signal, onBlob } = job
   const damaged: UncopyableBlob[] = []
   const arrived: BlobToMove[] = []
+  let failures = 0
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
   const crew = limitedTo(MAX_CONCURRENT, MAX_CONCURRENT_BYTES)
 
   async function carryOne(blob: BlobToMove, known: KnownAtTarget): Promise<void> {
-    const end: CopiedBlob = isThere(known) ? { kind: 'there' } : await copier.copy(blob, known, either)
+    const end = isThere(known) ? ({ kind: 'there' } as const) : await copied(blob, known)
     if (end.kind === 'damaged') {
-      damaged.push({ key: blob.key, reason: end.reason, files: await relocatedFilesOfBlob(rows, blob.id) })
+      const { reason, fault } = end
+      damaged.push({ key: blob.key, reason, fault, files: await relocatedFilesOfBlob(rows, blob.id) })
     } else if (!known.isRemembered) arrived.push(blob)
     onBlob(blob, end.kind === 'there')
+  }
+
+  async function copied(blob: BlobToMove, known: KnownAtTarget): Promise<OneCopy> {
+    try {
+      const end = await copier.copy(blob, known, either)
+      return end.kind === 'damaged' ? { ...end, fault: 'source' } : end
+    } catch (error) {
+      if (either.aborted || !isOfOne(error) || ++failures > MOST_FAILURES) throw error
+      return { kind: 'damaged', fault: 'target', reason: `could not be copied (${messageOf(error)})` }
+    }
   }
 
   function remember(): Promise<void> {
@@ -89,7 +107,9 @@ export async function copyBlobs(job: BlobCopyJob): Promise<UncopyableBlob[]> {
       const remembered = await relocatedAmong(memory, keys)
       const listed = (await job.listed?.(keys)) ?? null
       for (const blob of blobs) {
-        const known = { isRemembered: remembered.has(blob.key), isListed: listed?.has(blob.key) ?? null }
+        const size = listed?.get(blob.key) ?? blob.size
+        const isRemembered = remembered.has(blob.key) && size === blob.size
+        const known = { isRemembered, isListed: listed?.has(blob.key) ?? null }
         await crew.enter(blob.size, () => carryOne(blob, known))
         signal.throwIfAborted()
         if (isBatchFull()) await remember()
@@ -105,6 +125,20 @@ export async function copyBlobs(job: BlobCopyJob): Promise<UncopyableBlob[]> {
     await remember().catch(() => {})
     throw error
   }
+}
+
+type OneCopy =
+  | Exclude<CopiedBlob, { kind: 'damaged' }>
+  | (Extract<CopiedBlob, { kind: 'damaged' }> & Pick<UncopyableBlob, 'fault'>)
+
+/** A store that is away, full or refuses does so for all. */
+function isOfOne(error: unknown): boolean {
+  return error instanceof StoreFailure ? error.reason === 'broken' : error instanceof Error
+}
+
+function messageOf(error: unknown): string {
+  const cause = error instanceof StoreFailure && error.cause !== undefined ? error.cause : error
+  return cause instanceof Error ? cause.message : String(cause)
 }
 
 /** Whether the target need not be asked. */

@@ -3,8 +3,9 @@ import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { z } from 'zod'
+import { COPIES } from '../../../src/operations/backup/catalog-copies.ts'
 import { holdfast, MAIN, onlyThese } from '../../cli/command.ts'
+import { catalogOf } from '../../operations/backup/backups.ts'
 import { type Chance, chance } from '../../support/chance.ts'
 import { sha256 } from '../../support/clients/caller.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -73,23 +74,21 @@ interface Round {
 async function cutBackup({ disk, dataDir, target, when, figures }: Round): Promise<void> {
   const cutAfter = { delay: when.whole(0, LATEST_CUT), codes: [0] }
   const isDone = await cutDuring(disk, dataDir, ['backup', target], cutAfter)
-  const points = pointsIn(target)
+  const points = await pointsIn(target)
   if (isDone && points === 0) throw new Error('the point of a backup that was reported is lost')
   if (points > 0) await assertRestorable(dataDir, target)
   if (!isDone) figures.cutBackups += 1
   if (!isDone && points > 0) figures.earlyPoints += 1
   await run(dataDir, ['backup', target], [0])
   cut(disk)
-  if (pointsIn(target) !== points + 1) throw new Error('the next backup is lost')
+  if ((await pointsIn(target)) !== points + 1) throw new Error('the next backup is lost')
   await assertRestorable(dataDir, target)
 }
 
 /** Points that the catalog lists. */
-function pointsIn(target: string): number {
-  const path = join(target, 'mark')
-  if (!existsSync(path)) return 0
-  return z.object({ points: z.array(z.unknown()) }).parse(JSON.parse(readFileSync(path, 'utf8'))).points
-    .length
+async function pointsIn(target: string): Promise<number> {
+  if (!COPIES.some((copy) => existsSync(join(target, copy)))) return 0
+  return (await catalogOf(target)).catalog.points.length
 }
 
 async function assertRestorable(dataDir: string, target: string): Promise<void> {

@@ -152,6 +152,7 @@ describe('a backup', () => {
       random: systemRandom,
       signal: new AbortController().signal,
       onWait() {},
+      onFault() {},
     })
     const parts = { db, blobs: killed, clock, random: systemRandom, minFree: 0 }
     void repair(parts, { content, damage: 'missing' })

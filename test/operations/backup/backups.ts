@@ -1,8 +1,16 @@
 /** A server whose backups a test makes, and places for them. */
 import { expect } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type * as z from 'zod'
+import { openDiskBlobs } from '../../../src/blobs/disk.ts'
+import { systemRandom } from '../../../src/domain/random.ts'
+import {
+  type Catalog,
+  CatalogReader,
+  type FoundCatalog,
+  sealCatalog,
+} from '../../../src/operations/backup/catalog-copies.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 import type { TestHoldfast } from '../../support/servers/holdfast.ts'
 import { checked, doneIn, environmentOf, made, restored, runIn, type Settings } from './commands.ts'
@@ -29,6 +37,20 @@ export function backupsOf(host: () => TestHoldfast) {
     return place
   }
   return { folder, newPlace, run, done, backUp, restoredFrom }
+}
+
+/** The catalog in a folder, as it is now. */
+export async function catalogOf(target: string, passphrase: string | null = null): Promise<FoundCatalog> {
+  const store = await openDiskBlobs(target, systemRandom, { alone: false })
+  const found = await new CatalogReader(store, passphrase).read()
+  if (found === null) throw new Error(`there is no catalog in ${target}`)
+  return found
+}
+
+/** Writes both copies of a catalog that is not encrypted. */
+export function writeCatalog(target: string, catalog: Catalog, lease: FoundCatalog['lease'] = null): void {
+  writeFileSync(join(target, 'mark'), sealCatalog(catalog, null, lease))
+  writeFileSync(join(target, 'mark-copy'), sealCatalog(catalog, null, null))
 }
 
 /** Every file of a backup with the bytes of a content. */

@@ -31,9 +31,22 @@ export const made = z.object({
   copied_contents: z.number(),
   copied_bytes: z.number(),
   dropped_points: z.number(),
+  lost_points: z.array(z.string()),
+  series: z.string(),
+  number: z.number(),
   damaged: z.array(z.object({ slug: z.string(), reason: z.string(), owner: z.string() })),
 })
-export const restored = made.pick({ taken_at: true, files: true, contents: true, bytes: true, damaged: true })
+export const restored = made
+  .pick({
+    taken_at: true,
+    files: true,
+    contents: true,
+    bytes: true,
+    damaged: true,
+    series: true,
+    number: true,
+  })
+  .extend({ authenticated: z.boolean() })
 export const drilled = z.object({
   good: z.boolean(),
   read_files: z.number(),

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { generateX25519Identity } from 'age-encryption'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
@@ -17,15 +17,15 @@ const SIZES = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 5 * CHUNK + 123]
 const folder = temporaryFolder()
 const key = await generateX25519Identity()
 const plain = await openDiskBlobs(folder.path, systemRandom, { alone: true })
-const store = await encrypted(plain, key)
+const store = encrypted(plain, key, 'content')
 afterAll(() => folder[Symbol.dispose]())
 
 const pathOf = (blob: BlobKey) => join(folder.path, blob.slice(0, 2), blob)
 const storedBytes = async (blob: BlobKey) => Buffer.from(await Bun.file(pathOf(blob)).arrayBuffer())
 
-async function put(content: Uint8Array, into: Pick<typeof store, 'create'> = store): Promise<BlobKey> {
+async function put(content: Uint8Array): Promise<BlobKey> {
   const blob = makeBlobKey(systemRandom)
-  const writer = await into.create(blob)
+  const writer = await store.create(blob)
   // In pieces that are no chunks.
   for (let at = 0; at < content.length; at += 50_000) await writer.write(content.slice(at, at + 50_000))
   await writer.complete()
@@ -45,13 +45,13 @@ test.each(SIZES)('a content of %d bytes comes back, and has its size', async (si
   if (size > 100) expect(stored.includes(content.subarray(0, 100))).toBe(false)
 })
 
-test.each(SIZES)('a content of %d bytes in the format of age comes back, and has its size', async (size) => {
-  const content = Buffer.from(chance(size).bytes(size))
-  const encrypter = new Encrypter()
-  encrypter.addRecipient(await identityToRecipient(key))
-  const blob = await put(await encrypter.encrypt(content), plain)
-  expect(await store.size(blob)).toBe(size)
-  expect(await get(blob, size)).toEqual(content)
+test('an object in the place of another, or of another kind, is refused', async () => {
+  const [one, other] = [await put(chance(3).bytes(1000)), await put(chance(4).bytes(1000))]
+  await Bun.write(pathOf(one), await storedBytes(other))
+  await expect(get(one, 1000)).rejects.toThrow()
+  const rows = encrypted(plain, key, 'rows')
+  const body = await rows.read(other, 0, 1000)
+  await expect(new Response(body).arrayBuffer()).rejects.toThrow()
 })
 
 test('one content twice is two different files', async () => {

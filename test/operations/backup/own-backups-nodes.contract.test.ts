@@ -8,7 +8,7 @@ import { HOUR, systemClock } from '../../../src/domain/clock.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { createLog } from '../../../src/log.ts'
-import { readCatalog } from '../../../src/operations/backup/catalog.ts'
+import { CatalogReader } from '../../../src/operations/backup/catalog-copies.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 import { onSharedServers, sharedInstallation } from '../../support/servers/shared-installation.ts'
 import { startMailServer } from '../../support/sign-in/mail-server.ts'
@@ -65,7 +65,7 @@ onSharedServers('backups that nodes make by themselves', () => {
     }
 
     const store = await openS3Blobs(bucket, systemRandom)
-    const points = async () => (await readCatalog(store))?.points ?? []
+    const points = async () => (await new CatalogReader(store, null).read())?.catalog.points ?? []
     await Promise.all(nodes.map((node) => node.runJobs()))
     const [made, ...more] = await points()
     expect(more).toEqual([])

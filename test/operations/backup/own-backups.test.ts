@@ -17,7 +17,7 @@ import { administrator, type TestAdministrator } from '../../support/sign-in/adm
 import { type MailServer, startMailServer } from '../../support/sign-in/mail-server.ts'
 import { verifyAddress } from '../../support/sign-in/verified-address.ts'
 import { contentOf } from '../../support/storage/stored-contents.ts'
-import { contentsOf } from './backups.ts'
+import { catalogOf, contentsOf, writeCatalog } from './backups.ts'
 import { environmentOf } from './commands.ts'
 
 const TOKEN = 'a-token-of-some-length'
@@ -65,8 +65,7 @@ async function later(milliseconds: number) {
   return mails.received.slice(before)
 }
 
-const catalog = z.looseObject({ points: z.array(z.unknown()), installation: z.string() })
-const presentCatalog = () => catalog.parse(JSON.parse(readFileSync(join(target, 'mark'), 'utf8')))
+const presentCatalog = async () => (await catalogOf(target)).catalog
 
 test('they are made when they are due, and administrators hear that they can be restored', async () => {
   await upload(host, { name: 'kept.txt', bytes: textBytes('kept in the backup') })
@@ -78,7 +77,7 @@ test('they are made when they are due, and administrators hear that they can be 
   expect(made.backup).toMatchObject({ place: target, files: 1, wrong: 0, failure: null, state: 'waiting' })
   expect(made.drill).toMatchObject({ files: 1, wrong: 0, failure: null, taken_at: made.backup.taken_at })
   expect(await later(HOUR)).toEqual([])
-  expect(presentCatalog().points).toHaveLength(1)
+  expect((await presentCatalog()).points).toHaveLength(1)
   const metrics = await readMetrics(host, TOKEN)
   expect(metrics.sum('holdfast_backup_interval_seconds')).toBe(DAY / SECOND)
   expect(metrics.sum('holdfast_backup_age_seconds')).toBeGreaterThanOrEqual(HOUR / SECOND)
@@ -95,13 +94,13 @@ test('a place that is not mounted, or has the backup of others, is left alone an
   expect(found.files).toBe(1)
   expect(existsSync(target)).toBe(false)
   renameSync(`${target}-away`, target)
-  const own = readFileSync(join(target, 'mark'), 'utf8')
-  const others = JSON.stringify({ ...presentCatalog(), installation: 'of others' })
-  writeFileSync(join(target, 'mark'), others)
+  const own = await presentCatalog()
+  writeCatalog(target, { ...own, installation: 'of others' })
+  const others = readFileSync(join(target, 'mark'), 'utf8')
   expect(await later(HOUR)).toEqual([])
   expect((await state()).backup.failure).toContain('another installation')
   expect(readFileSync(join(target, 'mark'), 'utf8')).toBe(others)
-  writeFileSync(join(target, 'mark'), own)
+  writeCatalog(target, own)
 }, 120_000)
 
 test('a rehearsal says no by mail where the copies have changed', async () => {
@@ -119,9 +118,8 @@ test('a rehearsal says no by mail where the copies have changed', async () => {
 }, 120_000)
 
 test('a command that a signal stops while it waits says so, and ends with the usual code of the signal', async () => {
-  const own = readFileSync(join(target, 'mark'), 'utf8')
-  const lease = { holder: 'somebody else', process: null, until: Date.now() + HOUR }
-  writeFileSync(join(target, 'mark'), JSON.stringify({ ...presentCatalog(), lease }))
+  const own = await presentCatalog()
+  writeCatalog(target, own, { holder: 'somebody else', process: null, until: Date.now() + HOUR })
   const program = startProgram([process.execPath, '--no-env-file', MAIN, 'backup', target], {
     env: onlyThese(environmentOf(host.config)),
   })
@@ -132,7 +130,7 @@ test('a command that a signal stops while it waits says so, and ends with the us
   expect(ended.errors).toEndWith(
     'error: stopped; no point was added, and the same command goes on from here\n',
   )
-  writeFileSync(join(target, 'mark'), own)
+  writeCatalog(target, own)
 }, 120_000)
 
 test('a check whose reader has gone does all of its work, and tells by its code what it has found', async () => {
