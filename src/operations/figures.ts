@@ -4,6 +4,7 @@ import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/fi
 import type { JobClaims } from '../core/jobs/job-leases.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, HOUR, SECOND } from '../domain/clock.ts'
+import type { CatalogState } from './backup/catalog.ts'
 import { ownState } from './backup/own-runs.ts'
 import { countRepaired } from './integrity/damages.rows.ts'
 import { scrubDays } from './integrity/scrub.ts'
@@ -35,6 +36,7 @@ export interface BackupFigures {
   readonly every: number
   /** Whether the last rehearsal of a restore was good; null where there was none. */
   readonly isDrillGood: boolean | null
+  readonly catalog: CatalogState | null
 }
 
 /** Connections of one pool. */
@@ -165,6 +167,7 @@ async function backupFigures(
   return {
     age: Math.max(0, now - (backup.last?.takenAt ?? backup.since)),
     every: own.hours * HOUR,
+    catalog: state.seen,
     isDrillGood: isKnown ? drill.failure === null && drill.last?.wrong === 0 : null,
   }
 }

@@ -1,35 +1,49 @@
 /**
- * Encrypted backups. Each has a key of its own, which lies in its catalog, encrypted by the passphrase in the format of age
- * (https://age-encryption.org/v1).
+ * Encrypted backups. Each has a random key of its own, which lies in its catalog, encrypted by AES-256-GCM under a key that
+ * scrypt makes of the passphrase. https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html has the cost.
  */
-import { armor, Decrypter, Encrypter, generateX25519Identity } from 'age-encryption'
+import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto'
 import { type BlobBody, BlobUnreadable, streamOf } from '../../blobs/blob-store.ts'
 import { piecesOf } from '../relocation/blob-copier.ts'
 import type { BackupStore } from './backup-store.ts'
 import type { BackupKey } from './catalog-copies.ts'
 import { CHUNK, decrypted, HEAD, type Role, SealBroken, SealingWriter, TAG } from './sealed-contents.ts'
 
-/** Logarithm of the cost of one guess, as age has it: a second and 256 MiB. */
-const WORK_FACTOR = 18
+const MIB = 1024 * 1024
+/** 128 MiB a guess. */
+const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 192 * MIB }
+const [SALT, NONCE, KEY] = [16, 12, 32]
+const CIPHER = 'aes-256-gcm'
+
+function keyOf(passphrase: string, salt: Uint8Array): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(passphrase.normalize('NFC'), salt, KEY, SCRYPT, (error, key) => (error ? reject(error) : resolve(key)))
+  })
+}
 
 /** A new key, and the same locked by the passphrase. */
-export async function makeKey(passphrase: string, workFactor = WORK_FACTOR): Promise<BackupKey> {
-  const key = await generateX25519Identity()
-  const encrypter = new Encrypter()
-  encrypter.setPassphrase(passphrase)
-  encrypter.setScryptWorkFactor(workFactor)
-  return { key, lockedKey: armor.encode(await encrypter.encrypt(key)) }
+export async function makeKey(passphrase: string): Promise<BackupKey> {
+  const key = randomBytes(KEY)
+  const [salt, nonce] = [randomBytes(SALT), randomBytes(NONCE)]
+  const cipher = createCipheriv(CIPHER, await keyOf(passphrase, salt), nonce)
+  const locked = Buffer.concat([salt, nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()])
+  return { key: key.toString('hex'), lockedKey: locked.toString('base64') }
 }
 
 /** Null for another passphrase. */
 export async function unlockKey(lockedKey: string, passphrase: string): Promise<string | null> {
-  const decrypter = new Decrypter()
-  decrypter.addPassphrase(passphrase)
+  const locked = Buffer.from(lockedKey, 'base64')
+  if (locked.length !== SALT + NONCE + KEY + TAG) return null
+  const [salt, nonce] = [locked.subarray(0, SALT), locked.subarray(SALT, SALT + NONCE)]
+  const decipher = createDecipheriv(CIPHER, await keyOf(passphrase, salt), nonce)
+  decipher.setAuthTag(locked.subarray(-TAG))
+  const key = decipher.update(locked.subarray(SALT + NONCE, -TAG))
   try {
-    return await decrypter.decrypt(armor.decode(lockedKey), 'text')
+    decipher.final()
   } catch {
     return null
   }
+  return key.toString('hex')
 }
 
 const sealedSize = (size: number) => HEAD + size + TAG * Math.max(1, Math.ceil(size / CHUNK))

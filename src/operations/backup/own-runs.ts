@@ -8,6 +8,7 @@ import { metaOf, setMeta } from '../../core/meta.rows.ts'
 import type { Queryable, Trx } from '../../database/database.ts'
 import { DAY, HOUR } from '../../domain/clock.ts'
 import { placeName } from '../store-places.ts'
+import { type Seen, seenOf } from './seen.ts'
 
 export const OWN_RUNS = ['backup', 'drill'] as const
 export type OwnRun = (typeof OWN_RUNS)[number]
@@ -82,6 +83,8 @@ export interface OwnState {
   readonly backup: Runs
   /** Null where none are rehearsed. */
   readonly drill: Runs | null
+  /** Null before the first backup. */
+  readonly seen: Seen | null
 }
 
 /** Null where the server makes no backups by itself. */
@@ -90,5 +93,6 @@ export async function ownState(db: Queryable, own: OwnBackups | null, now: numbe
   const place = placeName(own.place)
   const [backup, drill] = await Promise.all(OWN_RUNS.map((run) => runsOf(db, run, place)))
   const none = noRuns(place, now)
-  return { place, backup: backup ?? none, drill: own.drillDays === 0 ? null : (drill ?? none) }
+  const seen = await seenOf(db, own.place)
+  return { place, backup: backup ?? none, drill: own.drillDays === 0 ? null : (drill ?? none), seen }
 }

@@ -8,7 +8,7 @@ const CHECK = 'backups'
 
 /** Whether the server's own backups are made, and can be restored. Asks the database alone, as a place that is away may hang. */
 export function checkBackups(
-  { backup, drill }: Pick<IntegrityState, 'backup' | 'drill'>,
+  { backup, drill, seen }: Pick<IntegrityState, 'backup' | 'drill' | 'seen'>,
   own: OwnBackups | null,
   now: number,
 ): Finding {
@@ -28,8 +28,18 @@ export function checkBackups(
   }
   const wrong = drill?.last?.wrong ?? 0
   const reason = drill?.failure?.reason
-  if (reason === undefined && wrong === 0)
-    return fine(CHECK, say`the newest backup is as young as it should be`)
+  if (reason === undefined && wrong === 0) {
+    if (seen === null) return fine(CHECK, say`the newest backup is as young as it should be`)
+    if (!seen.isOnDataDisk) {
+      const state = `${seen.series}/${seen.number}`
+      return fine(CHECK, say`the newest backup is as young as it should be; its catalog is ${state}`)
+    }
+    const what = say`the backups lie on the disk of the data folder`
+    const line = `${settings.backup.variable}=<a folder on another disk, or an S3 address>`
+    return problem(CHECK, what, say`Whatever destroys the one destroys the other.`, [
+      { where: 'Holdfast', line },
+    ])
+  }
   const why = say`A backup that nobody can restore is none.`
   const what =
     reason === undefined

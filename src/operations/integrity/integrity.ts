@@ -4,6 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import type { BackgroundJobs, JobStatus } from '../background-jobs.ts'
 import { OWN_JOBS, type OwnRun, ownState, type Runs } from '../backup/own-runs.ts'
+import type { Seen } from '../backup/seen.ts'
 import { countRepaired, type DamagedFile, type DamagedFilesQuery, listDamagedFiles } from './damages.rows.ts'
 import { DUE_AFTER, SCRUB_JOB, scrubDays } from './scrub.ts'
 
@@ -28,6 +29,8 @@ export interface IntegrityState {
   readonly repaired: number
   readonly backup: OwnRunState | null
   readonly drill: OwnRunState | null
+  /** What was seen of the place of the server's own backups. */
+  readonly seen: Seen | null
 }
 
 export interface OwnRunState extends Runs {
@@ -65,7 +68,8 @@ export function createIntegrity(parts: IntegrityParts): Integrity {
         const runs = own?.[run] ?? null
         return runs && { ...runs, job: jobs.find(({ name }) => name === OWN_JOBS[run]) ?? null }
       }
-      return { scrub, damaged, repaired, backup: stateOf('backup'), drill: stateOf('drill') }
+      const seen = own?.seen ?? null
+      return { scrub, damaged, repaired, backup: stateOf('backup'), drill: stateOf('drill'), seen }
     },
     files: (query) => listDamagedFiles(db, query),
   }

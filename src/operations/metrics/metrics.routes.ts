@@ -148,6 +148,7 @@ function storedBytes(figures: InstallationFigures): readonly Family[] {
 function backups(figures: InstallationFigures['backups']): readonly Family[] {
   const sampled = (value: number | null) => (value === null ? [] : [{ value }])
   const isDrillGood = figures?.isDrillGood ?? null
+  const catalog = figures?.catalog ?? null
   return [
     gauge(
       'holdfast_backup_age_seconds',
@@ -158,6 +159,11 @@ function backups(figures: InstallationFigures['backups']): readonly Family[] {
       'holdfast_backup_interval_seconds',
       'From one backup to the next: HOLDFAST_BACKUP_HOURS.',
       sampled(figures && figures.every / SECOND),
+    ),
+    gauge(
+      'holdfast_backup_catalog_number',
+      'Number of the catalog of the backup, which grows with each one, and its series.',
+      catalog === null ? [] : [{ labels: { series: catalog.series }, value: catalog.number }],
     ),
     gauge(
       'holdfast_drill_good',

@@ -167,6 +167,7 @@ export const doctorSentencesDe: Translations = {
   'When all are busy, some nodes get none, and answer 503.':
     'Sind alle belegt, bekommen manche Knoten keine und antworten mit 503.',
   'Who types the name without https sees an error.': 'Wer den Namen ohne https eingibt, sieht einen Fehler.',
+  'Whatever destroys the one destroys the other.': 'Was das eine zerstört, zerstört auch das andere.',
   'Without backups made in another way, everything is lost with the disk.':
     'Ohne Sicherungen auf anderem Weg ist mit der Platte alles verloren.',
   'a body of {0} is refused before it comes ({1})':
@@ -261,6 +262,9 @@ export const doctorSentencesDe: Translations = {
     'die letzte Probe einer Wiederherstellung: {0} Inhalte kamen nicht zurück',
   'the mirror keeps up': 'der Spiegel ist auf dem Stand',
   'the newest backup is as young as it should be': 'die neueste Sicherung ist so jung, wie sie sein soll',
+  'the newest backup is as young as it should be; its catalog is {0}':
+    'die neueste Sicherung ist so jung, wie sie sein soll; ihr Katalog ist {0}',
+  'the backups lie on the disk of the data folder': 'die Sicherungen liegen auf der Platte des Datenordners',
   'the newest backup is {0} h old': 'die neueste Sicherung ist {0} h alt',
   'the proxy changes the host name: {0} arrives as {1}':
     'der Proxy ändert den Hostnamen: {0} kommt als {1} an',

@@ -12,9 +12,7 @@ import {
 import { makeKey } from '../../../src/operations/backup/encryption.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
-/** Guesses cost nothing here. */
-const CHEAP = 4
-const locked = await makeKey(PASSPHRASE, CHEAP)
+const locked = await makeKey(PASSPHRASE)
 const catalog: Catalog = {
   series: '0123456789ab',
   number: 7,
@@ -95,7 +93,7 @@ describe('who does not know the passphrase', () => {
   const forged = { ...catalog, number: 99 }
 
   test('cannot write a copy that counts', async () => {
-    const other = await makeKey('another passphrase', CHEAP)
+    const other = await makeKey('another passphrase')
     const theirs = { key: other.key, lockedKey: locked.lockedKey }
     const point = {
       takenAt: 1,

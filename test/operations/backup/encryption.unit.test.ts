@@ -1,11 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { generateX25519Identity } from 'age-encryption'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import { encrypted } from '../../../src/operations/backup/encryption.ts'
+import { encrypted, makeKey } from '../../../src/operations/backup/encryption.ts'
 import { chance } from '../../support/chance.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 
@@ -15,7 +14,7 @@ const SEALED_CHUNK = CHUNK + 16
 const SIZES = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 5 * CHUNK + 123]
 
 const folder = temporaryFolder()
-const key = await generateX25519Identity()
+const { key } = await makeKey('a passphrase')
 const plain = await openDiskBlobs(folder.path, systemRandom, { alone: true })
 const store = encrypted(plain, key, 'content')
 afterAll(() => folder[Symbol.dispose]())
