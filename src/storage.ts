@@ -28,6 +28,7 @@ import { createReserve, type Reserve } from './reserve.ts'
 
 export { isSyncedAsWhole, syncFileSystem } from './blobs/deferred-sync/file-system-sync.ts'
 export { noticesOtherBytes } from './blobs/s3.ts'
+export { StoreUnusable } from './blobs/s3-bucket.ts'
 export type { Reserve } from './reserve.ts'
 
 /** A database at this program's version. */

@@ -6,17 +6,20 @@ import { Refusal } from '../domain/errors.ts'
 import { systemRandom } from '../domain/random.ts'
 import type { Relocated, RelocationStep } from '../operations/relocation/relocate.ts'
 import { settings } from '../settings.ts'
+import { explain } from './failure.ts'
 import { printLines, printProblem } from './output.ts'
-import { databasePlace } from './places.ts'
+import { bytesPlace, databasePlace } from './places.ts'
 import {
   asSetting,
   changedSettings,
+  inOptions,
   readS3Address,
   type TargetOptions,
   targetEnvironment,
 } from './relocation-target.ts'
 import { type StepTitle, standardError, stepProgress } from './step-progress.ts'
 import { abortedBySignal } from './stop-signal.ts'
+import { formatTime } from './words.ts'
 
 type Options = TargetOptions & { readonly skipDamaged?: true }
 
@@ -62,11 +65,15 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const config = loadConfig(environment)
   const to = targetEnvironment(environment, options)
   const target = loadConfig(to)
-  const { relocate, movedParts } = await import('../operations/relocation/relocate.ts')
+  const { relocate, movedParts, TargetUnusable } = await import('../operations/relocation/relocate.ts')
   const moves = movedParts(config, target)
   assertMoves(config, target, moves, options)
 
   const stop = abortedBySignal('stopped; nothing is switched, and the same command goes on from here')
+  process.stderr.write(
+    'No server may run until this has ended, so nobody reaches the site meanwhile. How long it takes is told as soon as it has been measured.\n',
+  )
+  const began = systemClock.monotonic()
   const progress = stepProgress(titles, standardError, systemClock)
   let relocated: Relocated
   try {
@@ -78,9 +85,15 @@ async function run(environment: Environment, options: Options): Promise<void> {
       signal: stop.signal,
       watch: progress,
       skipDamaged: options.skipDamaged === true,
+      movedTo: placeOf(target, moves),
     })
   } catch (error) {
     progress.end()
+    if (error instanceof TargetUnusable) {
+      throw new Refusal('PRECONDITION_FAILED', inOptions(explain(error.cause, to)), undefined, {
+        cause: error,
+      })
+    }
     if (!(error instanceof Refusal)) {
       process.stderr.write('Not everything is done. The same command, run again, goes on from here.\n')
     }
@@ -94,6 +107,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
       'some files cannot be moved, so nothing is switched. Put their bytes back or delete them, and run this again; or run it with --skip-damaged to leave their bytes behind.',
     )
   }
+  process.stderr.write(`It took ${formatTime(systemClock.monotonic() - began)}.\n`)
   tellSettings(environment, to)
   tellCopies(config, moves)
   tellLeftBehind(config, moves)
@@ -115,6 +129,12 @@ function assertMoves(config: Config, target: Config, moves: Moves, options: Opti
   if (sharesKey && config.s3?.endpoint !== target.s3?.endpoint) {
     process.stderr.write(`Both stores are asked with the key of ${settings.s3AccessKeyId.variable}.\n`)
   }
+}
+
+/** The target, for people. */
+function placeOf(target: Config, { rows, bytes }: Moves): string {
+  const parts = [...(rows ? [databasePlace(target)] : []), ...(bytes ? [bytesPlace(target)] : [])]
+  return [...new Set(parts)].join(' and ')
 }
 
 function tellDamage({ damaged }: Relocated): void {
@@ -147,8 +167,8 @@ function tellLeftBehind(config: Config, moves: Moves): void {
     '',
     ...left.map((line) => `    ${line}`),
   )
-  if (moves.rows && moves.bytes) {
-    printLines('', 'Until then a server with the old settings would serve the old state: do not start one.')
+  if (moves.rows) {
+    printLines('', 'A server that is started with the old settings refuses, and says where everything went.')
   }
 }
 

@@ -37,6 +37,18 @@ export function targetEnvironment(environment: Environment, options: TargetOptio
   return to
 }
 
+/** What is said about the settings of the target, said of the options that named it. The key is in the settings. */
+export function inOptions(message: string): string {
+  return message
+    .replaceAll(settings.databaseUrl.variable, '--to-database')
+    .replaceAll(settings.s3Endpoint.variable, '--to-s3')
+    .replaceAll(settings.s3Bucket.variable, '--to-s3')
+    .replaceAll('--to-s3 and --to-s3', '--to-s3')
+    .replaceAll(`${settings.s3PathStyle.variable}=true`, '--to-s3-path-style')
+    .replaceAll(settings.s3Region.variable, '--to-s3-region')
+    .replaceAll(settings.dataDir.variable, '--to-data-dir')
+}
+
 /** Changes between two environments: lines to add, without secrets, and variables to remove. */
 export function changedSettings(from: Environment, to: Environment) {
   const every: readonly Setting<unknown>[] = Object.values(settings)

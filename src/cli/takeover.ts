@@ -16,10 +16,15 @@ export function takeOverCommand(takeOver: Command, environment: Environment): vo
 async function run(environment: Environment): Promise<void> {
   const config = loadConfig(environment)
   const { takeOverStore } = await import('../operations/takeover.ts')
-  const wasBehind = await takeOverStore({ config, clock: systemClock, random: systemRandom })
+  const taken = await takeOverStore({ config, clock: systemClock, random: systemRandom })
   const place = databasePlace(config)
-  if (!wasBehind)
+  if (taken === 'nothing')
     return printLines(`The database in ${place} counts for its store already; there is nothing to do.`)
+  if (taken === 'moved') {
+    return printLines(
+      `The database in ${place} may be served again, as it was when everything was moved away. Do not start a server in the other place any more.`,
+    )
+  }
   printLines(
     `The database in ${place} counts for its store from now on, and its server removes bytes again.`,
     'Any other database of this store removes none any more.',

@@ -12,7 +12,7 @@ import { oneTimeLinkCreator } from '../accounts/one-time-link-creation.ts'
 import { createOneTimeLinks, type OneTimeLinks } from '../accounts/one-time-links.ts'
 import type { Config } from '../config.ts'
 import { type AuditLog, createAuditLog } from '../core/audit-log.ts'
-import { assertWhole } from '../core/store/pairing.ts'
+import { assertNotMoved, assertWhole } from '../core/store/pairing.ts'
 import { createTrafficCounter } from '../core/traffic.ts'
 import { missingMigrations as countMissing, MIGRATIONS } from '../database/migrate.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -94,6 +94,7 @@ export async function openAdministration(
     else if (missing === MIGRATIONS) throw noData(config)
     else if (missing > 0) throw tooOld(missing)
     await assertWhole(db)
+    await assertNotMoved(db)
   } catch (error) {
     await close()
     throw error

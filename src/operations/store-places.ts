@@ -10,6 +10,15 @@ export function placeName(place: StorePlace): string {
   return place.kind === 'folder' ? place.path : `${place.s3.endpoint}/${place.s3.bucket}`
 }
 
+/** What the first store says of its settings, said of those of the backup or the mirror. */
+export function inSettingsOf(of: 'backup' | 'mirror', message: string): string {
+  const prefix = `HOLDFAST_${of.toUpperCase()}`
+  return message
+    .replaceAll(/HOLDFAST_S3_(?:ENDPOINT|BUCKET)/g, prefix)
+    .replaceAll('HOLDFAST_S3_', `${prefix}_S3_`)
+    .replaceAll(`${prefix} and ${prefix}`, prefix)
+}
+
 /** Whether a folder has anything but a store in it, and was named by mistake. One that is missing has nothing. */
 export async function holdsOtherThings(folder: string): Promise<boolean> {
   if (!existsSync(folder)) return false

@@ -1,16 +1,20 @@
 import { recordAuditEntry } from '../core/audit-log.ts'
+import { dropMeta, metaOf } from '../core/meta.rows.ts'
 import { generationsOf, isBehind, takeOver } from '../core/store/generations.ts'
-import { assertPaired } from '../core/store/pairing.ts'
+import { assertPaired, pairMeta } from '../core/store/pairing.ts'
 import { isBlank } from '../database/migrate.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { Refusal } from '../domain/errors.ts'
 import { connect, databaseExists, openBlobs, type StorageOptions } from '../storage.ts'
 
+/** What stood between the database and its store: nothing, a newer database, or a relocation that moved everything away. */
+export type TakenOver = 'nothing' | 'newer' | 'moved'
+
 /**
- * Makes the configured database current for its store, with or without running servers; false when it is
- * already. Throws Refusal PRECONDITION_FAILED when there is none, and WrongStore.
+ * Makes the configured database current for its store, with or without running servers, also when it was moved away and left
+ * its store behind. Throws Refusal PRECONDITION_FAILED when there is none, and WrongStore.
  */
-export async function takeOverStore(parts: StorageOptions): Promise<boolean> {
+export async function takeOverStore(parts: StorageOptions): Promise<TakenOver> {
   const { config, clock, random } = parts
   if (!databaseExists(config)) throw nothingHere(config.dataDir)
   const storage = { ...parts, report() {} }
@@ -18,16 +22,18 @@ export async function takeOverStore(parts: StorageOptions): Promise<boolean> {
   try {
     if (await isBlank(db)) throw nothingHere(config.dataDir)
     const blobs = await openBlobs(storage, false)
-    await assertPaired(db, blobs, random)
-    if (!isBehind(await generationsOf(db, blobs))) return false
-    await takeOver(db, blobs, (trx, generation) =>
-      recordAuditEntry(trx, clock, COMMAND_LINE, {
+    const wasMoved = (await metaOf(db, pairMeta.moved)) !== null
+    await assertPaired(db, blobs, random, { mayBeMoved: true })
+    if (!wasMoved && !isBehind(await generationsOf(db, blobs))) return 'nothing'
+    await takeOver(db, blobs, async (trx, generation) => {
+      await dropMeta(trx, [pairMeta.moved])
+      await recordAuditEntry(trx, clock, COMMAND_LINE, {
         act: 'store.taken_over',
         object: null,
         details: { generation },
-      }),
-    )
-    return true
+      })
+    })
+    return wasMoved ? 'moved' : 'newer'
   } finally {
     await close()
   }

@@ -153,6 +153,24 @@ describe('refused', () => {
     expect(errors).toStartWith('error: ')
   })
 
+  test.each([
+    ['--to-database', 'postgres://nobody@127.0.0.1:9/none', 'HOLDFAST_DATABASE_URL'],
+    ['--to-s3', 'http://127.0.0.1:9/bucket', 'HOLDFAST_S3_ENDPOINT'],
+    ['--to-data-dir', '/proc/holdfast', 'HOLDFAST_DATA_DIR'],
+  ])('a target that cannot be opened, in words of its own option: %s', async (option, place, setting) => {
+    using folder = home()
+    await furnish(folder.place, 0)
+    const key = { S3_ACCESS_KEY_ID: 'key', S3_SECRET_ACCESS_KEY: 'secret', S3_REGION: 'here' }
+    const { code, errors } = await relocate({ ...folder.place, ...(option === '--to-s3' ? key : {}) }, [
+      option,
+      place,
+    ])
+    expect(code).toBe(1)
+    expect(errors).toContain(option)
+    expect(errors).not.toContain(setting)
+    await (await serve(folder.place)).stop()
+  })
+
   test('a bucket without the key that opens it', async () => {
     using folder = temporaryFolder()
     const words = ['relocate', '--to-s3', 'https://s3.example.org/bucket']

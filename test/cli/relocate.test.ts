@@ -299,7 +299,7 @@ describe('from folder to folder', () => {
     return { target, words: ['--to-data-dir', target.DATA_DIR] }
   }
 
-  test('everything moves, and the source stays as it was', async () => {
+  test('everything moves, the source refuses to be served and says where it went, and goes back when it is told to', async () => {
     using folder = home()
     const inventory = await furnish(folder.place)
     const before = await everyRow(folder.place)
@@ -313,7 +313,35 @@ describe('from folder to folder', () => {
     expect(await everyRow(folder.place)).toEqual(before)
     expect(inconsistencies(target.DATA_DIR, { cleaned: true })).toEqual([])
     await assertServed(target, inventory)
+    expect(errors).toContain('nobody reaches the site meanwhile')
+    expect(errors).toMatch(/It took \d+ (s|min)\./)
+    const third = ['relocate', '--to-data-dir', join(folder.path, 'third')]
+    for (const command of [third, ['account', 'add', 'carl']]) {
+      expect(await holdfastAt(folder.place, command)).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining(`everything was moved from here to ${target.DATA_DIR}`),
+      })
+    }
+    expect(await tryToServe(folder.place)).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('"holdfast takeover"'),
+    })
+    expect((await holdfastAt(folder.place, ['takeover'])).output).toContain('may be served again')
     await assertServed(folder.place, inventory)
+  })
+
+  test('a run that ended after it had marked the source, and before the target was whole, goes on', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place)
+    const { target, words } = elsewhere(folder)
+    await relocateUntil(folder.place, words, { said: 'Copying rows', signal: 'SIGKILL' })
+    await withDatabase(folder.place, async (db) => {
+      const value = JSON.stringify({ to: target.DATA_DIR, at: 0 })
+      await sql`insert into meta (key, value) values ('moved_to', ${value})`.execute(db)
+    })
+    for (const place of [folder.place, target]) expect(await tryToServe(place)).toMatchObject({ code: 1 })
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    await assertServed(target, inventory)
   })
 
   test('a run that is killed again and again is finished by the last one', async () => {

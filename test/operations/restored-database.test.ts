@@ -65,8 +65,8 @@ test('a restored database serves and removes no bytes until it takes its store o
   expect(await removals()).toBe(false)
   expect(await isRemovedOnceDeleted()).toBe(false)
   const kept = (await host.storedBlobs()).length
-  expect(await host.takeOver()).toBe(true)
-  expect(await host.takeOver()).toBe(false)
+  expect(await host.takeOver()).toBe('newer')
+  expect(await host.takeOver()).toBe('nothing')
   host.clock.advance(6 * SECOND)
   expect(await removals()).toBe(true)
   await host.runJobs()

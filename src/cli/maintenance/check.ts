@@ -202,7 +202,7 @@ function jsonOf(result: CheckResult) {
   return {
     checked_files: result.checkedFiles,
     checked_bytes: result.checkedBytes,
-    damaged: result.damaged,
+    damaged: result.damaged.map(({ isRepaired, ...file }) => file),
     orphans: result.orphans,
     sums: result.sums,
     marked: result.marked,
@@ -229,8 +229,16 @@ function printResult(result: CheckResult, linkOf: (slug: string) => string, hasC
     printLines('', damaged.length === 1 ? '1 file is damaged:' : `${damaged.length} files are damaged:`)
     printTable(
       ['LINK', 'OWNER', 'NAME', 'WHAT IS WRONG', 'CONTENT'],
-      damaged.map(({ slug, owner, name, reason, key }) => [linkOf(slug), owner, name, REASONS[reason], key]),
+      damaged.map(({ slug, owner, name, reason, key, isRepaired }) => [
+        linkOf(slug),
+        owner,
+        name,
+        isRepaired ? `${REASONS[reason]}; put right` : REASONS[reason],
+        key,
+      ]),
     )
+  }
+  if (damaged.some(({ isRepaired }) => !isRepaired)) {
     printLines(
       '',
       hasCopies

@@ -1,7 +1,8 @@
-import type { Database } from '../../database/database.ts'
+import * as z from 'zod/mini'
+import type { Database, Trx } from '../../database/database.ts'
 import { lockMigrations } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { preconditionFailed, Refusal } from '../../domain/errors.ts'
 import type { Random } from '../../domain/random.ts'
 import { metaOf, metaValue, setMeta } from '../meta.rows.ts'
 import { type Marked, readStoreMark, writeStoreMark } from './store-mark.ts'
@@ -27,7 +28,28 @@ export const pairMeta = {
    * carry.
    */
   next: 'next_store_mark',
+  /** Present where a relocation has moved the rows to another database: where to, and when. */
+  moved: 'moved_to',
+  /** Where a relocation has moved the bytes of this database, which stayed. */
+  bytesMoved: 'bytes_moved_to',
 } as const
+
+const moved = z.object({ to: z.string(), at: z.int() })
+
+/** Marks a database as moved. From then on `assertNotMoved` refuses it. */
+export async function setMoved(trx: Trx, to: string, at: number): Promise<void> {
+  await setMeta(trx, pairMeta.moved, JSON.stringify({ to, at }))
+}
+
+/** Throws Refusal PRECONDITION_FAILED for a database whose rows were moved to another one. */
+export async function assertNotMoved(db: Database): Promise<void> {
+  const text = await metaOf(db, pairMeta.moved)
+  if (text === null) return
+  const { to, at } = moved.parse(JSON.parse(text))
+  throw preconditionFailed(
+    `everything was moved from here to ${to} on ${new Date(at).toISOString()}: start the server with the settings of that place. To go back, move it back with "holdfast relocate" there, as docs/operations/relocate.md says; what is here may be served again, without what came since, after "holdfast takeover" with these settings`,
+  )
+}
 
 /** A random mark, so that no two pairs share one. */
 export function makeMark(random: Random): string {
@@ -46,18 +68,25 @@ export async function assertWhole(db: Database): Promise<void> {
 /**
  * Makes sure that database and store belong together: both carry the same random mark, written when they
  * first meet. Nodes that start together are serialized. Throws WrongStore, and Refusal for a database that is
- * not whole.
+ * not whole, or was moved unless it `mayBeMoved`.
  */
-export async function assertPaired(db: Database, blobs: Marked, random: Random): Promise<void> {
+export async function assertPaired(
+  db: Database,
+  blobs: Marked,
+  random: Random,
+  { mayBeMoved = false } = {},
+): Promise<void> {
   await assertWhole(db)
+  if (!mayBeMoved) await assertNotMoved(db)
   const wanted = await metaValue(db, pairMeta.mark, () => makeMark(random))
   await inTransaction(db, async (trx) => {
     await lockMigrations(trx)
     const present = (await readStoreMark(blobs))?.mark ?? null
     if (present === wanted) return
     if (present !== null && present === (await metaOf(trx, pairMeta.former))) {
+      const to = await metaOf(trx, pairMeta.bytesMoved)
       throw new WrongStore(
-        'the files of this database were moved away from the store that is configured; configure the one that they were moved to',
+        `the files of this database were moved away from the store that is configured${to === null ? '' : ` to ${to}`}; configure the one that they were moved to, and to go back move them back with "holdfast relocate"`,
       )
     }
     if (present !== null) {

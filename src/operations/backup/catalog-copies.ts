@@ -213,6 +213,11 @@ export class CatalogReader {
     }
   }
 
+  /** Spares the unlocking of a key that was just made. */
+  knows({ lockedKey, key }: BackupKey): void {
+    this.#keys.set(lockedKey, Promise.resolve(key))
+  }
+
   #assertVersion(kinds: readonly ReadCopy['kind'][]): void {
     if (kinds.includes('old')) {
       throw preconditionFailed(

@@ -109,6 +109,7 @@ export async function holdCatalog(holding: Holding): Promise<HeldCatalog> {
     const needsKey = there !== null && there.key === null && there.catalog.points.length === 0
     const made = there === null || needsKey ? await holding.makeKey() : null
     if (there !== null && made === null) return there
+    if (made !== null) reader.knows(made)
     isNew = true
     const series = makeSeries(random)
     const empty = { points: [], unswept: false, installation: null, doubted: [] } as const

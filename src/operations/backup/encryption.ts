@@ -17,7 +17,9 @@ const CIPHER = 'aes-256-gcm'
 
 function keyOf(passphrase: string, salt: Uint8Array): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    scrypt(passphrase.normalize('NFC'), salt, KEY, SCRYPT, (error, key) => (error ? reject(error) : resolve(key)))
+    scrypt(passphrase.normalize('NFC'), salt, KEY, SCRYPT, (error, key) =>
+      error ? reject(error) : resolve(key),
+    )
   })
 }
 

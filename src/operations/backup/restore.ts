@@ -96,6 +96,7 @@ export async function restore(restoring: Restoring): Promise<Restored> {
       source: originOf(rows, store, catalog.present.mark),
       target: { db, isShared, blobs: await openBlobs({ ...restoring, report() {} }, false) },
       skipDamaged: true,
+      movedTo: null,
       pause: (milliseconds) => pause(milliseconds),
     })
     if (damaged.length > 0) {

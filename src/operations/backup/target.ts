@@ -5,8 +5,8 @@ import type { StorePlace } from '../../config/setting-groups.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { preconditionFailed } from '../../domain/errors.ts'
 import type { Random } from '../../domain/random.ts'
-import { openPlace } from '../../storage.ts'
-import { holdsOtherThings, placeName } from '../store-places.ts'
+import { openPlace, StoreUnusable } from '../../storage.ts'
+import { holdsOtherThings, inSettingsOf, placeName } from '../store-places.ts'
 import type { BackupStore } from './backup-store.ts'
 import { type CopyFault, type HeldCatalog, hasCatalog, holdCatalog } from './catalog.ts'
 import { type BackupKey, CatalogLost, CatalogReader, COPIES } from './catalog-copies.ts'
@@ -44,13 +44,13 @@ export async function openToWrite(
   await assertNothingElse(options.place)
   const { passphrase } = options
   const make = async () => (passphrase === null ? null : await makeKey(passphrase))
-  return held(options, await openPlace(options.place, options.random), make, replacesLost)
+  return held(options, await opened(options), make, replacesLost)
 }
 
 /** Whether anything lies there that is or was a backup, without waiting for others and without writing. */
 export async function isBegun({ place, random }: Pick<TargetOptions, 'place' | 'random'>): Promise<boolean> {
   if (place.kind === 'folder' && !COPIES.some((copy) => existsSync(join(place.path, copy)))) return false
-  return hasCatalog(await openPlace(place, random))
+  return hasCatalog(await opened({ place, random }))
 }
 
 /** Opens a backup to read it. Throws Refusal PRECONDITION_FAILED where there is none. */
@@ -58,9 +58,19 @@ export async function openToRead(options: TargetOptions): Promise<Target> {
   const { place } = options
   if (place.kind === 'folder' && !existsSync(place.path)) throw noBackup(place)
   await assertNothingElse(place)
-  const store = await openPlace(place, options.random)
+  const store = await opened(options)
   if (!(await hasCatalog(store))) throw noBackup(place)
   return held(options, store, async () => null, false)
+}
+
+/** Throws Refusal PRECONDITION_FAILED, in words of the backup's settings, for a store that cannot be used. */
+async function opened({ place, random }: Pick<TargetOptions, 'place' | 'random'>): Promise<BackupStore> {
+  try {
+    return await openPlace(place, random)
+  } catch (error) {
+    if (!(error instanceof StoreUnusable)) throw error
+    throw preconditionFailed(`the backup ${placeName(place)}: ${inSettingsOf('backup', error.message)}`)
+  }
 }
 
 async function held(

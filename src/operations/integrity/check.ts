@@ -1,5 +1,5 @@
 /** Compares what the database promises with the bytes in the store, beside running servers. */
-import type { BlobStore } from '../../blobs/blob-store.ts'
+import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
 import { GARBAGE_GRACE } from '../../core/blobs.rows.ts'
 import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
@@ -28,6 +28,8 @@ export interface Damaged {
   readonly reason: Damage
   /** Key of the content in the store. */
   readonly key: string
+  /** Whether its bytes were brought back. */
+  readonly isRepaired: boolean
 }
 
 /** What a check changes; without it, nothing. */
@@ -146,9 +148,9 @@ class Checking {
     const { content, damage } = wrong
     const room = Math.min(MOST_NAMED, MOST_LISTED - this.#damaged.length)
     const files = room > 0 ? await filesWith(this.#db, content.id, room) : []
-    for (const file of files) this.#damaged.push({ ...file, reason: damage, key: content.key })
-    if (await this.#repair(wrong)) return
-    await marker.found(content, damage)
+    const isRepaired = await this.#repair(wrong)
+    for (const file of files) this.#damaged.push({ ...file, reason: damage, key: content.key, isRepaired })
+    if (!isRepaired) await marker.found(content, damage)
   }
 
   async #repair(wrong: DamagedBlob): Promise<boolean> {
@@ -158,7 +160,13 @@ class Checking {
     announce(`content ${key}: its bytes are fetched from a second copy, if there is one`)
     const { clock, random, config } = this.#check
     const parts = { db: this.#db, blobs: this.#blobs, clock, random, minFree: config.minFreeSpace }
-    const isRepaired = await repair(parts, wrong)
+    const isRepaired = await repair(parts, wrong).catch((error: unknown) => {
+      // One that the store does not take, alone, does not stop the others.
+      if (!(error instanceof StoreFailure) || error.reason !== 'broken') throw error
+      const cause = error.cause instanceof Error ? error.cause.message : error.message
+      announce(`content ${key}: its bytes could not be brought back: ${cause}`)
+      return false
+    })
     if (isRepaired) this.#repaired.push(`content ${key}: its bytes are back`)
     return isRepaired
   }

@@ -13,9 +13,8 @@ import { forUpdate } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Random } from '../../domain/random.ts'
-import { settings } from '../../settings.ts'
 import { openPlace } from '../../storage.ts'
-import { holdsOtherThings, placeName } from '../store-places.ts'
+import { holdsOtherThings, inSettingsOf, placeName } from '../store-places.ts'
 import { mirroredAfter } from './mirror.rows.ts'
 
 /** Key in `meta`: since when the database has its present mirror, in milliseconds. */
@@ -132,11 +131,7 @@ function markOf(store: BlobStore, place: StorePlace): Promise<string | null> {
 }
 
 function unreachable(place: StorePlace, cause: unknown): MirrorUnusable {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  // What the store says is about the settings of the first one.
-  const reason = message
-    .replaceAll(/HOLDFAST_S3_(?:ENDPOINT|BUCKET)/g, settings.mirror.variable)
-    .replaceAll('HOLDFAST_S3_', 'HOLDFAST_MIRROR_S3_')
+  const reason = inSettingsOf('mirror', cause instanceof Error ? cause.message : String(cause))
   return new MirrorUnusable(`the mirror ${placeName(place)} cannot be reached: ${reason}`, { cause })
 }
 

@@ -15,13 +15,26 @@ export function movedParts(from: Config, to: Config): { readonly rows: boolean; 
   return { rows: database(from) !== database(to), bytes: store(from) !== store(to) }
 }
 
+/** The target cannot be opened; `cause` says why, in words of the settings that a server there would have. */
+export class TargetUnusable extends Error {
+  override readonly name = 'TargetUnusable'
+}
+
+async function ofTarget<T>(opening: Promise<T>): Promise<T> {
+  try {
+    return await opening
+  } catch (cause) {
+    throw new TargetUnusable('the target cannot be opened', { cause })
+  }
+}
+
 /**
  * Relocates an installation from the configuration's locations to those of `target`. Locks both data folders
- * against servers. Throws DataFolderInUse, and what `relocation.ts` throws.
+ * against servers. Throws DataFolderInUse, TargetUnusable, and what `relocation.ts` throws.
  */
 export async function relocate(
   parts: StorageOptions &
-    Pick<RelocationParts, 'signal' | 'watch' | 'skipDamaged'> & { readonly target: Config },
+    Pick<RelocationParts, 'signal' | 'watch' | 'skipDamaged' | 'movedTo'> & { readonly target: Config },
 ): Promise<Relocated> {
   const { config, target } = parts
   const moves = movedParts(config, target)
@@ -38,14 +51,14 @@ export async function relocate(
   }
   try {
     open.defer(await holdDataFolder(config))
-    if (moves.rows) open.defer(await holdDataFolder(target))
+    if (moves.rows) open.defer(await ofTarget(holdDataFolder(target)))
     const source = { ...(await connected(config)), blobs: await openBlobs(partsOf(config), false) }
     return await moveInstallation({
       ...parts,
       source,
       target: {
-        ...(moves.rows ? await connected(target) : source),
-        blobs: moves.bytes ? await openBlobs(partsOf(target), false) : source.blobs,
+        ...(moves.rows ? await ofTarget(connected(target)) : source),
+        blobs: moves.bytes ? await ofTarget(openBlobs(partsOf(target), false)) : source.blobs,
       },
       pause: (milliseconds) => setTimeout(milliseconds),
     })

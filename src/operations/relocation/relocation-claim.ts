@@ -42,7 +42,9 @@ export async function claimTarget(move: Move, random: Random): Promise<Relocatio
     await assertFree(move)
     await migrate(target.db)
   }
-  await assertPaired(source.db, source.blobs, random)
+  // A run that ended while it switched over has marked the source already, and goes on.
+  const mayBeMoved = moves.rows && (await isFillingFrom(source.db, target.db))
+  await assertPaired(source.db, source.blobs, random, { mayBeMoved })
   await assertCounts(source)
   const origin = await metaOf(source.db, pairMeta.mark)
   if (origin === null) throw new Error('the paired database has no mark')
@@ -75,11 +77,15 @@ async function assertCounts({ db, blobs }: Move['source']): Promise<void> {
  */
 async function isOnlySwitchMissing(move: Move): Promise<boolean> {
   const { source, target } = move
-  if (movesOf(move).bytes || (await isBlank(target.db))) return false
-  const origin = await metaOf(target.db, pairMeta.relocating)
-  if (origin === null || origin !== (await metaOf(source.db, pairMeta.mark))) return false
+  if (movesOf(move).bytes || !(await isFillingFrom(source.db, target.db))) return false
   const present = await readStoreMark(source.blobs)
   return present !== null && present.mark === (await metaOf(target.db, pairMeta.next))
+}
+
+async function isFillingFrom(source: Database, target: Database): Promise<boolean> {
+  if (await isBlank(target)) return false
+  const origin = await metaOf(target, pairMeta.relocating)
+  return origin !== null && origin === (await metaOf(source, pairMeta.mark))
 }
 
 async function assertFree({ source, target }: Move): Promise<void> {

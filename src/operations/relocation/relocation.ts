@@ -2,7 +2,7 @@ import type { BlobStore } from '../../blobs/blob-store.ts'
 import { dropMeta, metaOf, setMeta } from '../../core/meta.rows.ts'
 import { type AssertNoServerStarted, assertNoServerRuns } from '../../core/nodes/no-server-runs.ts'
 import { type Move, movesOf } from '../../core/store/installation.ts'
-import { pairMeta } from '../../core/store/pairing.ts'
+import { pairMeta, setMoved } from '../../core/store/pairing.ts'
 import { writeStoreMark } from '../../core/store/store-mark.ts'
 import { forgetThumbnails } from '../../core/thumbnails.rows.ts'
 import type { Database } from '../../database/database.ts'
@@ -40,6 +40,8 @@ export interface RelocationParts extends Move {
    */
   readonly signal: AbortSignal
   readonly watch: RelocationWatch
+  /** Names the target, to whoever starts a server on the source later; null where the source is none that is served. */
+  readonly movedTo: string | null
   /** Whether to switch even if the bytes of some files cannot be copied. */
   readonly skipDamaged: boolean
 }
@@ -177,17 +179,22 @@ async function removeStrays(db: Database, blobs: BlobStore): Promise<void> {
 }
 
 /** The atomic switch: before it the source is the one to serve, after it the target. */
-async function switchOver(move: Move & Pick<RelocationParts, 'clock'>): Promise<void> {
-  const { source, target, clock } = move
+async function switchOver(move: Move & Pick<RelocationParts, 'clock' | 'movedTo'>): Promise<void> {
+  const { source, target, clock, movedTo } = move
   const moves = movesOf(move)
   const next = await metaOf(target.db, pairMeta.next)
   if (next === null) throw new Error('the target has no mark to switch to')
+  // A kill in between leaves a source that is not served, and a target that is not whole: the next run goes on from there.
+  if (moves.rows && movedTo !== null) {
+    await inTransaction(source.db, (trx) => setMoved(trx, movedTo, clock.now()))
+  }
   // A store that is not moved is taken from the old database first: two databases on one store would remove
   // each other's files.
   if (!moves.bytes) await writeStoreMark(source.blobs, { mark: next, generation: 0 })
   await inTransaction(target.db, async (trx) => {
     const former = await metaOf(trx, pairMeta.mark)
     if (!moves.rows && former !== null) await setMeta(trx, pairMeta.former, former)
+    if (!moves.rows && movedTo !== null) await setMeta(trx, pairMeta.bytesMoved, movedTo)
     await setMeta(trx, pairMeta.mark, next)
     await setMeta(trx, pairMeta.marked, next)
     await dropMeta(trx, [pairMeta.relocating, pairMeta.next])

@@ -1,6 +1,15 @@
 /** What somebody who can write to the backup's storage, a bad disk or a kill does to a backup, and what commands make of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { COPIES } from '../../../src/operations/backup/catalog-copies.ts'
@@ -352,6 +361,24 @@ test('without a passphrase a restore says that nothing is authenticated, and wit
   expect(sealed.output).not.toContain('nothing in it is authenticated')
   const json = await done(['restore', target], restored, { HOLDFAST_DATA_DIR: newPlace(), ...unlocked })
   expect(json).toMatchObject({ series: point.series, authenticated: true })
+}, 120_000)
+
+test('a bucket that cannot be reached is told in words of the settings of the backup, not of the store', async () => {
+  const key = { HOLDFAST_BACKUP_S3_ACCESS_KEY_ID: 'key', HOLDFAST_BACKUP_S3_SECRET_ACCESS_KEY: 'secret' }
+  const settings = { ...environmentOf(host.config), ...key }
+  for (const command of ['backup', 'restore', 'drill']) {
+    const { code, errors } = await run([command, 'http://127.0.0.1:9/bucket'], settings)
+    expect(code).toBe(1)
+    expect(errors).toContain('HOLDFAST_BACKUP')
+    expect(errors).not.toContain('HOLDFAST_S3_')
+  }
+}, 120_000)
+
+test('a backup on the disk of the data folder says so', async () => {
+  const { errors } = await run(['backup', newPlace()])
+  const isOnDataDisk =
+    statSync(folder.path).dev === statSync(host.config.dataDir).dev && host.config.databaseUrl === null
+  expect(errors.includes('lies on the disk of the data folder')).toBe(isOnDataDisk)
 }, 120_000)
 
 test('a backup in the format before 0.1.0 is told as what it is, and left alone', async () => {

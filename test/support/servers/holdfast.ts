@@ -9,7 +9,7 @@ import { systemRandom } from '../../../src/domain/random.ts'
 import { SCOPES } from '../../../src/domain/scopes.ts'
 import { createLog, type Log } from '../../../src/log.ts'
 import { openAdministration } from '../../../src/operations/administration.ts'
-import { takeOverStore } from '../../../src/operations/takeover.ts'
+import { type TakenOver, takeOverStore } from '../../../src/operations/takeover.ts'
 import type { ListenWay } from '../../../src/server/connections/listening.ts'
 import { ends } from '../eventually.ts'
 import { clusterPair, folderPair } from './pair.ts'
@@ -64,7 +64,7 @@ export interface TestHoldfast {
    */
   settle(): Promise<void>
   /** Like `holdfast takeover`. */
-  takeOver(): Promise<boolean>
+  takeOver(): Promise<TakenOver>
   /** Restarts the servers on the same data, with `meanwhile` in between. The address changes. */
   restart(meanwhile?: () => Promise<void> | void): Promise<void>
   stop(): Promise<void>
