@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { ListedBlob } from '../../blobs/blob-store.ts'
 import type { Database } from '../../database/database.ts'
 import { type BlobKey, GUESTS, isBlobKey } from '../../domain/ids.ts'
 
@@ -27,7 +26,10 @@ interface Listed {
 type WithListed = { listed_blobs: Listed }
 
 /** Remembers what a store lists. */
-export async function makeListed(db: Database, listed: AsyncIterable<ListedBlob>): Promise<void> {
+export async function makeListed(
+  db: Database,
+  listed: AsyncIterable<{ readonly key: BlobKey; readonly size: number }>,
+): Promise<void> {
   await sql`create table listed_blobs (key text primary key, size integer) without rowid`.execute(db)
   const rows: Listed[] = []
   for await (const { key, size } of listed) {

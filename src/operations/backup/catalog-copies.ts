@@ -10,7 +10,7 @@ import { preconditionFailed } from '../../domain/errors.ts'
 import { type BlobKey, isBlobKey } from '../../domain/ids.ts'
 import { parsedJson } from '../parsed-json.ts'
 import type { BackupStore } from './backup-store.ts'
-import { unlockKey } from './encryption.ts'
+import { type BackupKey, unlockKey } from './encryption.ts'
 
 const FORMAT = 2
 
@@ -67,12 +67,6 @@ const envelope = z.object({
   mac: z.nullable(z.string()),
   lease,
 })
-
-/** What encrypts and authenticates a backup: the key, and the same locked by the passphrase. */
-export interface BackupKey {
-  readonly key: string
-  readonly lockedKey: string
-}
 
 export function sealCatalog(present: Catalog, key: BackupKey | null, held: Lease): string {
   const body = JSON.stringify(present)

@@ -10,7 +10,6 @@ import type { BlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import type { BackupStore } from './backup-store.ts'
 import {
-  type BackupKey,
   type Catalog,
   CatalogLost,
   type CatalogReader,
@@ -21,6 +20,7 @@ import {
   readCopy,
   sealCatalog,
 } from './catalog-copies.ts'
+import type { BackupKey } from './encryption.ts'
 import { hasProcessEnded, ownProcess } from './own-process.ts'
 
 export type { Catalog, CopyFault, RecoveryPoint } from './catalog-copies.ts'

@@ -6,8 +6,13 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import { type BlobBody, BlobUnreadable, streamOf } from '../../blobs/blob-store.ts'
 import { piecesOf } from '../relocation/blob-copier.ts'
 import type { BackupStore } from './backup-store.ts'
-import type { BackupKey } from './catalog-copies.ts'
 import { CHUNK, decrypted, HEAD, type Role, SealBroken, SealingWriter, TAG } from './sealed-contents.ts'
+
+/** What encrypts and authenticates a backup: the key, and the same locked by the passphrase. */
+export interface BackupKey {
+  readonly key: string
+  readonly lockedKey: string
+}
 
 const MIB = 1024 * 1024
 /** 128 MiB a guess. */

@@ -9,8 +9,8 @@ import { openPlace, StoreUnusable } from '../../storage.ts'
 import { holdsOtherThings, inSettingsOf, placeName } from '../store-places.ts'
 import type { BackupStore } from './backup-store.ts'
 import { type CopyFault, type HeldCatalog, hasCatalog, holdCatalog } from './catalog.ts'
-import { type BackupKey, CatalogLost, CatalogReader, COPIES } from './catalog-copies.ts'
-import { encrypted, makeKey } from './encryption.ts'
+import { CatalogLost, CatalogReader, COPIES } from './catalog-copies.ts'
+import { type BackupKey, encrypted, makeKey } from './encryption.ts'
 
 export interface TargetOptions {
   readonly place: StorePlace

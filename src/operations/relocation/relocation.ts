@@ -75,7 +75,9 @@ export async function relocateBlobs(parts: RelocationParts): Promise<Relocated> 
   }
   const goesOn = claim === 'goes on'
   const damaged = moves.bytes ? await moveBytes(parts, goesOn) : []
-  if (damaged.length > 0 && !parts.skipDamaged) return { isSwitched: false, damaged }
+  // What the target did not take is whole at the source, which is given up with a relocation and not with a restore.
+  const isGivenUp = parts.movedTo !== null && damaged.some(({ fault }) => fault === 'target')
+  if (isGivenUp || (damaged.length > 0 && !parts.skipDamaged)) return { isSwitched: false, damaged }
   if (goesOn) await removeStrays(source.db, target.blobs)
   // Rows are copied last, because commands for accounts and keys may change the source until then.
   if (moves.rows) await moveRows(parts)

@@ -3,13 +3,12 @@ import { describe, expect, test } from 'bun:test'
 import type { MarkCopy } from '../../../src/blobs/blob-store.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import {
-  type BackupKey,
   type Catalog,
   CatalogReader,
   COPIES,
   sealCatalog,
 } from '../../../src/operations/backup/catalog-copies.ts'
-import { makeKey } from '../../../src/operations/backup/encryption.ts'
+import { type BackupKey, makeKey } from '../../../src/operations/backup/encryption.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
 const locked = await makeKey(PASSPHRASE)
