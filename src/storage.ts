@@ -204,16 +204,17 @@ type BlobsParts = Partial<Omit<StorageParts, 'config'>> & {
   readonly random: Random
 }
 
-/** Opens the store that the settings name. `alone`: no other process has it open, so what is unfinished is nobody's. */
+/** Opens the store that the settings name. `alone`: no other process has it open, so what is unfinished is nobody's. `isSyncedLater`: as in `openPlace`. */
 export async function openBlobs(
   { config, random, watchStore }: BlobsParts,
   alone: boolean,
+  { isSyncedLater = false } = {},
 ): Promise<BlobStore> {
   if (config.s3 !== null) {
     return openS3Blobs(config.s3, random, watchStore === undefined ? {} : { watch: watchStore })
   }
   const folder = await openDataFolder(config.dataDir, config.groupRead)
-  return openDiskBlobs(folder.blobs, random, { alone, groupRead: config.groupRead })
+  return openDiskBlobs(folder.blobs, random, { alone, groupRead: config.groupRead, isSyncedLater })
 }
 
 /**

@@ -1,7 +1,10 @@
-/** When what a backup has copied would survive a power cut. */
+/** When what a backup, a restore or a relocation has copied would survive a power cut. */
+
+import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { StorePlace } from '../../config/setting-groups.ts'
 import type { BlobKey } from '../../domain/ids.ts'
-import { isSyncedAsWhole, syncFileSystem } from '../../storage.ts'
+import type { Random } from '../../domain/random.ts'
+import { isSyncedAsWhole, openBlobs, type StoreSettings, syncFileSystem } from '../../storage.ts'
 import type { BackupStore } from './backup-store.ts'
 
 /** Bytes after which a sync begins beside the copying, so that the last one is short. */
@@ -23,6 +26,18 @@ export interface Durability {
   removeLost(store: Pick<BackupStore, 'removeAll'>): Promise<void>
 }
 
+/** Opens the store of a configuration to fill it, with syncs as `durabilityOf` has them. */
+export async function openToFill(parts: {
+  readonly config: StoreSettings
+  readonly random: Random
+}): Promise<{ readonly blobs: BlobStore; readonly durability: Durability }> {
+  const blobs = await openBlobs(parts, false)
+  if (parts.config.s3 !== null) return { blobs, durability: synced }
+  const durability = await durabilityOf({ kind: 'folder', path: parts.config.dataDir })
+  const { isSyncedLater } = durability
+  return { blobs: isSyncedLater ? await openBlobs(parts, false, { isSyncedLater }) : blobs, durability }
+}
+
 /**
  * Syncs the file system of a folder as a whole, where that can be done: a sync for each content takes longer than all else.
  * A power cut before it leaves contents that no point names, and the next run compares them with their hashes.
@@ -33,7 +48,7 @@ export async function durabilityOf(place: StorePlace): Promise<Durability> {
 }
 
 /** Each content is durable when it is complete. */
-const synced: Durability = {
+export const synced: Durability = {
   isSyncedLater: false,
   wrote() {},
   copied() {},

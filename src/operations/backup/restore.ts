@@ -8,13 +8,14 @@ import { pairMeta } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { isBlank } from '../../database/migrate.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { connect, holdDataFolder, openBlobs, openRows, type StorageOptions } from '../../storage.ts'
+import { connect, holdDataFolder, openRows, type StorageOptions } from '../../storage.ts'
 import type { UncopyableBlob } from '../relocation/copy-blobs.ts'
 import { relocateBlobs as copyInstallation, type RelocationWatch } from '../relocation/relocation.ts'
 import { holdsNothing } from '../relocation/row-copy.rows.ts'
 import { contentKeys } from './backup.rows.ts'
 import type { BackupStore } from './backup-store.ts'
 import { addDoubted, type CatalogState, type HeldCatalog, type RecoveryPoint } from './catalog.ts'
+import { openToFill } from './durability.ts'
 import { unpackRows } from './packing.ts'
 import { makeScratch } from './scratch.ts'
 import { assertAtLeast } from './seen.ts'
@@ -91,10 +92,12 @@ export async function restore(restoring: Restoring): Promise<Restored> {
     const { db, isShared, close } = await connect({ ...restoring, report() {} })
     open.defer(close)
     await assertEmpty(db)
+    const { blobs, durability } = await openToFill(restoring)
     const { damaged } = await copyInstallation({
       ...restoring,
+      durability,
       source: originOf(rows, store, catalog.present.mark),
-      target: { db, isShared, blobs: await openBlobs({ ...restoring, report() {} }, false) },
+      target: { db, isShared, blobs },
       skipDamaged: true,
       movedTo: null,
       pause: (milliseconds) => pause(milliseconds),

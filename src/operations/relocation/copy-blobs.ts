@@ -13,14 +13,14 @@ import {
 } from './relocated-blobs.rows.ts'
 
 /** Blobs copied concurrently. */
-const MAX_CONCURRENT = 16
+const MAX_CONCURRENT = 32
 /**
  * Bytes of blobs copied concurrently. One blob counts for at most half of it, so that two large ones run
  * together.
  */
 const MAX_CONCURRENT_BYTES = 64 * 1024 * 1024
 /** Blobs or bytes after which the copied ones are recorded. */
-const RECORD_AFTER = { blobs: 200, bytes: 256 * 1024 * 1024 }
+const RECORD_AFTER = { blobs: 500, bytes: 256 * 1024 * 1024 }
 /** Blobs for which the new store fails, each alone, after which the run ends. */
 const MOST_FAILURES = 10
 /** Blobs per database query. */
@@ -47,6 +47,8 @@ export interface BlobCopyJob {
    * listed in its size and recorded counts as copied, and one that is not listed is not there. Null where it was not.
    */
   readonly listed: ((keys: readonly BlobKey[]) => Promise<ReadonlyMap<BlobKey, number | null>>) | null
+  /** Called before copied blobs are recorded; returns once all of them would survive a power cut. */
+  readonly settle?: () => Promise<void>
   readonly signal: AbortSignal
   /** Called for each finished blob, and whether an earlier run had copied it. */
   readonly onBlob: (blob: BlobToMove, wasThere: boolean) => void
@@ -85,11 +87,10 @@ export async function copyBlobs(job: BlobCopyJob): Promise<UncopyableBlob[]> {
     }
   }
 
-  function remember(): Promise<void> {
-    return rememberRelocated(
-      memory,
-      arrived.splice(0).map((blob) => blob.key),
-    )
+  async function remember(): Promise<void> {
+    const keys = arrived.splice(0).map((blob) => blob.key)
+    if (keys.length > 0) await job.settle?.()
+    await rememberRelocated(memory, keys)
   }
 
   function isBatchFull(): boolean {

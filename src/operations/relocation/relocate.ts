@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { StorageOptions } from '../../storage.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs } from '../../storage.ts'
+import { openToFill, synced } from '../backup/durability.ts'
 import { relocateBlobs as moveInstallation, type Relocated, type RelocationParts } from './relocation.ts'
 
 export type { UncopyableBlob } from './copy-blobs.ts'
@@ -53,12 +54,14 @@ export async function relocate(
     open.defer(await holdDataFolder(config))
     if (moves.rows) open.defer(await ofTarget(holdDataFolder(target)))
     const source = { ...(await connected(config)), blobs: await openBlobs(partsOf(config), false) }
+    const filled = moves.bytes ? await ofTarget(openToFill(partsOf(target))) : null
     return await moveInstallation({
       ...parts,
       source,
+      durability: filled?.durability ?? synced,
       target: {
         ...(moves.rows ? await ofTarget(connected(target)) : source),
-        blobs: moves.bytes ? await ofTarget(openBlobs(partsOf(target), false)) : source.blobs,
+        blobs: filled?.blobs ?? source.blobs,
       },
       pause: (milliseconds) => setTimeout(milliseconds),
     })

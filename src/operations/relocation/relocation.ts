@@ -12,6 +12,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { endEveryUpload } from '../../uploads/resumable/upload-ends.rows.ts'
+import type { Durability } from '../backup/durability.ts'
 import { unthrottled } from '../integrity/throttle.ts'
 import { createBlobCopier } from './blob-copier.ts'
 import { verifyOnThreads } from './byte-verifier.ts'
@@ -40,6 +41,8 @@ export interface RelocationParts extends Move {
    */
   readonly signal: AbortSignal
   readonly watch: RelocationWatch
+  /** When the blobs of the target would survive a power cut. */
+  readonly durability: Durability
   /** Names the target, to whoever starts a server on the source later; null where the source is none that is served. */
   readonly movedTo: string | null
   /** Whether to switch even if the bytes of some files cannot be copied. */
@@ -108,7 +111,7 @@ async function moveBytes(
   { source, target, ...parts }: RelocationParts,
   goesOn: boolean,
 ): Promise<UncopyableBlob[]> {
-  const { watch, signal, pause } = parts
+  const { watch, signal, pause, durability } = parts
   watch.begin('bytes', await sumOfBlobs(source.db))
   const verifier = verifyOnThreads()
   try {
@@ -120,16 +123,26 @@ async function moveBytes(
       verifier,
       throttle: unthrottled,
       pause,
-      onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
+      onBytes(bytes) {
+        durability.wrote(bytes)
+        watch.advance({ count: 0, bytes, wasThere: false })
+      },
     })
     return await copyBlobs({
       rows: source.db,
       memory: target.db,
       copier,
       listed: null,
+      settle: () => durability.settle(),
       signal,
-      onBlob: ({ size }, wasThere) => watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere }),
+      onBlob({ key, size }, wasThere) {
+        watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere })
+        if (!wasThere) durability.copied(key)
+      },
     })
+  } catch (error) {
+    await durability.removeLost(target.blobs)
+    throw error
   } finally {
     verifier.close()
   }

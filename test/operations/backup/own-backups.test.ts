@@ -106,7 +106,7 @@ test('a place that is not mounted, or has the backup of others, is left alone an
 test('a rehearsal says no by mail where the copies have changed', async () => {
   const { taken_at: before } = (await state()).backup
   const copy = contentsOf(target).find(({ bytes }) => bytes.toString() === 'kept in the backup')
-  writeFileSync(copy?.path ?? '', 'kept in the bäckup')
+  writeFileSync(copy?.path ?? '', 'kept in the backuq')
   const [mail, ...more] = await later(8 * DAY)
   expect(more).toEqual([])
   expect(mail?.subject).toBe('The backup cannot be restored whole')
