@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { ConfigError } from '../config/config-problems.ts'
 import type { Environment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
@@ -64,7 +65,7 @@ export function relocateCommand(relocate: Command, environment: Environment): vo
 async function run(environment: Environment, options: Options): Promise<void> {
   const config = loadConfig(environment)
   const to = targetEnvironment(environment, options)
-  const target = loadConfig(to)
+  const target = targetConfig(to)
   const { relocate, movedParts, TargetUnusable } = await import('../operations/relocation/relocate.ts')
   const moves = movedParts(config, target)
   assertMoves(config, target, moves, options)
@@ -111,6 +112,17 @@ async function run(environment: Environment, options: Options): Promise<void> {
   tellSettings(environment, to)
   tellCopies(config, moves)
   tellLeftBehind(config, moves)
+}
+
+/** Throws Refusal INVALID_REQUEST, in words of the options, for a place that cannot be used so. */
+function targetConfig(to: Environment): Config {
+  try {
+    return loadConfig(to)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const told = error.problems.map(({ variable, reason }) => `${variable}: ${reason}`).join('; ')
+    throw new Refusal('INVALID_REQUEST', `the target cannot be used so: ${inOptions(told)}`)
+  }
 }
 
 type Moves = { readonly rows: boolean; readonly bytes: boolean }

@@ -45,6 +45,7 @@ export function inOptions(message: string): string {
     .replaceAll(settings.s3Bucket.variable, '--to-s3')
     .replaceAll('--to-s3 and --to-s3', '--to-s3')
     .replaceAll(`${settings.s3PathStyle.variable}=true`, '--to-s3-path-style')
+    .replaceAll(settings.s3PathStyle.variable, '--to-s3-path-style')
     .replaceAll(settings.s3Region.variable, '--to-s3-region')
     .replaceAll(settings.dataDir.variable, '--to-data-dir')
 }

@@ -34,20 +34,28 @@ export const pairMeta = {
   bytesMoved: 'bytes_moved_to',
 } as const
 
-const moved = z.object({ to: z.string(), at: z.int() })
+const moved = z.object({
+  to: z.string(),
+  at: z.int(),
+  /** Whether the store was left behind too, so that both could be served again. */
+  isWithBytes: z.boolean(),
+})
 
 /** Marks a database as moved. From then on `assertNotMoved` refuses it. */
-export async function setMoved(trx: Trx, to: string, at: number): Promise<void> {
-  await setMeta(trx, pairMeta.moved, JSON.stringify({ to, at }))
+export async function setMoved(trx: Trx, where: z.infer<typeof moved>): Promise<void> {
+  await setMeta(trx, pairMeta.moved, JSON.stringify(where))
 }
 
 /** Throws Refusal PRECONDITION_FAILED for a database whose rows were moved to another one. */
 export async function assertNotMoved(db: Database): Promise<void> {
   const text = await metaOf(db, pairMeta.moved)
   if (text === null) return
-  const { to, at } = moved.parse(JSON.parse(text))
+  const { to, at, isWithBytes } = moved.parse(JSON.parse(text))
+  const again = isWithBytes
+    ? '; what is here may be served again, without what came since, after "holdfast takeover" with these settings'
+    : ''
   throw preconditionFailed(
-    `everything was moved from here to ${to} on ${new Date(at).toISOString()}: start the server with the settings of that place. To go back, move it back with "holdfast relocate" there, as docs/operations/relocate.md says; what is here may be served again, without what came since, after "holdfast takeover" with these settings`,
+    `${isWithBytes ? 'everything was' : 'the rows were'} moved from here to ${to} on ${new Date(at).toISOString()}: start the server with the settings of that place. To go back, move it back with "holdfast relocate" there, as docs/operations/relocate.md says${again}`,
   )
 }
 

@@ -201,7 +201,9 @@ async function switchOver(move: Move & Pick<RelocationParts, 'clock' | 'movedTo'
   if (next === null) throw new Error('the target has no mark to switch to')
   // A kill in between leaves a source that is not served, and a target that is not whole: the next run goes on from there.
   if (moves.rows && movedTo !== null) {
-    await inTransaction(source.db, (trx) => setMoved(trx, movedTo, clock.now()))
+    await inTransaction(source.db, (trx) =>
+      setMoved(trx, { to: movedTo, at: clock.now(), isWithBytes: moves.bytes }),
+    )
   }
   // A store that is not moved is taken from the old database first: two databases on one store would remove
   // each other's files.
