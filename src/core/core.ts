@@ -1,3 +1,5 @@
+import { hostname } from 'node:os'
+import manifest from '../../package.json' with { type: 'json' }
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
@@ -18,6 +20,7 @@ import {
 } from './jobs/job-leases.ts'
 import { dropJobs } from './jobs/jobs.rows.ts'
 import type { Job } from './jobs/jobs.ts'
+import type { NodePlace } from './nodes/nodes.rows.ts'
 import { HEARTBEAT_INTERVAL, joinNodes, type Nodes } from './nodes/nodes.ts'
 import { createOutages, type Outages } from './outages.ts'
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts'
@@ -87,12 +90,24 @@ export async function pairUp(
   return { blobs: guardRemovals(store, removing), removing }
 }
 
+function placeOf({ host, port }: Config): NodePlace {
+  const named = host.includes(':') ? `[${host}]` : host
+  return { host: hostname(), address: `${named}:${port}`, version: manifest.version }
+}
+
 export async function createCore(needs: CoreNeeds): Promise<Core> {
   const { clock, random, log, shutdown, db, nonDurableDb, isShared, blobs, secret } = needs
   const failed = (message: string) => (error: unknown) => log.error({ err: error }, message)
   // Heartbeats are sent by timers, so their age is measured with the clock of those.
   const beats = { now: clock.now, monotonic: clock.timers.monotonic }
-  const nodes = await joinNodes({ db, clock: beats, random, log, alone: !isShared })
+  const nodes = await joinNodes({
+    db,
+    clock: beats,
+    random,
+    log,
+    alone: !isShared,
+    place: placeOf(needs.config),
+  })
   shutdown.add('leaving the other nodes', nodes.leave)
   const health = createStoreHealth(blobs, failed('the blob store failed'))
   const rates = isShared ? createSharedRateLimits(nonDurableDb, clock) : await createRateLimits(db, clock)

@@ -36,6 +36,7 @@ import { news } from './migrations/031-news.ts'
 import { contributionNames } from './migrations/032-contribution-names.ts'
 import { followedUploads } from './migrations/033-followed-uploads.ts'
 import { uploadNetworks } from './migrations/039-upload-networks.ts'
+import { nodePlaces } from './migrations/042-node-places.ts'
 import { folderCovers } from './migrations/043-folder-covers.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -81,6 +82,7 @@ const migrations: readonly Migration[] = [
   followedUploads,
   uploadNetworks,
   folderCovers,
+  nodePlaces,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

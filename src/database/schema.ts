@@ -228,6 +228,12 @@ interface NodesTable {
   /** Heartbeat counter. */
   beats: Generated<number>
   started_at: number
+  /** Name of the machine; null, as the next two, for a node of an earlier version. */
+  host: string | null
+  /** Where the node listens, as its settings say. */
+  address: string | null
+  /** Version of the program. */
+  version: string | null
 }
 
 interface JobsTable {

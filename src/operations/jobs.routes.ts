@@ -48,9 +48,12 @@ export const listNodesEndpoint = adminEndpoint({
   answer: nodesAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
     const nodes = await operations.backgroundJobs.nodes()
-    const data = nodes.map(({ id, started_at, isThis }) => ({
+    const data = nodes.map(({ id, started_at, host, address, version, isThis }) => ({
       id,
       started_at: timestamp(started_at),
+      host,
+      address,
+      version,
       is_this: isThis,
     }))
     return { success: true, data }

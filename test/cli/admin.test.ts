@@ -1,5 +1,7 @@
 /** Administration from the command line, beside a running server. */
+
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { hostname } from 'node:os'
 import { keepJob } from '../../src/core/jobs/jobs.rows.ts'
 import { DAY } from '../../src/domain/clock.ts'
 import { type Api, api, refusal, type Uploaded } from '../support/clients/api.ts'
@@ -159,7 +161,13 @@ describe('holdfast admin', () => {
     const nodes = await host.database.selectFrom('nodes').select('id').execute()
     expect(nodes).toHaveLength(1)
     expect(await json('nodes')).toEqual(
-      nodes.map(({ id }) => ({ id, started_at: expect.stringMatching(/^\d{4}-.*Z$/) })),
+      nodes.map(({ id }) => ({
+        id,
+        started_at: expect.stringMatching(/^\d{4}-.*Z$/),
+        host: hostname(),
+        address: '127.0.0.1:0',
+        version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      })),
     )
     const secret = { ...settings(), HOLDFAST_METRICS: 'on', HOLDFAST_METRICS_TOKEN: 'a-very-secret-token' }
     const { output } = await holdfast(host.dataDir, ['admin', 'settings', '--json'], secret)

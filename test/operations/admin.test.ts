@@ -310,7 +310,10 @@ describe('the numbers of the server', () => {
       is_secret: false,
     })
     expect(settings.filter(({ is_secret }) => is_secret).length).toBeGreaterThan(0)
-    const nodes = await admin.read('/nodes', z.array(z.object({ is_this: z.boolean() })))
+    const nodes = await admin.read(
+      '/nodes',
+      z.array(z.object({ is_this: z.boolean(), host: z.string(), address: z.string(), version: z.string() })),
+    )
     expect(nodes.length).toBe(onCluster ? 3 : 1)
     expect(nodes.filter(({ is_this }) => is_this).length).toBe(1)
     await host.runJobs()

@@ -10,7 +10,7 @@ const log = keptLog()
 let host: TestHoldfast
 let key: string
 beforeAll(async () => {
-  host = await startHoldfast(GENEROUS, log)
+  host = await startHoldfast({ ...GENEROUS, metrics: { token: null } }, log)
   key = (await host.addAccount('owner')).apiKey
 })
 afterAll(() => host.stop())
@@ -33,7 +33,11 @@ const readiness = z.object({ removals: z.boolean() })
 const removals = async () => {
   const ready = await visit(host, '/ready')
   expect(ready.status).toBe(200)
-  return readiness.parse(await ready.json()).removals
+  const may = readiness.parse(await ready.json()).removals
+  const metrics = await (await visit(host, '/metrics')).text()
+  expect(metrics).toContain(`\nholdfast_removals_held_back ${may ? 0 : 1}\n`)
+  expect(metrics).toContain('\nholdfast_store_up 1\n')
+  return may
 }
 
 /** Whether the bytes of a file are gone once it is deleted and everything that is due is done. */

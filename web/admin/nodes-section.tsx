@@ -16,13 +16,16 @@ export function NodesSection() {
       <Loaded again={again} answered={answered}>
         {(nodes) => (
           <ul className="plain-rows">
-            {nodes.map(({ id, started_at, is_this }) => (
+            {nodes.map(({ id, started_at, host, address, version, is_this }) => (
               <li key={id}>
                 <div className="plain-words">
                   <span className="row-name">
                     <code>{id}</code>
                     {is_this ? <span className="badge small">{jobs.thisNode}</span> : null}
                   </span>
+                  {host === null ? null : (
+                    <span className="small">{`${host} · ${address} · Holdfast ${version}`}</span>
+                  )}
                   <span className="small quiet">{fill(jobs.nodeSince, { time: moment(started_at) })}</span>
                 </div>
               </li>

@@ -15,11 +15,21 @@ export function nodesCommand(nodes: Command, environment: Environment): void {
 function list(environment: Environment, json: boolean): Promise<void> {
   return withAdministration(environment, async ({ backgroundJobs }) => {
     const nodes = await backgroundJobs.nodes()
-    const rows = nodes.map(({ id, started_at }) => ({ id, started_at: timestamp(started_at) }))
+    const rows = nodes.map(({ id, started_at, host, address, version }) => ({
+      id,
+      started_at: timestamp(started_at),
+      host,
+      address,
+      version,
+    }))
     if (json) return printJson(rows)
     printTable(
-      ['NODE', 'STARTED'],
-      rows.map(({ id, started_at }) => [id, started_at]),
+      ['NODE', 'STARTED', 'HOST', 'ADDRESS', 'VERSION'],
+      rows.map(({ id, started_at, host, address, version }) => [
+        id,
+        started_at,
+        ...[host, address, version].map((text) => text ?? '-'),
+      ]),
     )
   })
 }

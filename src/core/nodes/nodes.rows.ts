@@ -1,8 +1,23 @@
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import type { NodeId } from '../../domain/ids.ts'
 
-export async function insertNode(db: Queryable, id: NodeId, startedAt: number): Promise<void> {
-  await db.insertInto('nodes').values({ id, started_at: startedAt }).execute()
+/** Where a node runs, and which program. */
+export interface NodePlace {
+  /** Name of the machine. */
+  readonly host: string
+  /** Where the node listens, as its settings say. */
+  readonly address: string
+  readonly version: string
+}
+
+export async function insertNode(
+  db: Queryable,
+  id: NodeId,
+  startedAt: number,
+  place: NodePlace | null = null,
+): Promise<void> {
+  const { host, address, version } = place ?? { host: null, address: null, version: null }
+  await db.insertInto('nodes').values({ id, started_at: startedAt, host, address, version }).execute()
 }
 
 /** Records a heartbeat of the node; false when its row is gone. */
@@ -23,11 +38,19 @@ export interface NodeRow {
   readonly id: NodeId
   readonly beats: number
   readonly started_at: number
+  /** Null, as the next two, for a node of an earlier version. */
+  readonly host: string | null
+  readonly address: string | null
+  readonly version: string | null
 }
 
 /** All nodes, including dead ones that were not removed yet. */
 export function listNodes(db: Database): Promise<NodeRow[]> {
-  return db.selectFrom('nodes').select(['id', 'beats', 'started_at']).orderBy('started_at').execute()
+  return db
+    .selectFrom('nodes')
+    .select(['id', 'beats', 'started_at', 'host', 'address', 'version'])
+    .orderBy('started_at')
+    .execute()
 }
 
 export async function removeNode(db: Database, id: NodeId): Promise<void> {

@@ -7,6 +7,7 @@ import type { Log } from '../../log.ts'
 import { outageRefusal } from '../failures.ts'
 import {
   insertNode,
+  type NodePlace,
   otherNodes,
   recordHeartbeat,
   removeAllNodes,
@@ -58,8 +59,9 @@ export async function joinNodes(parts: {
   random: Random
   log: Log
   alone: boolean
+  place?: NodePlace
 }): Promise<Nodes> {
-  const { db, clock, random, log, alone } = parts
+  const { db, clock, random, log, alone, place = null } = parts
   let followsCrash = false
   let { id, beatAt } = await join()
   const seen = new Map<NodeId, { readonly beats: number; readonly since: number }>()
@@ -72,7 +74,7 @@ export async function joinNodes(parts: {
     const beatAt = clock.monotonic()
     await inTransaction(db, async (trx) => {
       if (alone) followsCrash = (await removeAllNodes(trx)) > 0
-      await insertNode(trx, id, clock.now())
+      await insertNode(trx, id, clock.now(), place)
     })
     return { id, beatAt }
   }

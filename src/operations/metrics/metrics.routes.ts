@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { described } from '../../contract/documentation.ts'
 import { SECOND } from '../../domain/clock.ts'
@@ -8,6 +9,9 @@ import { endpoint } from '../../server/endpoint.ts'
 import type { InstallationFigures } from '../figures.ts'
 import type { OperationsPart } from '../operations.part.ts'
 import { EXPOSITION_TYPE, type Family } from './exposition.ts'
+
+/** Milliseconds. */
+const ANSWERS_WITHIN = 4 * SECOND
 
 export const getMetricsEndpoint = endpoint({
   documentation: {
@@ -47,9 +51,13 @@ function isSame(given: string, wanted: string): boolean {
 /** Metrics that are sampled on request. Those from the database are omitted when it is unavailable. */
 async function presentFamilies(
   { uploadsUnderWay }: Site,
-  { figures: installation, diskLoad, diskWatch }: OperationsPart,
+  { figures: installation, diskLoad, diskWatch, readiness, removing }: OperationsPart,
 ): Promise<readonly Family[]> {
-  const figures = await installation.installation()
+  const [figures, isStoreUp] = await Promise.all([
+    installation.installation(),
+    soonOr(false, async () => (await readiness.check()).store),
+  ])
+  const mayRemove = isStoreUp && figures !== null ? await soonOr(null, () => removing.isAllowed()) : null
   const space = await diskWatch.look().catch(() => null)
   const pools = Object.entries(installation.pools())
   const ofPools = (key: 'busy' | 'idle' | 'waiting' | 'most') =>
@@ -59,6 +67,12 @@ async function presentFamilies(
       { value: uploadsUnderWay.count() },
     ]),
     gauge('holdfast_database_up', '1 while the database answers.', [{ value: figures === null ? 0 : 1 }]),
+    gauge('holdfast_store_up', '1 while the store of the bytes works.', [{ value: isStoreUp ? 1 : 0 }]),
+    gauge(
+      'holdfast_removals_held_back',
+      '1 while no bytes are removed because the database is older than what its store has seen.',
+      mayRemove === null ? [] : [{ value: mayRemove ? 0 : 1 }],
+    ),
     gauge('holdfast_database_connections_busy', 'Connections in use, by pool.', ofPools('busy')),
     gauge('holdfast_database_connections_idle', 'Open connections that nobody uses.', ofPools('idle')),
     gauge('holdfast_database_connections_max', 'Connections there may be.', ofPools('most')),
@@ -171,6 +185,19 @@ function backups(figures: InstallationFigures['backups']): readonly Family[] {
       sampled(isDrillGood === null ? null : Number(isDrillGood)),
     ),
   ]
+}
+
+/** What is found out, or the other value when that fails or takes longer: Prometheus waits for ten seconds. */
+async function soonOr<T>(otherwise: T, ask: () => Promise<T>): Promise<T> {
+  const done = new AbortController()
+  try {
+    return await Promise.race([
+      ask().catch(() => otherwise),
+      pause(ANSWERS_WITHIN, otherwise, { signal: done.signal }),
+    ])
+  } finally {
+    done.abort()
+  }
 }
 
 function gauge(name: string, help: string, samples: Family['samples']): Family {
