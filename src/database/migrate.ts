@@ -35,6 +35,7 @@ import { webhooks } from './migrations/030-webhooks.ts'
 import { news } from './migrations/031-news.ts'
 import { contributionNames } from './migrations/032-contribution-names.ts'
 import { followedUploads } from './migrations/033-followed-uploads.ts'
+import { limitedLinks } from './migrations/034-limited-links.ts'
 import { uploadNetworks } from './migrations/039-upload-networks.ts'
 import { nodePlaces } from './migrations/042-node-places.ts'
 import { folderCovers } from './migrations/043-folder-covers.ts'
@@ -80,6 +81,7 @@ const migrations: readonly Migration[] = [
   { sqlite: news, postgres: news },
   contributionNames,
   followedUploads,
+  limitedLinks,
   uploadNetworks,
   folderCovers,
   nodePlaces,

@@ -665,6 +665,9 @@ interface LinksTable {
   max_downloads: number | null
   /** Besides those that claims still hold. */
   downloads: Generated<number>
+  /** Millionths of a file or zip that claims sent which gave their place back and are gone; below a whole. */
+  given_back: Generated<number>
+  given_back_bytes: Generated<number>
   /**
    * Since when its downloads are told one by one, and how many were since; null: none was ever told. More of them, with
    * their bytes, are gathered until that time is over.
@@ -692,6 +695,10 @@ interface LinkClaimsTable {
   bytes: Generated<number>
   /** Whether its owner was told of the download. */
   told: Generated<0 | 1>
+  /** Until when it has a place without a byte, which the form of the page took; null once bytes were asked for. */
+  reserved_until: number | null
+  /** When a transfer last began or ended; 0: none has, or before this was kept. */
+  used_at: Generated<number>
 }
 
 /**

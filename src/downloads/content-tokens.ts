@@ -15,7 +15,7 @@ import {
   type Uuid,
 } from '../domain/ids.ts'
 import type { Opened } from '../sharing/access.ts'
-import type { SignedLink } from '../sharing/links/link-access.ts'
+import { addressExpired, type SignedLink } from '../sharing/links/link-access.ts'
 import { fileNumber, type LinkNames } from '../sharing/links/link-paths.ts'
 import { rightsFields, rightsIn, rightsOf } from './token-rights.ts'
 
@@ -84,12 +84,12 @@ const linkPayload = z.object({
   u: z.boolean().default(false),
 })
 
-function linkIn({ l, t, v, u }: z.infer<typeof linkPayload>): SignedLink {
+function linkIn({ l, t, v, u }: z.infer<typeof linkPayload>, isLate: boolean): SignedLink {
   const visitor = v && { visitor: v[0] as LinkVisitor, program: v[1] as LinkProgram | null, isAssumed: u }
-  return { id: l as LinkId, passwordTag: t, visitor }
+  return { id: l as LinkId, passwordTag: t, visitor, isLate }
 }
 
-function linkFields({ id, passwordTag, visitor }: SignedLink) {
+function linkFields({ id, passwordTag, visitor }: Omit<SignedLink, 'isLate'>) {
   return {
     l: id,
     t: passwordTag,
@@ -143,12 +143,12 @@ export function createContentTokens(signing: Signing, names: LinkNames, clock: C
       if (!found.success || identifier === null || found.data.f !== name.toLowerCase()) {
         throw new Refusal('INVALID_TOKEN', 'This address is not valid; open the page of the file again')
       }
-      if (clock.now() / 1000 >= found.data.e) {
-        throw new Refusal('INVALID_TOKEN', 'This address has expired; open the page of the file again')
-      }
+      const isLate = clock.now() / 1000 >= found.data.e
+      // Whether a late address of a link is being read is for the link to say.
+      if (isLate && byLink === null) throw addressExpired()
       const { g, c } = found.data
       const grants = new Map(g.map(([folder, tag]) => [folder as FolderId, tag] as const))
-      const link = byLink?.success === true ? linkIn(byLink.data) : null
+      const link = byLink?.success === true ? linkIn(byLink.data, isLate) : null
       return {
         identifier,
         requester: { reach: null, grants, signed: rightsIn(found.data) },

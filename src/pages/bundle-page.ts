@@ -41,6 +41,7 @@ export function bundlePage(
     firstFilePage: 1,
     barrier: null,
     notice: place.notice,
+    downloadForm: place.formFor(null),
   }
   return rememberViewMode(call, pages, view)
 }

@@ -92,6 +92,7 @@ export const getFilePage = endpoint({
       reportUrl: isOwner ? null : `/d/${file.slug}/report`,
       barrier: isOwner ? barrierOf(seen.chain) : null,
       notice: null,
+      downloadForm: null,
       showsContent: true,
     }
     const view = await fileView(call, { downloads, files, thumbnails }, { requester, seen, place })

@@ -24,7 +24,8 @@ export interface FileViewNeeds {
 }
 
 /** Paths and names that depend on the way to the file. */
-export interface FilePlace extends Pick<FilePageView, 'folder' | 'reportUrl' | 'barrier' | 'notice'> {
+export interface FilePlace
+  extends Pick<FilePageView, 'folder' | 'reportUrl' | 'barrier' | 'notice' | 'downloadForm'> {
   /** Path of the page. */
   readonly path: string
   /** Path of the thumbnail. */
@@ -67,7 +68,8 @@ export async function fileView(
     downloads: file.downloads + pending.downloads,
     url: call.site.publicUrl + path,
     thumbnailUrl: call.site.publicUrl + thumbnail,
-    downloadUrl: `${path}?download=1`,
+    // Programs follow whatever looks like an address.
+    downloadUrl: place.downloadForm === null ? `${path}?download=1` : path,
     pictureUrl: showsContent && thumbnails.progress(file) === 'ready' ? `${thumbnail}?size=960` : null,
     preview:
       showsContent && file.damage === null ? await previewOf(call, parts, { requester, seen, place }) : null,
@@ -94,10 +96,11 @@ export function redirectToBytes(
   requester: Requester,
   seen: Opened<FileDetail>,
   as: Presentation,
+  status: 302 | 303 = 302,
 ): Response {
   const use = { as, counted: false, lifetime: CONTENT_TOKEN_LIFETIME }
   return new Response(null, {
-    status: 302,
+    status,
     headers: {
       Location: contentAddress(call.site, tokens, requester, seen, use),
       'Cache-Control': 'private, no-store',

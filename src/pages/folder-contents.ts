@@ -19,7 +19,7 @@ type ShownFile = FolderContents['files'][number]
 type ShownFolder = FolderContents['folders'][number]
 
 /** Paths and names that depend on the way to the folder. */
-export interface FolderPlace extends Pick<FolderPageView, 'above' | 'barrier' | 'notice'> {
+export interface FolderPlace extends Pick<FolderPageView, 'above' | 'barrier' | 'notice' | 'downloadForm'> {
   /** Path of the page. */
   readonly path: string
   readonly fileAt: (file: ShownFile) => string
@@ -65,6 +65,7 @@ export async function folderPage(
     firstFilePage: contents.firstFilePage,
     barrier: place.barrier,
     notice: place.notice,
+    downloadForm: place.downloadForm,
   }
   return rememberViewMode(call, pages, view)
 }

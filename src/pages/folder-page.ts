@@ -75,6 +75,7 @@ export const getFolderPage = endpoint({
       showsPrivate: isOwn(seen),
       barrier: isOwn(seen) ? barrierOf(seen.chain) : null,
       notice: null,
+      downloadForm: null,
     }
     const response = await folderPage(call, { pages, sharing }, seen, place)
     const now = isOwn(seen) ? null : await sharing.waysUp.cookieAfter(ways, seen.chain)

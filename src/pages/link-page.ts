@@ -24,7 +24,7 @@ import { folderPage } from './folder-contents.ts'
 import { toArchive } from './folder-page.ts'
 import { ofPasswordForm, passwordForm, unlocking } from './folder-password.ts'
 import { FILE_SORTS } from './folder-query.ts'
-import { type LinkPlace, linkFolderPlace, linkPlace } from './link-place.ts'
+import { type LinkPlace, linkFolderPlace, linkPlace, WHOLE_LINK } from './link-place.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
@@ -47,6 +47,10 @@ const query = z.object({
   view: z.enum(['list', 'gallery', '1']).optional(),
   download: z.enum(['1', 'zip']).optional(),
   raw: z.enum(['1']).optional(),
+  place: z
+    .string()
+    .optional()
+    .openapi({ description: 'The place that the form of a limited link has taken' }),
 })
 
 const answers = {
@@ -102,11 +106,59 @@ export const postLinkPassword = endpoint({
   },
 })
 
+export const postLinkDownload = endpoint({
+  documentation: {
+    summary: 'Take a place of a link and download',
+    description:
+      'By the form of a page of a link with a number of downloads: of a file or a folder by its name on the pages of the link, or `all`. The place is free again when no byte is asked for within two minutes.',
+    tag: 'Site',
+    params: z.object({ link: z.string(), target: z.string() }),
+    body: {
+      type: 'application/x-www-form-urlencoded',
+      schema: z.object({
+        once: z.string().optional().openapi({
+          description: 'Of the page; the same value is the same place',
+          example: 'pLq2mQ8cT0u5ZkX1rV9wAg',
+        }),
+      }),
+    },
+    answers: { 303: { description: 'On to the bytes, at an address that is bound to the place' } },
+    errors: [400, 403, 404, 413],
+  },
+  async handle(call, parts: Pick<LinkPageNeeds, 'authentication' | 'downloads' | 'sharing'>) {
+    const form = await readForm(call)
+    const visited = await visitedLink(call, parts, form.get('once'))
+    if (visited.kind === 'locked') return seeOther(linkPath(visited.link.slug))
+    return takePlace(call, parts, visited)
+  },
+})
+
+async function takePlace(
+  call: Call,
+  { downloads, sharing }: Pick<LinkPageNeeds, 'downloads' | 'sharing'>,
+  { link, requester }: OpenLink,
+): Promise<Response> {
+  const name = call.params.target ?? ''
+  const target = name === WHOLE_LINK ? null : sharing.linkNames.read(link.id, name)
+  if (name !== WHOLE_LINK && target === null) throw fileNotFound()
+  if (target?.kind === 'file') {
+    const seen = opened(await sharing.access.file(requester, { kind: 'id', id: target.id }))
+    await sharing.linkClaims.reserve(requester.link)
+    return redirectToBytes(call, downloads.contentTokens, requester, seen, 'download', 303)
+  }
+  if (target !== null) opened(await sharing.access.folder(requester, target.id))
+  await sharing.linkClaims.reserve(requester.link)
+  const path = linkPath(link.slug, target === null ? undefined : name)
+  const place = sharing.linkAccess.placeOf(requester.link)
+  return seeOther(`${path}?download=zip${place === null ? '' : `&place=${place}`}`)
+}
+
 async function visitedLink(
   call: Call,
   { authentication, sharing }: Pick<LinkPageNeeds, 'authentication' | 'sharing'>,
+  once: string | null = null,
 ): Promise<VisitedLink> {
-  return sharing.linkAccess.visit(await authentication.requester(call), linkVisit(call))
+  return sharing.linkAccess.visit(await authentication.requester(call), linkVisit(call, once))
 }
 
 /** `name`: null for what the link opens as a whole. Throws Refusal FILE_NOT_FOUND for one that is not of this link. */
@@ -129,7 +181,11 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null)
   const place = linkPlace(
     open,
     targets,
-    { thumbnails: parts.thumbnails, names: parts.sharing.linkNames },
+    {
+      thumbnails: parts.thumbnails,
+      names: parts.sharing.linkNames,
+      publicUrl: call.site.publicUrl,
+    },
     taken,
   )
   // A preview of a chat program takes no place, so it gets the page alone.
@@ -185,6 +241,7 @@ async function fileAnswer(
       reportUrl: requester.link.visitor === null ? null : place.reportOf(id),
       barrier: null,
       notice: place.notice,
+      downloadForm: place.formFor({ kind: 'file', id }),
       showsContent: !requester.link.isLimited,
     },
   })

@@ -7,7 +7,10 @@ import { type LinkNames, type LinkTarget, linkPath, linkThumbnailPath } from '..
 import { iconAddress } from '../thumbnails/icons.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { FolderPlace } from './folder-contents.ts'
-import type { FilePageView, LinkNotice } from './views.ts'
+import type { DownloadForm, FilePageView, LinkNotice } from './views.ts'
+
+/** Stands for all that a link opens, in the place of a file's or folder's name. */
+export const WHOLE_LINK = 'all'
 
 /** What the pages of a link have in common. */
 export interface LinkPlace {
@@ -22,6 +25,8 @@ export interface LinkPlace {
   readonly top: FilePageView['folder']
   readonly notice: LinkNotice
   pathOf(target: LinkTarget): string
+  /** The form that downloads it, null: all of the link; null where downloads are not limited. */
+  formFor(target: LinkTarget | null): DownloadForm | null
   /** Path of the thumbnail, which is an icon where there is none. */
   thumbnailOf(file: Pick<FileListRow, 'id'>): string
   /** Path of the form that reports the file. */
@@ -32,9 +37,17 @@ export interface LinkPlace {
 
 /** `targets`: what the link opens now. */
 export function linkPlace(
-  { link, requester }: OpenLink,
+  { link, requester, once }: OpenLink,
   targets: LinkTargets,
-  { thumbnails, names }: { readonly thumbnails: Pick<Thumbnails, 'shows'>; readonly names: LinkNames },
+  {
+    thumbnails,
+    names,
+    publicUrl,
+  }: {
+    readonly thumbnails: Pick<Thumbnails, 'shows'>
+    readonly names: LinkNames
+    readonly publicUrl: string
+  },
   /** Places taken of a limited link. */
   taken: number,
 ): LinkPlace {
@@ -51,6 +64,8 @@ export function linkPlace(
   const isOnly = ({ kind, id }: LinkTarget) => only?.kind === kind && only.id === id
   const thumbnailOf = ({ id }: Pick<FileListRow, 'id'>) =>
     linkThumbnailPath(link.slug, names.of(link.id, { kind: 'file', id }))
+  const pathOf = (target: LinkTarget) =>
+    isOnly(target) ? path : linkPath(link.slug, names.of(link.id, target))
   return {
     link: link.slug,
     path,
@@ -64,7 +79,16 @@ export function linkPlace(
       endsAt: optionalTime(link.ends_at),
       left: max === null ? null : leftFor(requester, Math.max(0, max - taken)),
     },
-    pathOf: (target) => (isOnly(target) ? path : linkPath(link.slug, names.of(link.id, target))),
+    pathOf,
+    formFor(target) {
+      if (max === null) return null
+      const query = target?.kind === 'file' ? '?download=1' : '?download=zip'
+      return {
+        action: linkPath(link.slug, target === null ? WHOLE_LINK : names.of(link.id, target)),
+        once,
+        address: publicUrl + (target === null ? path : pathOf(target)) + query,
+      }
+    },
     thumbnailOf,
     reportOf: (id) => `${linkPath(link.slug, names.of(link.id, { kind: 'file', id }))}/report`,
     pictureOf: (file) =>
@@ -79,7 +103,7 @@ function leftFor({ link }: OpenLink['requester'], left: number): LinkNotice['lef
 
 /** Of a folder that the link opens, or that lies below one. */
 export function linkFolderPlace(
-  { top, notice, pathOf, pictureOf }: LinkPlace,
+  { top, notice, pathOf, pictureOf, formFor }: LinkPlace,
   { item, chain }: Opened<{ readonly id: FolderId }>,
 ): FolderPlace {
   const above = chain.slice(0, -1).map(({ id, name }) => ({ name, url: pathOf({ kind: 'folder', id }) }))
@@ -94,5 +118,6 @@ export function linkFolderPlace(
     showsPrivate: true,
     barrier: null,
     notice,
+    downloadForm: formFor({ kind: 'folder', id: item.id }),
   }
 }

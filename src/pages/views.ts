@@ -13,6 +13,16 @@ import type { GuideName } from './guides.ts'
  * else.
  */
 
+/** Of a link with a number of downloads: the form that takes a place and leads to the bytes. */
+export interface DownloadForm {
+  /** Path that it posts to. */
+  readonly action: string
+  /** The same value is the same place. */
+  readonly once: string
+  /** Absolute address for programs, which takes a place by itself. */
+  readonly address: string
+}
+
 export interface FilePageView {
   readonly name: string
   /** null by a made link, which tells nothing that opens the file without it. */
@@ -35,6 +45,8 @@ export interface FilePageView {
   readonly thumbnailUrl: string
   /** Address of the bytes as an attachment. */
   readonly downloadUrl: string
+  /** In place of a link to the bytes; null for none. */
+  readonly downloadForm: DownloadForm | null
   /** Path of the larger thumbnail; null when there is none. */
   readonly pictureUrl: string | null
   /** null to show the icon only. */
@@ -116,6 +128,8 @@ export interface FolderPageView {
   readonly facts: { readonly createdAt: number; readonly bytes: number } | null
   /** Path of the folder's own picture, for who may see the folder at its own address; null for none. */
   readonly cover: string | null
+  /** In place of links to the bytes, for all of it; its value is also that of each file's own form. null for none. */
+  readonly downloadForm: DownloadForm | null
   /** Totals of the visible tree; null when they were not computed. */
   readonly totals: { readonly files: number; readonly bytes: number } | null
   readonly query: FolderQuery

@@ -7,7 +7,7 @@ import { getFilePage } from '../pages/file-page.ts'
 import { getFilesPage, getFilesPageOf } from '../pages/files-page.ts'
 import { getFolderPage } from '../pages/folder-page.ts'
 import { postFolderPassword } from '../pages/folder-password.ts'
-import { getLinkPage, getLinkTargetPage, postLinkPassword } from '../pages/link-page.ts'
+import { getLinkPage, getLinkTargetPage, postLinkDownload, postLinkPassword } from '../pages/link-page.ts'
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
 import { finishOidc, startOidc } from '../pages/oidc.ts'
 import { getProvedPage } from '../pages/proved-page.ts'
@@ -67,6 +67,7 @@ export const pageRoutes: readonly Route[] = [
   row('put',     '/l/{link}',                            anybody,                    OWN, STREAM,   contributionsRoutes.putUnnamedContribution),
   row('put',     '/l/{link}/{target}',                   anybody,                    OWN, STREAM,   contributionsRoutes.putContribution),
   row('get',     '/l/{link}/{target}',                   anybody,                    OWN, NONE,     getLinkTargetPage),
+  row('post',    '/l/{link}/{target}',                   anybody,                    OWN, FORM,     postLinkDownload),
   row('get',     '/l/{link}/{target}/report',            anybody,                    OWN, NONE,     getLinkReportPage),
   row('post',    '/l/{link}/{target}/report',            anybody,                    OWN, TEXT,     postLinkReport),
   row('get',     '/l/{link}/{target}/thumbnail',         anybody,                    OWN, NONE,     getLinkThumbnailEndpoint),

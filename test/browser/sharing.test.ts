@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   describeInBrowser,
   faultsInBothColours,
+  openPage,
   PHONE,
   pixelsBeside,
   smallTargets,
@@ -169,6 +170,32 @@ describeInBrowser('sharing from the file manager', (browser) => {
     expect(await faultsInBothColours(page)).toEqual([])
     expect(files.trouble()).toEqual([])
   })
+
+  test.each([true, false])(
+    'a limited link downloads by its button, with scripts: %p',
+    async (javaScriptEnabled) => {
+      const own = await account()
+      const folder = await makeFolder(host, own.key, { name: `Album ${javaScriptEnabled}` })
+      await upload(host, { key: own.key, folder, name: 'one.txt', bytes: textBytes('Number one') })
+      const ofFile = await makeLink(host, own.key, { files: [own.letter.uuid], max_downloads: 1 })
+      const ofFolder = await makeLink(host, own.key, { folders: [folder], max_downloads: 2 })
+      for (const [link, button, name] of [
+        [ofFile, 'Download', 'letter.txt'],
+        [ofFolder, 'Download: one.txt', 'one.txt'],
+        [ofFolder, /^Download all/, /\.zip$/],
+      ] as const) {
+        await using opened = await openPage(browser(), `${host.url}/l/${link}`, { javaScriptEnabled })
+        const { page } = opened
+        await page.goto(`${host.url}/l/${link}`)
+        const coming = page.waitForEvent('download')
+        await page.getByRole('button', { name: button }).click()
+        expect((await coming).suggestedFilename()).toMatch(name)
+        expect(await (await coming).failure()).toBeNull()
+        // The `onclick` of an item is for programs; no browser runs it.
+        expect(opened.trouble(javaScriptEnabled && link === ofFolder ? 1 : 0)).toEqual([])
+      }
+    },
+  )
 
   test('tells who sent what by a link, and changes its terms', async () => {
     const own = await account()

@@ -33,6 +33,7 @@ const FILE: FilePageView = {
   barrier: null,
   damage: null,
   notice: null,
+  downloadForm: null,
 }
 
 const ITEM: FolderPageView['files'][number] = {
@@ -62,6 +63,7 @@ const FOLDER: FolderPageView = {
   firstFilePage: 1,
   barrier: null,
   notice: null,
+  downloadForm: null,
 }
 
 const PASSWORD: PasswordPageView = { action: '/f/x', nonce: 'n0nce', next: '/d/Abcdefghijkl', error: null }

@@ -405,6 +405,7 @@ const elsewhere = new Map([
   ['get /l/{}', 'link-access.test.ts'],
   ['post /l/{}', 'link-access.test.ts'],
   ['get /l/{}/{}', 'link-access.test.ts'],
+  ['post /l/{}/{}', 'link-claims.test.ts'],
   ['put /l/{}', 'upload-links.test.ts'],
   ['put /l/{}/{}', 'upload-links.test.ts'],
   ['post /api/v1/receipts/link', 'guest-links.test.ts'],

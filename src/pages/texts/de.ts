@@ -325,6 +325,7 @@ export const de: Texts = {
     yours:
       'Du hast den Download begonnen und kannst ihn einen Tag lang fortsetzen oder wiederholen, sonst niemand mehr.',
     noPreview: 'Eine Vorschau gibt es nicht, denn bei diesem Link zählt jeder Download.',
+    forPrograms: 'Programme wie curl laden von dieser Adresse herunter, und auch das zählt:',
   },
   folder: {
     downloadAll: 'Alles herunterladen',

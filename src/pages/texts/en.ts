@@ -313,6 +313,7 @@ export const en = {
     },
     yours: 'You have begun to download it, and can go on or repeat that for a day. Nobody else can.',
     noPreview: 'There is no preview, because every download of this link is counted.',
+    forPrograms: 'Programs such as curl download from this address, and are counted as well:',
   },
   folder: {
     downloadAll: 'Download all',

@@ -51,9 +51,14 @@ export function FileItemView(props: { file: FolderPageView['files'][number]; con
 
 const SAVE_FORM = 'save'
 
-/** The form of all items' buttons, which therefore work without scripts. */
-export function SaveForm() {
-  return <form id={SAVE_FORM} method="get" />
+/** The form of all items' buttons, which therefore work without scripts. `once`: of a limited link; see `DownloadForm`. */
+export function SaveForm({ once }: { once: string | null }) {
+  if (once === null) return <form id={SAVE_FORM} method="get" />
+  return (
+    <form id={SAVE_FORM} method="post">
+      <input name="once" type="hidden" value={once} />
+    </form>
+  )
 }
 
 function PlayMark() {

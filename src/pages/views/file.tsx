@@ -5,6 +5,7 @@ import { extensionOf } from '../../domain/file-name.ts'
 import { iconKindOf } from '../../domain/icon-kind.ts'
 import type { FilePageView } from '../views.ts'
 import type { PageContext } from './context.ts'
+import { AddressForPrograms, DownloadByForm } from './download-form.tsx'
 import { FileDetails } from './file-details.tsx'
 import { FileLink } from './file-link.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
@@ -75,6 +76,16 @@ export function FilePageDocument({ view, context }: Props) {
 
 function DownloadOrDamage({ view, context }: Props) {
   const { texts } = context
+  if (view.damage === null && view.downloadForm !== null) {
+    return (
+      <>
+        <DownloadByForm className="button" form={view.downloadForm}>
+          {texts.file.download}
+        </DownloadByForm>
+        <AddressForPrograms context={context} form={view.downloadForm} />
+      </>
+    )
+  }
   if (view.damage === null) {
     return (
       <a className="button" href={view.downloadUrl} rel="nofollow">

@@ -6,6 +6,7 @@ import type { FolderPageView } from '../views.ts'
 import { BarrierNote } from './barrier-note.tsx'
 import type { PageContext } from './context.ts'
 import { CopyLinkButton } from './copy-button.tsx'
+import { AddressForPrograms, DownloadByForm } from './download-form.tsx'
 import { FileItemView, SaveForm } from './file-item.tsx'
 import { FolderBar } from './folder-bar.tsx'
 import { FoldersAbove } from './folders-above.tsx'
@@ -34,11 +35,14 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
             <Facts view={view} />
           </div>
           <div className="folder-actions">
-            <DownloadAll context={context} totals={view.totals} />
+            <DownloadAll context={context} form={view.downloadForm} totals={view.totals} />
             <CopyLinkButton context={context} url={view.url} />
           </div>
         </div>
         {view.notice === null ? null : <LinkNote context={context} notice={view.notice} />}
+        {view.downloadForm === null || view.totals?.files === 0 ? null : (
+          <AddressForPrograms context={context} form={view.downloadForm} />
+        )}
         {view.barrier === null ? null : <BarrierNote barrier={view.barrier} context={context} />}
         <Subfolders context={context} folders={view.folders} />
         {view.query.page > view.pages ? (
@@ -104,16 +108,29 @@ function contentOf(view: FolderPageView, { words, texts }: PageContext): string 
 
 function DownloadAll({
   totals,
+  form,
   context,
-}: Pick<FolderPageView, 'totals'> & { readonly context: PageContext }) {
+}: Pick<FolderPageView, 'totals'> & {
+  readonly form: FolderPageView['downloadForm']
+  readonly context: PageContext
+}) {
   const { words, texts } = context
   if (totals?.files === 0) return null
+  const label =
+    totals === null
+      ? texts.folder.downloadAll
+      : fill(texts.folder.downloadAllSize, { size: words.size(totals.bytes) })
+  if (form !== null) {
+    return (
+      <DownloadByForm className="button download-all" form={form}>
+        {label}
+      </DownloadByForm>
+    )
+  }
   return (
     <a className="button download-all" href="?download=zip" rel="nofollow">
       <Drawing of="download" />
-      {totals === null
-        ? texts.folder.downloadAll
-        : fill(texts.folder.downloadAllSize, { size: words.size(totals.bytes) })}
+      {label}
     </a>
   )
 }
@@ -145,7 +162,7 @@ function ToFiles({ view, context }: FolderProps) {
 function Files({ view, context }: FolderProps) {
   return (
     <>
-      <SaveForm />
+      <SaveForm once={view.downloadForm?.once ?? null} />
       <FolderBar context={context} look={view.look} pages={view.pages} query={view.query} />
       <ul
         aria-label={context.texts.folder.files}

@@ -1,6 +1,7 @@
 import type { Core } from '../../core/core.ts'
 import type { Signing } from '../../core/hmac.ts'
 import type { LinkDownloader, LinkRights, Requester } from '../../domain/access.ts'
+import { MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId, LinkId } from '../../domain/ids.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
@@ -12,8 +13,11 @@ import { type LinkClaims, linkUsedUp } from './link-claims.ts'
 import { isLinkOwner, signedFor } from './link-owners.ts'
 import { linkNotFound } from './link-reading.ts'
 import { linkTargets, targetFiles, targetFolders } from './link-targets.rows.ts'
-import { createLinkVisitors, type KnownVisitor, type LinkVisit } from './link-visitors.ts'
+import { createLinkVisitors, type KnownVisitor, type LinkVisit, placeTokenFor } from './link-visitors.ts'
 import { type LinkRow, linkById, linkBySlug } from './links.rows.ts'
+
+/** Milliseconds. */
+const PLACE_LIFETIME = 30 * MINUTE
 
 /** A link that is in force, or whose password is required first. */
 export type VisitedLink =
@@ -26,6 +30,8 @@ export interface OpenLink {
   readonly requester: LinkRequester
   /** For the cookie of a visitor who has none; null where the visitor is known. */
   readonly newName: string | null
+  /** For the form of the page, where downloads are limited: the same value is the same place. */
+  readonly once: string
 }
 
 /** A caller who comes by a link, and is let in by it. */
@@ -37,6 +43,8 @@ export interface SignedLink {
   /** Tag of the password that its signer had given; null where it had none. */
   readonly passwordTag: string | null
   readonly visitor: LinkDownloader | null
+  /** Whether its time is over: then it is good where its visitor reads a limited link by it. */
+  readonly isLate: boolean
 }
 
 /** Access by made links, decided from the row at every request. The rule itself is `decideAccess`. */
@@ -48,9 +56,11 @@ export interface LinkAccess {
   visit(requester: Requester, visit: LinkVisit): Promise<VisitedLink>
   /**
    * Re-validates a signed address: throws Refusal as `visit` does, and PASSWORD_REQUIRED when the link got a password,
-   * or another one, since. An address that the link's owner got is refused (FILE_NOT_FOUND) once the key or session is void.
+   * or another one, since, and INVALID_TOKEN for a late one that nobody reads. An address that the link's owner got is refused (FILE_NOT_FOUND) once the key or session is void.
    */
   signed(requester: Requester, link: SignedLink): Promise<LinkRequester>
+  /** A token of the visitor's place, good for half an hour and longer while it is read; null where nothing is limited. */
+  placeOf(link: LinkRights): string | null
   /** What the link opens now. Throws Refusal LINK_NOT_FOUND when nothing is left of that. */
   targets(link: LinkRow): Promise<LinkTargets>
 }
@@ -81,7 +91,9 @@ export function createLinkAccess(
     return { link, ...visitor }
   }
 
-  const visitorOf = createLinkVisitors(claims, signing, random)
+  const visitorOf = createLinkVisitors(claims, signing, { random, clock })
+
+  const onceFor = () => Buffer.from(random(16)).toString('base64url')
 
   const tagOf = (link: LinkRow) => linkPasswordTag(signing, link)
 
@@ -118,10 +130,17 @@ export function createLinkAccess(
       if (tag !== null && hash !== null && !passwords.unlocks(cookie, link.id, tag)) {
         return { kind: 'locked', link, closed: { lock: { link: link.id }, tag, hash } }
       }
-      return { kind: 'open', link, requester: await asking(requester, link, downloader), newName }
+      return {
+        kind: 'open',
+        link,
+        requester: await asking(requester, link, downloader),
+        newName,
+        once: onceFor(),
+      }
     },
 
-    async signed(requester, { id, passwordTag, visitor }) {
+    async signed(requester, { id, passwordTag, visitor, isLate }) {
+      if (isLate && (visitor === null || !(await claims.isInUse(id, visitor.visitor)))) throw addressExpired()
       const { link, downloader } = await live(await linkById(db, id), async (found) => ({
         downloader: await signedFor(db, requester, found, visitor),
         newName: null,
@@ -131,12 +150,21 @@ export function createLinkAccess(
       return asking(requester, link, downloader)
     },
 
+    placeOf: ({ id, visitor, isLimited }) =>
+      isLimited && visitor !== null
+        ? placeTokenFor(signing, id, visitor, clock.now() + PLACE_LIFETIME)
+        : null,
+
     async targets(link) {
       const [files, folders] = [await targetFiles(db, link.id), await targetFolders(db, link.id)]
       if (files.length + folders.length === 0) throw linkNotFound()
       return { files, folders }
     },
   }
+}
+
+export function addressExpired(): Refusal {
+  return new Refusal('INVALID_TOKEN', 'This address has expired; open the page of the file again')
 }
 
 /** Changes with every change of the link's password; null: it has none. */

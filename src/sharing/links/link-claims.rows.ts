@@ -1,7 +1,8 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Insertable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { OwnedLink } from '../../core/link-events.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
+import type { Tables } from '../../database/schema.ts'
 import type { LinkDownloader } from '../../domain/access.ts'
 import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 
@@ -13,28 +14,49 @@ interface ClaimProgress {
   readonly running: number
 }
 
-export interface LinkClaim extends ClaimProgress {
+interface ClaimPlace extends ClaimProgress {
+  readonly reserved_until: number | null
+}
+
+export interface LinkClaim extends ClaimPlace {
   readonly id: LinkClaimId
   /** Of the transfers that have ended. */
   readonly bytes: number
+  readonly used_at: number
 }
 
-/** Whether the claim has a place: bytes are being sent, or half of something was. */
-export function isHolding({ running, sent }: ClaimProgress): boolean {
+/** Whether the claim is a download: bytes are being sent, or half of something was. */
+export function isDownload({ running, sent }: ClaimProgress): boolean {
   return running > 0 || sent * 2 >= WHOLE
 }
 
-const holding: RawBuilder<SqlBool> = sql`(running > 0 or sent * 2 >= ${sql.lit(WHOLE)})`
+/** Whether the claim has a place: it is a download, or was reserved a moment ago. */
+export function isHolding(claim: ClaimPlace, now: number): boolean {
+  return isDownload(claim) || (claim.reserved_until ?? 0) > now
+}
+
+const downloading: RawBuilder<SqlBool> = sql`(running > 0 or sent * 2 >= ${sql.lit(WHOLE)})`
+
+function holding(now: number): RawBuilder<SqlBool> {
+  return sql`(${downloading} or coalesce(reserved_until, 0) > ${now})`
+}
 
 /** Downloads of a link in a list. */
 export const downloadsOfLink: RawBuilder<number> = sql`(
-  links.downloads + (select count(*) from link_claims where link_claims.link_id = links.id and ${holding})
+  links.downloads + (select count(*) from link_claims where link_claims.link_id = links.id and ${downloading})
 )`
 
-export async function countDownloads(db: Queryable, link: LinkId): Promise<number> {
+function placesOfLink(now: number): RawBuilder<number> {
+  return sql`(
+    links.downloads + (select count(*) from link_claims where link_claims.link_id = links.id and ${holding(now)})
+  )`
+}
+
+/** Places that are taken: downloads, and what is reserved. */
+export async function countPlaces(db: Queryable, link: LinkId, now: number): Promise<number> {
   const row = await db
     .selectFrom('links')
-    .select(downloadsOfLink.as('count'))
+    .select(placesOfLink(now).as('count'))
     .where('id', '=', link)
     .executeTakeFirst()
   return row?.count ?? 0
@@ -49,7 +71,7 @@ export function claimOf(
 ): Promise<LinkClaim | undefined> {
   return db
     .selectFrom('link_claims')
-    .select(['id', 'running', 'sent', 'bytes'])
+    .select(['id', 'running', 'sent', 'bytes', 'reserved_until', 'used_at'])
     .where('link_id', '=', link)
     .where('visitor', '=', visitor)
     .where('created_at', '>', since)
@@ -69,16 +91,22 @@ export async function hasPlaceFor(
     limit,
     visitor,
     since,
-  }: { readonly limit: number; readonly visitor: LinkVisitor; readonly since: number },
+    now,
+  }: {
+    readonly limit: number
+    readonly visitor: LinkVisitor
+    readonly since: number
+    readonly now: number
+  },
 ): Promise<boolean> {
   const own = sql<number>`coalesce((
-    select case when ${holding} then 1 else 0 end from link_claims
+    select case when ${holding(now)} then 1 else 0 end from link_claims
     where link_id = links.id and visitor = ${visitor} and created_at > ${since}
     order by id desc limit 1
   ), 0)`
   const row = await db
     .selectFrom('links')
-    .select([downloadsOfLink.as('count'), own.as('own')])
+    .select([placesOfLink(now).as('count'), own.as('own')])
     .where('id', '=', link)
     .executeTakeFirst()
   return row !== undefined && (row.count < limit || row.own === 1)
@@ -109,7 +137,7 @@ export async function visitorBrokenOff(
   const row = await claimsOfProgram(db, link, program, since)
     .where('sent', '<', WHOLE)
     .where('running', '=', 0)
-    .where(holding)
+    .where(downloading)
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
@@ -142,32 +170,40 @@ export async function insertClaim(
   trx: Trx,
   link: LinkId,
   { visitor, program }: LinkDownloader,
-  claim: { readonly sent: number; readonly created_at: number },
+  claim: Pick<
+    Insertable<Tables['link_claims']>,
+    'sent' | 'running' | 'created_at' | 'reserved_until' | 'used_at'
+  >,
 ): Promise<LinkClaimId> {
   const { id } = await trx
     .insertInto('link_claims')
-    .values({ ...claim, visitor, program, link_id: link, running: 1 })
+    .values({ ...claim, visitor, program, link_id: link })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
 }
 
 /** Counts a transfer that begins. `sent`: what it promises. */
-export async function beginInClaim(trx: Trx, id: LinkClaimId, sent: number): Promise<void> {
+export async function beginInClaim(trx: Trx, id: LinkClaimId, sent: number, now: number): Promise<void> {
   await trx
     .updateTable('link_claims')
-    .set({ sent: sql`sent + ${sent}`, running: sql`running + 1` })
+    .set({ sent: sql`sent + ${sent}`, running: sql`running + 1`, reserved_until: null, used_at: now })
     .where('id', '=', id)
     .execute()
 }
 
 /** Counts a transfer that begins again what was broken off, which counts as sent from then on. */
-export async function beginAgainInClaim(trx: Trx, id: LinkClaimId, sent: number): Promise<void> {
+export async function beginAgainInClaim(trx: Trx, id: LinkClaimId, sent: number, now: number): Promise<void> {
   await trx
     .updateTable('link_claims')
-    .set({ sent: WHOLE + sent, running: 1, bytes: 0 })
+    .set({ sent: WHOLE + sent, running: 1, bytes: 0, reserved_until: null, used_at: now })
     .where('id', '=', id)
     .execute()
+}
+
+/** Gives the claim a place until then, or until its bytes are asked for. */
+export async function reserveInClaim(trx: Trx, id: LinkClaimId, until: number): Promise<void> {
+  await trx.updateTable('link_claims').set({ reserved_until: until }).where('id', '=', id).execute()
 }
 
 /**
@@ -177,15 +213,15 @@ export async function beginAgainInClaim(trx: Trx, id: LinkClaimId, sent: number)
 export async function endInClaim(
   trx: Trx,
   id: LinkClaimId,
-  { back, bytes }: { readonly back: number; readonly bytes: number },
+  { back, bytes, now }: { readonly back: number; readonly bytes: number; readonly now: number },
 ): Promise<number | null> {
   const claim = await trx
     .updateTable('link_claims')
-    .set({ sent: sql`sent - ${back}`, running: sql`running - 1`, bytes: sql`bytes + ${bytes}` })
+    .set({ sent: sql`sent - ${back}`, running: sql`running - 1`, bytes: sql`bytes + ${bytes}`, used_at: now })
     .where('id', '=', id)
     .returning(['sent', 'running', 'bytes', 'told'])
     .executeTakeFirst()
-  if (claim === undefined || claim.told === 1 || claim.running > 0 || !isHolding(claim)) return null
+  if (claim === undefined || claim.told === 1 || claim.running > 0 || !isDownload(claim)) return null
   await trx.updateTable('link_claims').set({ told: 1 }).where('id', '=', id).execute()
   return claim.bytes
 }
@@ -201,17 +237,62 @@ export async function isUsedUp(trx: Trx, link: LinkId): Promise<boolean> {
   return row !== undefined && row.max_downloads !== null && row.made >= row.max_downloads
 }
 
-/** Deletes claims of the link that gave their place back, except for the last `kept`. */
-export async function dropGivenBack(trx: Trx, link: LinkId, kept: number): Promise<void> {
+/** Deletes claims of the link that gave their place back, except for the last `kept`, and keeps the sum of what they sent. */
+export async function dropGivenBack(trx: Trx, link: LinkId, kept: number, now: number): Promise<void> {
   const some = trx
     .selectFrom('link_claims')
     .select('id')
     .where('link_id', '=', link)
-    .where(sql<SqlBool>`not ${holding}`)
+    .where(sql<SqlBool>`not ${holding(now)}`)
     .orderBy('id', 'desc')
     .limit(100)
     .offset(kept)
-  await trx.deleteFrom('link_claims').where('id', 'in', some).execute()
+  const gone = await trx
+    .deleteFrom('link_claims')
+    .where('id', 'in', some)
+    .returning(['sent', 'bytes'])
+    .execute()
+  await addGivenBack(trx, link, gone)
+}
+
+async function addGivenBack(
+  trx: Trx,
+  link: LinkId,
+  claims: readonly { readonly sent: number; readonly bytes: number }[],
+): Promise<void> {
+  const sent = claims.reduce((sum, claim) => sum + claim.sent, 0)
+  const bytes = claims.reduce((sum, claim) => sum + claim.bytes, 0)
+  if (sent === 0 && bytes === 0) return
+  await trx
+    .updateTable('links')
+    .set({ given_back: sql`given_back + ${sent}`, given_back_bytes: sql`given_back_bytes + ${bytes}` })
+    .where('id', '=', link)
+    .execute()
+}
+
+/**
+ * Spends a place once the claims that gave theirs back have sent a whole between them, and drops them. Returns the bytes of
+ * that download, or null. At most one place is free by it, that of the claim which has just ended below half.
+ */
+export async function spendGivenBack(trx: Trx, link: LinkId, now: number): Promise<number | null> {
+  const claims = () => sql<SqlBool>`link_id = ${link} and sent > 0 and not ${holding(now)}`
+  const sum = (column: 'sent' | 'bytes') =>
+    sql<number>`(select coalesce(sum(${sql.ref(column)}), 0) from link_claims where ${claims()})`
+  const row = await trx
+    .selectFrom('links')
+    .select(['given_back', 'given_back_bytes', sum('sent').as('sent'), sum('bytes').as('bytes')])
+    .where('id', '=', link)
+    .executeTakeFirst()
+  if (row === undefined) return null
+  const sent = row.given_back + Number(row.sent)
+  if (sent < WHOLE) return null
+  await trx.deleteFrom('link_claims').where(claims()).execute()
+  await trx
+    .updateTable('links')
+    .set({ downloads: sql`downloads + 1`, given_back: sent - WHOLE, given_back_bytes: 0 })
+    .where('id', '=', link)
+    .execute()
+  return row.given_back_bytes + Number(row.bytes)
 }
 
 /** Up to `most` links that have claims of `before` or earlier. */
@@ -247,7 +328,12 @@ export async function countOldClaims(
     .where('id', 'in', some)
     .returning(['sent', 'running', 'bytes', 'told'])
     .execute()
-  const held = gone.filter(isHolding)
+  const held = gone.filter(isDownload)
+  await addGivenBack(
+    trx,
+    link,
+    gone.filter((claim) => !isDownload(claim)),
+  )
   await addDownloads(trx, link, held.length)
   const untold = held.filter(({ told }) => told === 0)
   return { times: untold.length, bytes: untold.reduce((sum, { bytes }) => sum + bytes, 0) }

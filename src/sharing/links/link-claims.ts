@@ -8,7 +8,7 @@ import {
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { LinkDownloader, LinkRights } from '../../domain/access.ts'
-import { type Clock, DAY } from '../../domain/clock.ts'
+import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 import type { ByteClaims, DownloadedBytes, PromisedBytes } from './byte-claims.ts'
@@ -18,8 +18,8 @@ import {
   beginAgainInClaim,
   beginInClaim,
   claimOf,
-  countDownloads,
   countOldClaims,
+  countPlaces,
   dropGivenBack,
   endInClaim,
   hasPlaceFor,
@@ -28,6 +28,8 @@ import {
   isUsedUp,
   linksWithOldClaims,
   lockLink,
+  reserveInClaim,
+  spendGivenBack,
   visitorBrokenOff,
   visitorOf,
   WHOLE,
@@ -37,6 +39,10 @@ import { linkNotFound } from './link-reading.ts'
 
 /** Milliseconds in which all that a visitor reads of a link is one download. */
 export const CLAIMED_FOR = DAY
+/** Milliseconds in which bytes have to be asked for at a place that was taken by a form. */
+const RESERVED_FOR = 2 * MINUTE
+/** Milliseconds after the last byte in which an address of a limited link can be gone on with, however old it is. */
+const IN_USE_FOR = 30 * MINUTE
 /** Claims of a link that gave their place back, of which the rest may still be asked for. */
 const GIVEN_BACK_KEPT = 200
 const STEP = 100
@@ -45,7 +51,8 @@ const CLAIMS_STEP = 500
 
 /**
  * Downloads by links. Where their number is limited, a claim is all that one visitor reads within a day. It has a place
- * as long as bytes are being sent, and for good once half of a file or a zip was; what is promised counts as sent until
+ * as long as bytes are being sent, and for good once half of a file or a zip was; what claims sent that ended below half adds
+ * up, and a whole of it spends a place too. What is promised counts as sent until
  * it turns out that it was not, so a kill leaves the place taken. After the day only the number is left. Without a limit
  * downloads are counted when they begin, in memory, and written once a second.
  */
@@ -61,8 +68,16 @@ export interface LinkClaims {
     program: LinkProgram,
     isLaterPart: boolean,
   ): Promise<LinkVisitor | undefined>
-  /** How many downloads were counted. */
+  /** How many places are taken. */
   count(link: LinkId): Promise<number>
+  /**
+   * Takes a place for the visitor ahead of the first byte; it is free again when no byte was asked for within two minutes.
+   * A visitor who has a place keeps that. Nothing happens without a limit, or for the link's owner. Throws Refusal
+   * LINK_USED_UP.
+   */
+  reserve(link: LinkRights): Promise<void>
+  /** Whether the visitor's claim has sent bytes within the last half hour. */
+  isInUse(link: LinkId, visitor: LinkVisitor): Promise<boolean>
   /**
    * null where nothing is counted: no link, or its owner, or, without a limit, what is no `download` but a view or for a
    * preview.
@@ -100,14 +115,33 @@ export function createLinkClaims(
       if (row.max_downloads === null) return null
       const own = await claimOf(trx, link, downloader.visitor, since())
       const how = own === undefined ? null : belonging(own, downloader, part, promised)
-      const hasPlace = own !== undefined && how !== null && isHolding(own)
-      if (!hasPlace && (await countDownloads(trx, link)) >= row.max_downloads) throw linkUsedUp()
+      const now = clock.now()
+      const hasPlace = own !== undefined && how !== null && isHolding(own, now)
+      if (!hasPlace && (await countPlaces(trx, link, now)) >= row.max_downloads) throw linkUsedUp()
       if (own !== undefined && how !== null) {
-        await (how === 'again' ? beginAgainInClaim : beginInClaim)(trx, own.id, promised)
+        await (how === 'again' ? beginAgainInClaim : beginInClaim)(trx, own.id, promised, now)
         return own.id
       }
-      await dropGivenBack(trx, link, GIVEN_BACK_KEPT)
-      return insertClaim(trx, link, downloader, { sent: promised, created_at: clock.now() })
+      await dropGivenBack(trx, link, GIVEN_BACK_KEPT, now)
+      const begun = { sent: promised, running: 1, reserved_until: null, used_at: now }
+      return insertClaim(trx, link, downloader, { ...begun, created_at: now })
+    })
+  }
+
+  function reserve(link: LinkId, downloader: LinkDownloader): Promise<void> {
+    return inTransaction(db, async (trx) => {
+      const row = await lockLink(trx, link)
+      if (row === undefined || row.revoked_at !== null) throw linkNotFound()
+      if (row.max_downloads === null) return
+      const now = clock.now()
+      const own = await claimOf(trx, link, downloader.visitor, since())
+      if (own !== undefined && isHolding(own, now)) return
+      if ((await countPlaces(trx, link, now)) >= row.max_downloads) throw linkUsedUp()
+      const until = now + RESERVED_FOR
+      if (own !== undefined) return reserveInClaim(trx, own.id, until)
+      await dropGivenBack(trx, link, GIVEN_BACK_KEPT, now)
+      const empty = { sent: 0, running: 0, reserved_until: until, used_at: 0 }
+      await insertClaim(trx, link, downloader, { ...empty, created_at: now })
     })
   }
 
@@ -116,8 +150,9 @@ export function createLinkClaims(
     return inTransaction(db, async (trx) => {
       await lockOwner(trx, link.account)
       await lockLink(trx, link.id)
-      const bytes = await endInClaim(trx, id, over)
-      if (bytes !== null) await noteMade(trx, link, { times: 1, bytes, ...what }, clock.now())
+      const now = clock.now()
+      const bytes = (await endInClaim(trx, id, { ...over, now })) ?? (await spendGivenBack(trx, link.id, now))
+      if (bytes !== null) await noteMade(trx, link, { times: 1, bytes, ...what }, now)
     })
   }
 
@@ -141,15 +176,25 @@ export function createLinkClaims(
   }
 
   return {
-    isOpenTo: ({ id, limit }, visitor) => hasPlaceFor(db, id, { limit, visitor, since: since() }),
+    isOpenTo: ({ id, limit }, visitor) =>
+      hasPlaceFor(db, id, { limit, visitor, since: since(), now: clock.now() }),
 
     async begunBy({ id, limit }, program, isLaterPart) {
       if (isLaterPart) return visitorOf(db, id, program, since())
       const begun = await visitorBrokenOff(db, id, program, since())
-      return begun !== undefined && (await countDownloads(db, id)) >= limit ? begun : undefined
+      return begun !== undefined && (await countPlaces(db, id, clock.now())) >= limit ? begun : undefined
     },
 
-    count: (link) => countDownloads(db, link),
+    count: (link) => countPlaces(db, link, clock.now()),
+
+    async reserve({ id, visitor, isLimited }) {
+      if (isLimited && visitor !== null) await mutex.run(id, () => reserve(id, visitor))
+    },
+
+    async isInUse(link, visitor) {
+      const own = await claimOf(db, link, visitor, since())
+      return own !== undefined && (own.running > 0 || own.used_at + IN_USE_FOR > clock.now())
+    },
 
     of(link, download, { file, address }) {
       if (!link || link.visitor === null) return null

@@ -1,6 +1,9 @@
+import * as z from 'zod'
 import type { Signing } from '../../core/hmac.ts'
 import type { LinkDownloader } from '../../domain/access.ts'
-import type { LinkProgram, LinkVisitor } from '../../domain/ids.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import type { LinkClaims } from './link-claims.ts'
 import type { LinkRow } from './links.rows.ts'
@@ -16,6 +19,10 @@ export interface LinkVisit {
   readonly program: string
   /** Whether it asks for a later part of something. */
   readonly isLaterPart: boolean
+  /** Value of the form that takes a place; null for none. */
+  readonly once: string | null
+  /** Token of a place that a form has taken, in the address to which it leads; null for none. */
+  readonly place: string | null
 }
 
 export interface KnownVisitor {
@@ -28,15 +35,31 @@ export interface KnownVisitor {
 /**
  * Tells who a visitor is: by a cookie. A program without cookies is a new visitor whenever it begins something, so that
  * each of several behind one address counts; when it asks for a later part, it goes on with what it began. So it does when
- * it begins again what was broken off, where the link has no other place for it.
+ * it begins again what was broken off, where the link has no other place for it. A form without a cookie is told by its
+ * value, and what it leads to by the token of its place. Throws Refusal INVALID_TOKEN for another one or an old one.
  */
 export function createLinkVisitors(
-  claims: Pick<LinkClaims, 'begunBy'>,
+  claims: Pick<LinkClaims, 'begunBy' | 'isInUse'>,
   signing: Signing,
-  random: Random,
+  { random, clock }: { readonly random: Random; readonly clock: Clock },
 ): (link: LinkRow, visit: LinkVisit) => Promise<KnownVisitor> {
-  return async ({ id, max_downloads: limit }, { name, program: asking, isLaterPart }) => {
+  async function placed(link: LinkId, token: string): Promise<LinkDownloader> {
+    const found = placeToken.safeParse(signing.unseal(PLACE, token))
+    if (!found.success || found.data.l !== link) throw placeInvalid()
+    const { v, p, e } = found.data
+    const visitor = v as LinkVisitor
+    if (e <= clock.now() && !(await claims.isInUse(link, visitor))) throw placeInvalid()
+    return { visitor, program: p as LinkProgram | null, isAssumed: false }
+  }
+
+  return async ({ id, max_downloads: limit }, { name, program: asking, isLaterPart, once, place }) => {
     const named = (text: string) => signing.tag('link-visitor', `${id}\n${text}`) as LinkVisitor
+    if (place !== null && limit !== null) return known(await placed(id, place))
+    if (name === null && once !== null) {
+      const own = `form\n${once}`
+      const program = signing.tag('link-program', `${id}\n${own}`) as LinkProgram
+      return known({ visitor: named(own), program, isAssumed: false })
+    }
     if (name !== null) return known({ visitor: named(name), program: null, isAssumed: false })
     const program = signing.tag('link-program', `${id}\n${asking}`) as LinkProgram
     const begun = limit === null ? undefined : await claims.begunBy({ id, limit }, program, isLaterPart)
@@ -44,6 +67,23 @@ export function createLinkVisitors(
     const newName = Buffer.from(random(16)).toString('base64url')
     return { downloader: { visitor: named(newName), program, isAssumed: false }, newName }
   }
+}
+
+const PLACE = 'link-place'
+const placeToken = z.object({ l: z.number(), v: z.string(), p: z.string().nullable(), e: z.number() })
+
+/** A token of the visitor's place, for an address below the link. `until`: in Unix milliseconds. */
+export function placeTokenFor(
+  signing: Pick<Signing, 'seal'>,
+  link: LinkId,
+  { visitor, program }: LinkDownloader,
+  until: number,
+): string {
+  return signing.seal(PLACE, { l: link, v: visitor, p: program, e: until })
+}
+
+function placeInvalid(): Refusal {
+  return new Refusal('INVALID_TOKEN', 'This address is not valid any more; open the page of the link again')
 }
 
 const known = (downloader: LinkDownloader): KnownVisitor => ({ downloader, newName: null })

@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { DAY } from '../../../src/domain/clock.ts'
+import { DAY, MINUTE } from '../../../src/domain/clock.ts'
 import type { FolderIdentifier, LinkSlug, LinkVisitor } from '../../../src/domain/ids.ts'
 import { changeLink, linkedFile, makeLink, revokeLink } from '../../support/clients/links.ts'
 import {
   api,
   bearer,
+  elements,
   type Headers,
   makeFolder,
   randomBytes,
@@ -473,4 +474,225 @@ test('a download that curl breaks off and goes on with is one, and the next is r
   await untilTaken(link, ['used_up', 1])
   // 22: the server answered with an error.
   expect(await curl('-o', 'two.bin', address)).toBe(22)
+})
+
+/** The form of a limited link's page, as a browser without scripts sends it. */
+async function formOf(path: string, headers: Headers = ANN): Promise<{ action: string; once: string }> {
+  const html = await (await visit(host, path, { headers })).text()
+  const actions = elements(html, 'form[method="post"]').flatMap(({ attributes }) => attributes.action ?? [])
+  const once = elements(html, 'input[name="once"]').map(({ attributes }) => attributes.value ?? '')
+  return { action: actions[0] ?? '', once: once[0] ?? '' }
+}
+
+function send({ action, once }: { action: string; once: string }, headers: Headers = ANN): Promise<Response> {
+  const body = new URLSearchParams({ once })
+  return visit(host, action, { method: 'POST', headers, body })
+}
+
+async function placeAt(path: string, headers: Headers = ANN): Promise<string> {
+  const answer = await send(await formOf(path, headers), headers)
+  expect(answer.status).toBe(303)
+  return answer.headers.get('location') ?? ''
+}
+
+async function readAll(address: string, headers: Headers = ANN): Promise<readonly [number, number]> {
+  const answer = await visit(host, address, { headers })
+  return [answer.status, (await answer.bytes()).length]
+}
+
+describe('the form of a limited link', () => {
+  test('is all that downloads: whoever follows every address of the pages takes no place', async () => {
+    const folder = await makeFolder(host, key)
+    await upload(host, { key, folder, name: 'inside.png', bytes: SMALL })
+    const loose = await upload(host, { key, name: 'loose.txt', bytes: SMALL })
+    const { link: one } = await limited()
+    for (const link of [
+      one,
+      await makeLink(host, key, { folders: [folder], max_downloads: 1 }),
+      await makeLink(host, key, { files: [loose.uuid], folders: [folder], max_downloads: 1 }),
+    ]) {
+      const queue = [`/l/${link}`]
+      const seen = new Set(queue)
+      for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
+        const answer = await visit(host, path, { redirect: 'follow', headers: named('Mozilla/5.0 Scanner') })
+        expect(answer.headers.get('content-disposition')).toBeNull()
+        const html = /html/.test(answer.headers.get('content-type') ?? '') ? await answer.text() : ''
+        const found = ['href', 'src', 'content', 'data-url', 'poster'].flatMap((name) =>
+          elements(html, `[${name}]`).map(({ attributes }) => attributes[name] ?? ''),
+        )
+        const buttons = elements(html, 'form[method="get"], button[formaction]')
+        expect(buttons.filter(({ attributes }) => attributes.method === 'get')).toEqual([])
+        for (const text of found) {
+          if (!/^[/?]|^https?:/.test(text)) continue
+          const { origin, pathname, search } = new URL(text, `${host.url}${path}`)
+          const next = pathname + search
+          expect(next).not.toMatch(/download=|view=1|raw=1|\/v2\//)
+          if (origin !== new URL(host.url).origin || !pathname.startsWith('/l/') || seen.has(next)) continue
+          seen.add(next)
+          queue.push(next)
+        }
+      }
+      expect(await taken(link)).toEqual(['live', 0])
+      expect(await claims(link)).toBe(0)
+    }
+  })
+
+  test('takes the place before the first byte, and leads to an address that is bound to it', async () => {
+    const { link } = await limited()
+    const form = await formOf(`/l/${link}`)
+    const answer = await send(form)
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([303, 'private, no-store'])
+    const address = answer.headers.get('location') ?? ''
+    await usedUp(await visit(host, `/l/${link}`, { headers: BEN }))
+    await usedUp(await visit(host, `/l/${link}?download=1`, { headers: BEN }))
+    // By another program than the browser, without its cookie, in parts.
+    expect(await readAll(address, { ...BEN, range: 'bytes=0-0' })).toEqual([206, 1])
+    expect(await readAll(address, { ...BEN, range: 'bytes=0-999' })).toEqual([206, 1000])
+    expect(await readAll(address, { ...BEN, range: 'bytes=1000-' })).toEqual([206, 2000])
+    await untilTaken(link, ['used_up', 1])
+  })
+
+  test('sent again with the same value is the same place, and with another one another', async () => {
+    const { link } = await limited(2)
+    const [first, second, third] = [
+      await formOf(`/l/${link}`),
+      await formOf(`/l/${link}`),
+      await formOf(`/l/${link}`),
+    ]
+    expect(new Set([first.once, second.once, third.once]).size).toBe(3)
+    for (const form of [first, first, second, first, second]) expect((await send(form)).status).toBe(303)
+    await usedUp(await send(third))
+    expect(await claims(link)).toBe(2)
+  })
+
+  test('of a browser that keeps its cookie is one place whatever its values, for a day', async () => {
+    const { link } = await limited()
+    const ann = await browser(link)
+    const [one, other] = [await formOf(`/l/${link}`, ann), await formOf(`/l/${link}`, ann)]
+    expect((await send(one, ann)).status).toBe(303)
+    const address = (await send(other, ann)).headers.get('location') ?? ''
+    expect(await readAll(address)).toEqual([200, SMALL.length])
+    await untilTaken(link, ['used_up', 1])
+  })
+
+  test('takes a place that is free again after two minutes without a byte, and its address takes one as others do', async () => {
+    const { link } = await limited()
+    const address = await placeAt(`/l/${link}`)
+    host.clock.advance(1.5 * MINUTE)
+    await usedUp(await visit(host, `/l/${link}?download=1`, { headers: BEN }))
+    host.clock.advance(0.5 * MINUTE)
+    const other = await placeAt(`/l/${link}`, BEN)
+    await usedUp(await visit(host, address))
+    host.clock.advance(2 * MINUTE)
+    expect(await readAll(address)).toEqual([200, SMALL.length])
+    await untilTaken(link, ['used_up', 1])
+    await usedUp(await visit(host, other))
+  })
+
+  test('leads to an address that is good for half an hour, and longer while it is read', async () => {
+    const { link } = await limited(2)
+    const [unread, read] = [await placeAt(`/l/${link}`), await placeAt(`/l/${link}`, BEN)]
+    const part = (at: number) => readAll(read, { range: `bytes=${at}-${at + 499}` })
+    for (const at of [0, 500, 1000]) {
+      expect(await part(at)).toEqual([206, 500])
+      await untilOver(link)
+      host.clock.advance(20 * MINUTE)
+    }
+    expect(await part(1500)).toEqual([206, 500])
+    await untilOver(link)
+    expect((await visit(host, unread)).status).toBe(403)
+    host.clock.advance(30 * MINUTE)
+    expect(await part(2000)).toEqual([403, expect.any(Number)])
+  })
+
+  test('is there for a folder, for each of its files and for several things, as a zip', async () => {
+    const folder = await makeFolder(host, key)
+    const file = await upload(host, { key, folder, name: 'inside.bin', bytes: SMALL })
+    const loose = await upload(host, { key, name: 'loose.bin', bytes: SMALL })
+    for (const targets of [{ folders: [folder] }, { files: [loose.uuid], folders: [folder] }]) {
+      const link = await makeLink(host, key, { ...targets, max_downloads: 2 })
+      const address = await placeAt(`/l/${link}`)
+      const zip = await visit(host, address, { headers: BEN })
+      expect([zip.status, zip.headers.get('content-type')]).toEqual([200, 'application/zip'])
+      expect(Buffer.from(await zip.bytes()).includes('inside.bin')).toBe(true)
+      await untilTaken(link, ['live', 1])
+      const { once } = await formOf(`/l/${link}`, BEN)
+      const one = await send({ action: await linkedFile(host, link, file), once }, BEN)
+      expect(await readAll(one.headers.get('location') ?? '', BEN)).toEqual([200, SMALL.length])
+      await untilTaken(link, ['used_up', 2])
+    }
+  })
+
+  test('of a locked link asks for the password first, and a changed place is refused', async () => {
+    const folder = await makeFolder(host, key)
+    await upload(host, { key, folder, bytes: SMALL })
+    const link = await makeLink(host, key, { folders: [folder], max_downloads: 1, password: 'kelp' })
+    const locked = await send({ action: `/l/${link}/all`, once: 'value' })
+    expect([locked.status, locked.headers.get('location')]).toEqual([303, `/l/${link}`])
+    expect(await claims(link)).toBe(0)
+    await changeLink(host, key, link, { password: null })
+    const address = await placeAt(`/l/${link}`)
+    expect((await visit(host, `${address}x`, { headers: BEN })).status).toBe(403)
+    expect((await send({ action: `/l/${link}/nothing`, once: 'value' })).status).toBe(404)
+  })
+
+  test('is not there for a link without a number of downloads, which stays simple', async () => {
+    const file = await upload(host, { key, bytes: SMALL })
+    const link = await makeLink(host, key, { files: [file.uuid] })
+    const html = await (await visit(host, `/l/${link}`)).text()
+    expect(elements(html, 'form[method="post"]')).toEqual([])
+    expect(elements(html, `a[href="/l/${link}?download=1"]`)).toHaveLength(1)
+  })
+
+  test('says the address for programs as text alone', async () => {
+    const { link } = await limited()
+    const html = await (await visit(host, `/l/${link}`, { headers: ANN })).text()
+    expect(elements(html, 'code').map(({ text }) => text)).toContain(`${host.url}/l/${link}?download=1`)
+    expect(await downloadBy(link, BEN)).toBe(SMALL.length)
+    await untilTaken(link, ['used_up', 1])
+  })
+})
+
+describe('what a limited file gives in all', () => {
+  const thirds = ['bytes=0-999', 'bytes=1000-1999', 'bytes=2000-2999']
+  const take = async (link: string, range: string, who: number) => {
+    const headers = named(`Visitor/${who}`)
+    const status = (await readAll(await addressFor(link, headers), { ...headers, range }))[0]
+    await untilOver(link)
+    return status
+  }
+
+  test('spends a place and is logged once it adds up to the file, whoever took the parts', async () => {
+    const { link } = await limited()
+    expect(await take(link, thirds[0] ?? '', 1)).toBe(206)
+    expect(await take(link, thirds[1] ?? '', 2)).toBe(206)
+    expect(await taken(link)).toEqual(['live', 0])
+    expect(await take(link, thirds[2] ?? '', 3)).toBe(206)
+    await untilTaken(link, ['used_up', 1])
+    await usedUp(await visit(host, `/l/${link}?download=1`, { headers: BEN }))
+    const log = z.object({ data: z.array(z.object({ kind: z.string(), bytes: z.number().nullable() })) })
+    const { data } = log.parse((await api(host, key, 'GET', `/api/v1/links/${link}/log`)).body)
+    expect(data.filter(({ kind }) => kind === 'link.first_download')).toMatchObject([{ bytes: SMALL.length }])
+  })
+
+  test('adds up over days, and beyond the claims that are kept', async () => {
+    const { link } = await limited(2)
+    for (const [who, range] of [...thirds, ...thirds].entries()) {
+      expect(await take(link, range, who)).toBe(206)
+      host.clock.advance(DAY + 1)
+      await host.runJobs()
+    }
+    await untilTaken(link, ['used_up', 2])
+  })
+
+  test('is no place when the visitor who broke it off goes on to the end', async () => {
+    const { link } = await limited(2)
+    const ann = await browser(link)
+    const address = await placeAt(`/l/${link}`, ann)
+    for (const range of thirds) {
+      expect((await readAll(address, { ...ann, range }))[0]).toBe(206)
+      await untilOver(link)
+    }
+    await untilTaken(link, ['live', 1])
+  })
 })
