@@ -27,7 +27,7 @@ import type { Log } from './log.ts'
 import { createReserve, type Reserve } from './reserve.ts'
 
 export { isSyncedAsWhole, syncFileSystem } from './blobs/deferred-sync/file-system-sync.ts'
-export { noticesOtherBytes } from './blobs/s3.ts'
+export { noticesOtherBytes, tryJoin } from './blobs/s3.ts'
 export { StoreUnusable } from './blobs/s3-bucket.ts'
 export type { Reserve } from './reserve.ts'
 
@@ -197,7 +197,8 @@ export function databaseFile(config: Config): string | null {
 }
 
 /** The settings that say where the bytes are. */
-export type StoreSettings = Pick<Config, 's3' | 'dataDir' | 'groupRead'>
+export type StoreSettings = Pick<Config, 's3' | 'dataDir' | 'groupRead'> &
+  Partial<Pick<Config, 'maxFileSize'>>
 
 type BlobsParts = Partial<Omit<StorageParts, 'config'>> & {
   readonly config: StoreSettings
@@ -211,11 +212,17 @@ export async function openBlobs(
   { isSyncedLater = false } = {},
 ): Promise<BlobStore> {
   if (config.s3 !== null) {
-    return openS3Blobs(config.s3, random, watchStore === undefined ? {} : { watch: watchStore })
+    return openS3Blobs(config.s3, random, {
+      ...(watchStore === undefined ? {} : { watch: watchStore }),
+      ...(config.maxFileSize === undefined ? {} : { largest: config.maxFileSize }),
+    })
   }
   const folder = await openDataFolder(config.dataDir, config.groupRead)
   return openDiskBlobs(folder.blobs, random, { alone, groupRead: config.groupRead, isSyncedLater })
 }
+
+/** Bytes of the largest thing in a store beside the first one: a file, or a database in one piece. */
+const LARGEST_BESIDE = 200 * 1024 ** 3
 
 /**
  * Opens a store beside the first one, of a backup or the mirror, creating it when it is missing. `isSyncedLater`: in a folder
@@ -226,7 +233,7 @@ export async function openPlace(
   random: Random,
   { isSyncedLater = false } = {},
 ): Promise<BlobStore> {
-  if (place.kind === 's3') return openS3Blobs(place.s3, random)
+  if (place.kind === 's3') return openS3Blobs(place.s3, random, { largest: LARGEST_BESIDE })
   await openDataFolder(place.path)
   return openDiskBlobs(place.path, random, { alone: false, isSyncedLater })
 }

@@ -14,8 +14,8 @@ export interface BlobStore {
   /** Whether growing blobs can be read without `makeReadable`. */
   readonly readsGrowing: boolean
 
-  /** Starts a blob. It cannot be read before the writer's `complete` has returned. */
-  create(key: BlobKey): Promise<BlobWriter>
+  /** Starts a blob, of `length` bytes where that is known. It cannot be read before the writer's `complete` has returned. */
+  create(key: BlobKey, length?: number | null): Promise<BlobWriter>
 
   /**
    * Stores a small blob in one piece. Returns once it would survive a power cut. The key must be recorded durably before, for
@@ -27,7 +27,8 @@ export interface BlobStore {
   /**
    * Opens a write session of a resumable blob: of a new one (`null`), or of one that continues where `kept` ends, whichever
    * process kept it. Bytes that were written after that are discarded. `kept` must be the state that was recorded last. A
-   * blob of which nothing was ever recorded must be removed before it is started again.
+   * blob of which nothing was ever recorded must be removed before it is started again. `length`: bytes that the whole is to
+   * have, where that is known.
    *
    * A blob has one session at a time: the previous one was closed, or its process has ended. A write of a dead session
    * that arrives late never gets into the blob undetected.
@@ -35,7 +36,7 @@ export interface BlobStore {
    * A blob that was completed already may be completed again, but takes no more bytes. Throws BlobMissing when the kept
    * bytes are lost or have changed, and BlobDamaged when some of them are lost. Retries cannot help then.
    */
-  resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter>
+  resume(key: BlobKey, kept: KeptBlob | null, length?: number | null): Promise<ResumableWriter>
 
   /**
    * The bytes from `start` up to but not including `end`, as a body that the server can send by itself.
@@ -260,6 +261,18 @@ export class BlobDamaged extends Error {
 
   constructor(key: BlobKey, stored: number, size: number, options?: ErrorOptions) {
     super(`blob ${key} has ${stored} bytes instead of ${size}`, options)
+  }
+}
+
+/**
+ * The store works, and refuses for good what it was sent of this blob, or to make a blob of it; the cause has its words. Writers
+ * throw it from every method. Retries, and the same bytes again, cannot help.
+ */
+export class BlobRefused extends Error {
+  override readonly name = 'BlobRefused'
+
+  constructor(options: ErrorOptions) {
+    super('the store refuses the blob', options)
   }
 }
 

@@ -1,5 +1,5 @@
 import { InvariantViolated } from '../domain/invariants.ts'
-import { StoreFailure, type StoreFailureReason } from './blob-store.ts'
+import { BlobRefused, StoreFailure, type StoreFailureReason } from './blob-store.ts'
 import { isErrorDocument, text } from './s3-xml.ts'
 
 /** A request that failed. */
@@ -69,6 +69,25 @@ export function s3StoreFailure(error: unknown): unknown {
   if (error instanceof InvariantViolated) return new StoreFailure('broken', { cause: error })
   if (!(error instanceof S3Failure)) return error
   return new StoreFailure(reasonOf(error), { cause: error })
+}
+
+/** The same for a request that writes a blob: what the store refuses of it for good, in its own words, is BlobRefused. */
+export function s3WriteFailure(error: unknown): unknown {
+  // Bytes that change on the way say nothing of the blob.
+  const isFinal = error instanceof S3Failure && error.code !== '' && !isAboutBytes(error)
+  if (isFinal && reasonOf(error) === 'broken') {
+    return new BlobRefused({ cause: error })
+  }
+  return s3StoreFailure(error)
+}
+
+/** Runs what writes a blob: see `s3WriteFailure`. */
+export async function asS3WriteFailures<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw s3WriteFailure(error)
+  }
 }
 
 /** Runs the work. Failures of the store and violated invariants become StoreFailure. */

@@ -62,17 +62,30 @@ export interface PartPlan {
   readonly held: number
 }
 
-/** Parts are numbered from 1. */
+/** Parts are numbered from 1. Tests have some of different sizes. */
 export type PlanPart = (number: number) => PartPlan
 
+const LEAST_PART = 8 * MIB
+/** Of the 10,000 parts that S3 takes, with room for what a wrapper adds to the bytes. */
+const PLANNED_PARTS = 9900
+/** What an upload may have in memory, where its parts are not larger than half of that. */
+const MEMORY = 56 * MIB
+
 /**
- * S3 takes 10,000 parts of 5 MiB to 5 GiB each. The size of a blob is not known when it begins, so parts grow with it:
- * they suffice for 232 GiB, and an upload never has more than 56 MiB in memory.
+ * The parts of a blob of at most so many bytes, all of one size: some stores take no others. S3 takes 10,000 parts of 5 MiB to
+ * 5 GiB each.
  */
-export function usualPlan(number: number): PartPlan {
-  if (number <= 1280) return { size: 8 * MIB, held: 4 }
-  if (number <= 2600) return { size: 16 * MIB, held: 3 }
-  return { size: 28 * MIB, held: 2 }
+export function planFor(bytes: number): PlanPart {
+  return planOf(Math.max(LEAST_PART, MIB * Math.ceil(bytes / PLANNED_PARTS / MIB)))
 }
+
+/** Parts of that size. */
+export function planOf(size: number): PlanPart {
+  const held = Math.min(4, Math.max(2, Math.floor(MEMORY / size)))
+  return () => ({ size, held })
+}
+
+/** Bytes of the largest blob, where nobody says how large one may be. */
+export const LARGEST_BLOB = 10 * 1024 ** 3
 
 export const MOST_PARTS = 10_000

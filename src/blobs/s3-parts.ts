@@ -3,7 +3,7 @@ import { type OwnMemory, ownMemory, type PartMemory } from './part-memory.ts'
 import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
 import { objectSize, putObject, UPLOAD_RETRIES } from './s3-objects.ts'
-import { MOST_PARTS, newPart, type PlanPart, type S3Part, usualPlan } from './s3-part.ts'
+import { MOST_PARTS, newPart, type PlanPart, type S3Part } from './s3-part.ts'
 import { copyPart, rangesToCopy } from './s3-partial-reads/part-copies.ts'
 import { StoredParts, sizeOf } from './s3-stored-parts.ts'
 import {
@@ -36,7 +36,7 @@ export interface ObjectPartsOptions {
   readonly client: S3Client
   readonly object: string
   readonly memory: PartMemory
-  readonly planPart?: PlanPart | undefined
+  readonly planPart: PlanPart
   /** State in which an earlier writer stopped. Its tail is taken over. */
   readonly before?: Written | undefined
   /** Name of an object with a copy of a part, for writers whose parts can be read already. */
@@ -76,7 +76,7 @@ export class ObjectParts {
   #queue = Promise.resolve()
 
   constructor(options: ObjectPartsOptions) {
-    const { client, object, memory, planPart = usualPlan, before = NOTHING, copyOf } = options
+    const { client, object, memory, planPart, before = NOTHING, copyOf } = options
     this.#client = client
     this.#object = object
     this.#planPart = planPart

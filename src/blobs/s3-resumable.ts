@@ -6,7 +6,7 @@ import { s3Bytes } from './s3-body.ts'
 import type { S3Client } from './s3-client.ts'
 import { asS3Failures } from './s3-failure.ts'
 import { isNoSuchKey, objectOf, objectSize } from './s3-objects.ts'
-import { newPart, type S3Part, usualPlan } from './s3-part.ts'
+import { newPart, type PlanPart, planOf, type S3Part } from './s3-part.ts'
 import { rangesToCopy } from './s3-partial-reads/part-copies.ts'
 import type { Written } from './s3-parts.ts'
 import { parseProgress, printOf, type S3Progress } from './s3-progress.ts'
@@ -27,8 +27,10 @@ export function resumeOnS3(
     const progress = progressOf(key, kept)
     const completed = () => completedBlob(kept, () => asS3Failures(() => removeUnfinishedParts(client, key)))
     try {
-      const written = await writtenBefore(parts, key, kept.offset, progress)
-      return written === null ? completed() : new S3Session(parts, key, { kept, progress, written })
+      const found = await writtenBefore(parts, key, kept.offset, progress)
+      if (found === null) return completed()
+      const { written, planPart } = found
+      return new S3Session({ ...parts, planPart }, key, { kept, progress, written })
     } catch (error) {
       if (!isNoSuchKey(error)) throw error
       // The blob may have been completed already: the size of the object tells.
@@ -39,6 +41,12 @@ export function resumeOnS3(
   })
 }
 
+interface Found {
+  readonly written: Written
+  /** What the parts that follow are like. */
+  readonly planPart: PlanPart
+}
+
 /**
  * What the store has of the kept bytes; null when the blob has been completed. Throws S3Failure, also `NoSuchKey`.
  */
@@ -47,19 +55,20 @@ async function writtenBefore(
   key: BlobKey,
   offset: number,
   progress: S3Progress,
-): Promise<Written | null> {
-  const { client, planPart = usualPlan } = sessionParts
+): Promise<Found | null> {
+  const { client } = sessionParts
   const upload = progress.upload === null ? null : { object: objectOf(key), id: progress.upload }
   const parts = upload === null ? [] : await partsOf(client, upload, progress.parts)
   if (parts === null) return joinedBefore(sessionParts, key, offset, progress)
   const left = offset - sizeOf(parts)
+  const planPart = planLike(sessionParts.planPart, parts)
   const { size } = planPart(parts.length + 1)
   if (upload === null && left >= size) return joinedBefore(sessionParts, key, offset, progress)
   if (parts.length === progress.parts && left >= 0 && left < size) {
     const tail =
       progress.tail === null ? null : await readTail(client, tailOf(key, progress.tail), left, size)
     const print = printOf(parts, tail?.seal().md5 ?? null)
-    if (print === progress.print) return assertWhole({ prefix: 0, upload, parts, tail }, offset)
+    if (print === progress.print) return assertWhole({ prefix: 0, upload, parts, tail }, offset, planPart)
   }
   const cause = new Error(`the store has other parts than the ${progress.parts} that were kept`)
   throw new BlobMissing(key, { cause })
@@ -86,18 +95,20 @@ async function partsOf(
  * parts, and the tail. Null when the blob has been completed, which has no tail of its own any more.
  */
 async function joinedBefore(
-  { client, planPart = usualPlan }: S3SessionParts,
+  { client, planPart }: S3SessionParts,
   key: BlobKey,
   offset: number,
   { tail: name }: S3Progress,
-): Promise<Written | null> {
+): Promise<Found | null> {
   const prefix = await objectSize(client, objectOf(key))
   if (prefix === null || prefix > offset) {
     const cause = new Error(`the object has ${prefix ?? 'no'} bytes, ${offset} were kept`)
     throw new BlobMissing(key, { cause })
   }
   const left = offset - prefix
-  if (left === 0) return name === null ? { prefix, upload: null, parts: [], tail: null } : null
+  if (left === 0) {
+    return name === null ? { written: { prefix, upload: null, parts: [], tail: null }, planPart } : null
+  }
   const object = name === null ? null : tailOf(key, name)
   if (object === null || (await objectSize(client, object)) !== left) {
     throw new BlobMissing(key, { cause: new Error(`the object has ${prefix} bytes, and no tail of ${left}`) })
@@ -105,14 +116,19 @@ async function joinedBefore(
   const { size } = planPart(rangesToCopy(prefix, planPart).length + 1)
   // Parts of a longer blob are longer, and so are their tails.
   const tail = await readTail(client, object, left, Math.max(left, size))
-  return { prefix, upload: null, parts: [], tail }
+  return { written: { prefix, upload: null, parts: [], tail }, planPart }
+}
+
+/** As planned now, unless the first part says that an earlier session, with other settings, has planned otherwise. */
+function planLike(planned: PlanPart, [first]: readonly StoredPart[]): PlanPart {
+  return first === undefined || first.size === planned(1).size ? planned : planOf(first.size)
 }
 
 /** The next byte goes right behind all bytes that were written before. */
-function assertWhole(written: Written, offset: number): Written {
+function assertWhole(written: Written, offset: number, planPart: PlanPart): Found {
   const found = written.prefix + sizeOf(written.parts) + (written.tail?.filled ?? 0)
   assertInvariant('offset-is-sum-of-appends', found === offset, () => `${found} found, ${offset} kept`)
-  return written
+  return { written, planPart }
 }
 
 function readTail(client: S3Client, object: string, length: number, size: number): Promise<S3Part> {

@@ -5,7 +5,7 @@ import { assertAllKept } from './all-kept.ts'
 import { BlobMissing, type KeptBlob, type ResumableWriter } from './blob-store.ts'
 import type { PartMemory } from './part-memory.ts'
 import type { S3Client } from './s3-client.ts'
-import { asS3Failures } from './s3-failure.ts'
+import { asS3Failures, asS3WriteFailures } from './s3-failure.ts'
 import { deleteObject, objectOf, putObject, UPLOAD_RETRIES } from './s3-objects.ts'
 import type { PlanPart, S3Part } from './s3-part.ts'
 import { partCopyOf } from './s3-partial-reads/part-copy-names.ts'
@@ -19,7 +19,7 @@ export interface S3SessionParts {
   readonly client: S3Client
   readonly memory: PartMemory
   readonly random: Random
-  readonly planPart?: PlanPart
+  readonly planPart: PlanPart
   /** Whether the store can do what `makeReadable` needs. Left out, it can. */
   readonly canShow?: () => Promise<boolean>
 }
@@ -64,11 +64,11 @@ export class S3Session implements ResumableWriter {
   }
 
   write(chunk: Uint8Array): Promise<void> {
-    return asS3Failures(() => this.#parts.write(chunk))
+    return asS3WriteFailures(() => this.#parts.write(chunk))
   }
 
   keep(): Promise<KeptBlob> {
-    return asS3Failures(async () => {
+    return asS3WriteFailures(async () => {
       this.#parts.signal.throwIfAborted()
       this.#discardTailBefore()
       const { total } = this.#parts
@@ -101,7 +101,7 @@ export class S3Session implements ResumableWriter {
   }
 
   complete(): Promise<number> {
-    return asS3Failures(async () => {
+    return asS3WriteFailures(async () => {
       assertAllKept(this.#kept, this.#parts.total)
       await this.#joining(() => this.#parts.finish())
       if (this.#kept !== null) await removeUnfinishedParts(this.#client, this.#key)

@@ -1,5 +1,5 @@
 import type { BlobWriter } from './blob-store.ts'
-import { asS3Failures } from './s3-failure.ts'
+import { asS3Failures, asS3WriteFailures } from './s3-failure.ts'
 import { deleteObject } from './s3-objects.ts'
 import { ObjectParts, type ObjectPartsOptions } from './s3-parts.ts'
 import { abortMultipartUpload, abortMultipartUploads, type UnfinishedMultipartUpload } from './s3-uploads.ts'
@@ -16,13 +16,13 @@ export class S3Writer implements BlobWriter {
   }
 
   write(chunk: Uint8Array): Promise<void> {
-    return asS3Failures(() => this.#parts.write(chunk))
+    return asS3WriteFailures(() => this.#parts.write(chunk))
   }
 
   async complete(recorded?: Promise<void>): Promise<number> {
     await recorded
     this.#mayExist = true
-    return asS3Failures(async () => {
+    return asS3WriteFailures(async () => {
       await this.#parts.finish()
       return this.#parts.total
     })

@@ -17,10 +17,11 @@ import { type Pacing, type StoreRetryPolicy, systemPacing } from './retries.ts'
 import { s3Bytes } from './s3-body.ts'
 import { assertBucket } from './s3-bucket.ts'
 import { type S3Client, s3Client } from './s3-client.ts'
-import { asS3Failures, isAboutBytes, S3Failure } from './s3-failure.ts'
+import { asS3Failures, asS3WriteFailures, isAboutBytes, S3Failure } from './s3-failure.ts'
 import type { S3Watch } from './s3-metrics.ts'
 import {
   BLOBS,
+  deleteObject,
   isNoSuchKey,
   keyOf,
   objectOf,
@@ -31,7 +32,7 @@ import {
   putObject,
   UPLOAD_RETRIES,
 } from './s3-objects.ts'
-import { newPart, type SealedPart } from './s3-part.ts'
+import { LARGEST_BLOB, newPart, type PlanPart, planFor, type SealedPart } from './s3-part.ts'
 import { GrowingObject } from './s3-partial-reads/growing-object.ts'
 import { canCopyParts } from './s3-partial-reads/part-copies.ts'
 import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
@@ -39,7 +40,13 @@ import { removeBlob, removeBlobs } from './s3-removal.ts'
 import { resumeOnS3 } from './s3-resumable.ts'
 import type { S3Settings } from './s3-signing.ts'
 import { keyOfTail, TAILS } from './s3-tails.ts'
-import { unfinishedUploads } from './s3-uploads.ts'
+import {
+  abortMultipartUploads,
+  completeMultipartUpload,
+  createMultipartUpload,
+  unfinishedUploads,
+  uploadPart,
+} from './s3-uploads.ts'
 import { type S3Timeouts, usualTimeouts } from './s3-watchdog.ts'
 import { S3Writer } from './s3-writer.ts'
 
@@ -56,6 +63,8 @@ const PROBE_ANSWER = 5000
 
 export interface S3Options {
   readonly watch?: S3Watch
+  /** Bytes of the largest blob whose size is not known when it begins; 10 GiB where it is left out. */
+  readonly largest?: number
   /** Replaced in tests, as are the timeouts. */
   readonly pacing?: Pacing
   readonly timeouts?: S3Timeouts
@@ -69,11 +78,11 @@ export interface S3Options {
 export async function openS3Blobs(
   settings: S3Settings,
   random: Random,
-  { pacing = systemPacing(random), timeouts = usualTimeouts, watch }: S3Options = {},
+  { pacing = systemPacing(random), timeouts = usualTimeouts, watch, largest = LARGEST_BLOB }: S3Options = {},
 ): Promise<BlobStore> {
   const client = s3Client(settings, pacing, timeouts, watch)
   await assertBucket(client, settings)
-  return new S3Blobs(client, random)
+  return new S3Blobs(client, random, largest)
 }
 
 /**
@@ -96,6 +105,27 @@ export async function noticesOtherBytes(settings: S3Settings, random: Random): P
   }
 }
 
+/** The smallest part that S3 takes, but for the last. */
+const LEAST_PART = 5 * 1024 * 1024
+
+/** Makes an object of two parts, as large files are made, and removes it. Throws S3Failure with the store's own words. */
+export async function tryJoin(settings: S3Settings, random: Random): Promise<void> {
+  const client = s3Client(settings, systemPacing(random), usualTimeouts, undefined)
+  const object = objectOf(makeBlobKey(random))
+  const { signal } = new AbortController()
+  const parts = [sealed(new Uint8Array(LEAST_PART)), sealed(random(PROBE_BYTES))]
+  try {
+    const upload = { object, id: await createMultipartUpload(client, object, signal) }
+    const etags: string[] = []
+    for (const [at, part] of parts.entries()) {
+      etags.push(await uploadPart(client, upload, at + 1, part, signal))
+    }
+    await completeMultipartUpload(client, upload, etags, signal)
+  } finally {
+    await Promise.allSettled([abortMultipartUploads(client, object), deleteObject(client, object)])
+  }
+}
+
 async function isNoticed(put: () => Promise<void>): Promise<boolean> {
   try {
     await put()
@@ -111,26 +141,30 @@ class S3Blobs implements BlobStore {
   readonly readsGrowing = false
   readonly #client: S3Client
   readonly #random: Random
+  readonly #largest: number
   readonly #memory = partMemory(SHARED_MEMORY)
   readonly #readMemory = partMemory(READ_MEMORY)
   #copies: Promise<boolean> | null = null
 
-  constructor(client: S3Client, random: Random) {
+  constructor(client: S3Client, random: Random, largest: number) {
     this.#client = client
     this.#random = random
+    this.#largest = largest
   }
 
-  async create(key: BlobKey): Promise<BlobWriter> {
-    return new S3Writer({ client: this.#client, object: objectOf(key), memory: this.#memory })
+  async create(key: BlobKey, length: number | null = null): Promise<BlobWriter> {
+    const planPart = this.#planPart(length)
+    return new S3Writer({ client: this.#client, object: objectOf(key), memory: this.#memory, planPart })
   }
 
   put(key: BlobKey, bytes: Uint8Array<ArrayBuffer>, sha256: Sha256): Promise<void> {
     const options = { retries: UPLOAD_RETRIES }
-    return asS3Failures(() => putHashed(this.#client, objectOf(key), bytes, sha256, options))
+    return asS3WriteFailures(() => putHashed(this.#client, objectOf(key), bytes, sha256, options))
   }
 
-  resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter> {
-    const parts = { client: this.#client, memory: this.#memory, random: this.#random }
+  resume(key: BlobKey, kept: KeptBlob | null, length: number | null = null): Promise<ResumableWriter> {
+    const planPart = this.#planPart(length)
+    const parts = { client: this.#client, memory: this.#memory, random: this.#random, planPart }
     return resumeOnS3({ ...parts, canShow: () => this.#canMakeReadable() }, key, kept)
   }
 
@@ -168,6 +202,10 @@ class S3Blobs implements BlobStore {
 
   removeAll(keys: readonly BlobKey[], failed: (error: unknown) => void): Promise<BlobKey[]> {
     return removeBlobs(this.#client, keys, failed)
+  }
+
+  #planPart(length: number | null): PlanPart {
+    return planFor(length ?? this.#largest)
   }
 
   /** Asked of the store once. */

@@ -6,6 +6,9 @@ export class ClientError extends Error {
   override readonly name = 'ClientError'
 }
 
+/** The server has given up what was sent of an upload. It may take it the next time, or refuse it for good. */
+export class UploadGivenUp extends ClientError {}
+
 /** No answer came: the connection could not be made, broke, or was idle for too long. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'

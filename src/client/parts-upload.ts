@@ -1,5 +1,5 @@
 import type { Uploaded } from './answers.ts'
-import { ClientError, isAnswer } from './failure.ts'
+import { ClientError, isAnswer, UploadGivenUp } from './failure.ts'
 import { FileChanged } from './local-file.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 import { HELD_BACK } from './policy/last-bytes.ts'
@@ -81,7 +81,7 @@ async function inOnePiece(
   return uploadResumably(shared, job, { path, receipt })
 }
 
-class PartLost extends ClientError {
+class PartLost extends UploadGivenUp {
   constructor() {
     super('the server has lost a part of the upload; run the command again')
   }

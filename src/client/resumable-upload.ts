@@ -1,6 +1,6 @@
 import type { Uploaded } from './answers.ts'
 import { type ChunkSize, isProxyLimit } from './chunk-size.ts'
-import { ClientError, ConnectionError } from './failure.ts'
+import { ConnectionError, UploadGivenUp } from './failure.ts'
 import type { RemoteServer } from './http.ts'
 import { FileChanged, type OpenFile } from './local-file.ts'
 import { nextRequest } from './policy/last-bytes.ts'
@@ -184,9 +184,9 @@ export async function untilStored(
       case 'completed':
         return receipt === null ? state.result : { ...state.result, receipt }
       case 'failed':
-        throw new ClientError(`the server could not store it: ${state.message}`)
+        throw new UploadGivenUp(`the server could not store it: ${state.message}`)
       case undefined:
-        throw new ClientError('the server has lost the upload; run the command again')
+        throw new UploadGivenUp('the server has lost the upload; run the command again')
       case 'uploading':
         throw new ConnectionError('the server waits for more of the file', { passes: true, isUnsent: false })
       case 'processing':

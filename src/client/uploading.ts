@@ -1,11 +1,12 @@
+import { SECOND } from '../domain/clock.ts'
 import type { Uploaded } from './answers.ts'
 import { isProxyLimit } from './chunk-size.ts'
-import { ClientError, isAnswer } from './failure.ts'
+import { ClientError, isAnswer, UploadGivenUp } from './failure.ts'
 import { sendRequest } from './http.ts'
 import { type FoundFile, openLocalFile } from './local-file.ts'
 import { uploadInParts } from './parts-upload.ts'
 import { mayGoInParts } from './policy/parts-policy.ts'
-import { TRANSFER } from './policy/retry-policy.ts'
+import { MOST_ANEW, pauseBeforeAnew, TRANSFER } from './policy/retry-policy.ts'
 import { uploadResumably } from './resumable-upload.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 import { type KeptUploadState, type UploadDestination, uploadId } from './upload-states.ts'
@@ -33,7 +34,7 @@ export async function uploadLocalFile(
       if (state.result.sha256 === (await opened.sha256())) return state.result
     }
     const job: UploadJob = { id, file, opened, folder: destination.folder, transfer }
-    const result = await send(parts, job, state)
+    const result = await sendAnew(parts, job, state)
     await opened.assertUnchanged()
     if (result.sha256 !== (await opened.sha256())) {
       throw new ClientError(
@@ -45,6 +46,30 @@ export async function uploadLocalFile(
   } finally {
     transfer.end()
     await opened.close()
+  }
+}
+
+/** Sends it again where the server has given up what was sent, a few times: its store may refuse it for good. */
+async function sendAnew(
+  parts: UploadParts,
+  job: UploadJob,
+  state: KeptUploadState | null,
+): Promise<Uploaded> {
+  for (let times = 0; ; times += 1) {
+    try {
+      return await send(parts, job, times === 0 ? state : null)
+    } catch (error) {
+      if (!(error instanceof UploadGivenUp || isAnswer(error, 410, 'UPLOAD_GONE'))) throw error
+      await parts.states.remove(job.id)
+      if (times === MOST_ANEW) {
+        throw new ClientError(
+          `the server received it ${times + 1} times, and its storage refuses it: ${error.message}`,
+        )
+      }
+      const pause = pauseBeforeAnew(times)
+      parts.watch.say(`${job.file.shown}: ${error.message} (sending it again in ${pause / SECOND} s)`)
+      await parts.retries.wait(pause)
+    }
   }
 }
 

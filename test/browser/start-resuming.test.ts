@@ -204,6 +204,26 @@ describeInBrowser('an upload on the start page', (browser) => {
     await strict.stop()
   })
 
+  test('that the server gives up each time, a repeat without memory, is sent three times and no more', async () => {
+    await using start = await open()
+    const gone = { success: false, message: 'gone', error: 'UPLOAD_GONE' }
+    await start.page.route('**/api/v1/uploads/*', async (route) => {
+      if (route.request().method() === 'PATCH') await route.fulfill({ status: 410, json: gone })
+      else await route.continue()
+    })
+    await start.choose(chosenFile('film.mkv', random.bytes(MIB)))
+    const film = start.upload('film.mkv')
+    await film.row.page().locator('.upload[data-state="failed"]').waitFor({ timeout: 60_000 })
+    expect(await film.row.textContent()).toContain('its storage refuses it')
+    expect(start.requests.filter((request) => request === 'POST')).toHaveLength(3)
+    expect(start.requests.filter((request) => request.startsWith('PATCH'))).toHaveLength(3)
+    // The next page does not begin anew by itself.
+    await start.page.goto('about:blank')
+    await start.page.goto('/')
+    await film.is('paused')
+    expect(start.requests.filter((request) => request === 'POST')).toHaveLength(3)
+  }, 120_000)
+
   test('outlives the server’s being killed', async () => {
     await using servers = await killableServer()
     await using start = await openStartPage(browser(), servers.urls[0] ?? '')

@@ -1,4 +1,5 @@
 import { NOT_STUCK } from '../../src/client/policy/chunk-policy.ts'
+import { MOST_ANEW, pauseBeforeAnew } from '../../src/client/policy/retry-policy.ts'
 import { RequestFailure } from './answers.ts'
 import { lessIfStuck } from './chunk-size.ts'
 import { isUnchanged, type WatchedFile } from './file-changes.ts'
@@ -34,6 +35,9 @@ export class Transfer {
   #stuckState = NOT_STUCK
   /** It was created just now and nothing was sent, so that nobody has to be asked how far it is. */
   #fresh: { readonly parts: readonly UploadPart[] | null } | null = null
+  /** How often it has begun anew. */
+  #anew = 0
+  #hasSentAll = false
   /** Whether the file is known to be the one of which the server has the beginning. */
   #isCompared = false
   /** Ends its turn in `ahead`. */
@@ -68,8 +72,20 @@ export class Transfer {
       const isCreated = this.#kept()?.created != null
       const end = await (isCreated ? this.#bringOver() : this.#begin())
       if (end === 'done' || end === 'stopped') return end
-      if (end === 'anew') this.#loseAddress()
+      if (end === 'anew') await this.#beginAnew()
     }
+  }
+
+  /** Whoever gives up what was sent, again and again, may never take it. */
+  async #beginAnew(): Promise<void> {
+    this.#loseAddress()
+    if (this.#anew === MOST_ANEW) throw new UploadOver({ kind: 'storage-refuses' })
+    const pause = pauseBeforeAnew(this.#anew)
+    this.#anew += 1
+    // One that had expired meanwhile need not wait.
+    if (!this.#hasSentAll && this.#anew === 1) return
+    this.#listener.waiting('storage-away', Date.now() + pause)
+    await delay(pause, this.#signal)
   }
 
   async #begin(): Promise<'begun' | 'stopped'> {
@@ -215,6 +231,7 @@ export class Transfer {
   }
 
   #sent(bytes: number): void {
+    if (bytes > 0 && bytes === this.#kept()?.size) this.#hasSentAll = true
     if (bytes > 0) this.#hasBegun()
     this.#listener.sent(bytes)
     this.#way.kept.noteSent(this.#id, bytes)

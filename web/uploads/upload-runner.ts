@@ -81,6 +81,10 @@ export class UploadRunner {
       ['changed', 'too-large', 'guests-off', 'expired', 'content-refused', 'link-kind'].includes(problem.kind)
     )
       this.giveUp(entry)
+    // The next page does not send all of it again by itself.
+    if (problem.kind === 'storage-refuses' && entry.keptId !== null) {
+      this.#parts.way.kept.setPaused(entry.keptId, true)
+    }
     this.#parts.board.setState(entry, { kind: 'failed', problem })
   }
 

@@ -26,6 +26,8 @@ export type UploadProblem =
   | { readonly kind: 'proxy' }
   /** All bytes were sent, and the server could not keep them. */
   | { readonly kind: 'not-stored' }
+  /** The server has given it up again and again. */
+  | { readonly kind: 'storage-refuses' }
   | { readonly kind: 'refused'; readonly code: string }
 
 /** Why an upload waits. It is tried again by itself. */

@@ -42,6 +42,14 @@ export function requestedPause(seconds: number, chance: number): number {
   return (seconds + chance) * SECOND
 }
 
+/** How often an upload begins anew that the server gives up: a store may refuse it for good, however often it is sent. */
+export const MOST_ANEW = 2
+
+/** Milliseconds before an upload begins anew, once that was done so many times. */
+export function pauseBeforeAnew(times: number): number {
+  return 5 * SECOND * 4 ** times
+}
+
 /** Timeouts, locks, limits and outages, whoever says so. */
 const PASSING: readonly number[] = [408, 423, 425, 429, 500, 502, 503, 504]
 

@@ -139,9 +139,9 @@ export function guardRemovals(blobs: BlobStore, removing: RemovalGuard): BlobSto
   return {
     dropsUnfinished: blobs.dropsUnfinished,
     readsGrowing: blobs.readsGrowing,
-    create: (key) => blobs.create(key),
+    create: (key, length) => blobs.create(key, length),
     put: (key, bytes, sha256) => blobs.put(key, bytes, sha256),
-    resume: (key, kept) => blobs.resume(key, kept),
+    resume: (key, kept, length) => blobs.resume(key, kept, length),
     read: (key, start, end, size) => blobs.read(key, start, end, size),
     open: (key, size) => blobs.open(key, size),
     openGrowing: (key) => blobs.openGrowing(key),

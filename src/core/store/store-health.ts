@@ -1,4 +1,4 @@
-import { type BlobStore, StoreFailure, type StoreFailureReason } from '../../blobs/blob-store.ts'
+import { BlobRefused, type BlobStore, StoreFailure, type StoreFailureReason } from '../../blobs/blob-store.ts'
 import { Refusal } from '../../domain/errors.ts'
 
 /**
@@ -33,6 +33,10 @@ export function createStoreHealth(blobs: BlobStore, report: (error: unknown) => 
     },
 
     refusalFor(error) {
+      if (error instanceof BlobRefused) {
+        report(error)
+        return unavailable('refused', error)
+      }
       if (!(error instanceof StoreFailure)) return error
       report(error)
       if (error.reason === 'broken') fail()

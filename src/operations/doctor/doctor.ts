@@ -20,7 +20,7 @@ import { checkMirror } from './mirror.ts'
 import { createProbes } from './probe-tokens.ts'
 import { checkPublicAddress } from './public-address.ts'
 import { checkSettings } from './settings-in-force.ts'
-import { checkDigests, checkStore } from './store.ts'
+import { checkDigests, checkJoins, checkStore } from './store.ts'
 import { checkStoredBytes } from './stored-bytes.ts'
 
 export type { Finding } from './findings.ts'
@@ -109,7 +109,12 @@ async function examineServer(look: Look, parts: OpenParts): Promise<Diagnosis> {
     checkMachine(config, true),
     checkDatabase(parts.db, config, look.clock),
     checkPages(config, PAGES_WITHIN),
-    Promise.all([checkStore(config, parts.probeStore), checkDigests(look), checkJobs(parts.jobs)]),
+    Promise.all([
+      checkStore(config, parts.probeStore),
+      checkDigests(look),
+      checkJoins(look),
+      checkJobs(parts.jobs),
+    ]),
     checkBytes(look, parts),
     checkAddress(look, parts.token()),
   ])
@@ -188,7 +193,12 @@ async function checkInside(look: Look): Promise<Inside> {
       await assertOwnStore(db, blobs)
       await blobs.probe()
     }
-    const services = [await checkStore(config, probeStore), await checkDigests(look), ...ofServer]
+    const services = [
+      await checkStore(config, probeStore),
+      await checkDigests(look),
+      await checkJoins(look),
+      ...ofServer,
+    ]
     const { links } = await openSecrets(db, await readSecret(config.secret), random)
     return { database, services, token: createProbes(createSigning(links), clock).token() }
   } catch (error) {

@@ -1,7 +1,7 @@
 import { StoreFailure } from '../../blobs/blob-store.ts'
 import type { Config } from '../../config.ts'
 import type { Random } from '../../domain/random.ts'
-import { noticesOtherBytes } from '../../storage.ts'
+import { noticesOtherBytes, tryJoin } from '../../storage.ts'
 import { type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
 
 /** Whether the store takes bytes, returns and removes them. */
@@ -61,4 +61,27 @@ export async function checkDigests({
       },
     ],
   )
+}
+
+/** Whether an S3 store makes objects of parts, as it has to of every file over 8 MiB. */
+export async function checkJoins({
+  config: { s3 },
+  random,
+}: {
+  readonly config: Config
+  readonly random: Random
+}): Promise<Finding> {
+  const check = 'store-parts'
+  if (s3 === null) return fine(check, say`no store joins parts`)
+  try {
+    await tryJoin(s3, random)
+    return fine(check, say`bucket ${s3.bucket} joins the parts of large files`)
+  } catch (error) {
+    return problem(
+      check,
+      say`bucket ${s3.bucket} does not join the parts of large files: ${reasonOf(error)}`,
+      say`Files over 8 MiB cannot be stored.`,
+      [{ where: 'S3 store', line: 'let this key create and complete multipart uploads in this bucket' }],
+    )
+  }
 }

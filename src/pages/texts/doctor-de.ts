@@ -15,6 +15,7 @@ export const doctorTitlesDe: Translations = {
   'database-pages': 'Seiten der Datenbank',
   store: 'Speicher',
   'store-checksums': 'Prüfsummen des Speichers',
+  'store-parts': 'Teile großer Dateien',
   settings: 'Einstellungen',
   'secret-files': 'Dateien mit Geheimnissen',
   jobs: 'Aufgaben im Hintergrund',
@@ -194,7 +195,12 @@ export const doctorSentencesDe: Translations = {
   'browsers are told to use https': 'Browser werden angewiesen, https zu verwenden',
   'bucket {0} takes, returns and removes bytes': 'Bucket {0} nimmt Bytes an, gibt sie zurück und löscht sie',
   'bucket {0} is full': 'Bucket {0} ist voll',
+  'bucket {0} does not join the parts of large files: {1}':
+    'Bucket {0} fügt die Teile großer Dateien nicht zusammen: {1}',
+  'bucket {0} joins the parts of large files': 'Bucket {0} fügt die Teile großer Dateien zusammen',
   'bucket {0}: {1}': 'Bucket {0}: {1}',
+  'no store joins parts': 'kein Speicher fügt Teile zusammen',
+  'Files over 8 MiB cannot be stored.': 'Dateien über 8 MiB lassen sich nicht speichern.',
   'bytes that change on their way to the store are noticed':
     'Bytes, die sich auf dem Weg zum Speicher ändern, fallen auf',
   'downloads lead from https to {0}': 'Downloads führen von https zu {0}',

@@ -15,6 +15,7 @@ export const doctorTitlesEn: Translations = {
   'database-pages': 'Pages of the database',
   store: 'Store',
   'store-checksums': 'Checksums of the store',
+  'store-parts': 'Parts of large files',
   settings: 'Settings',
   'secret-files': 'Files with secrets',
   jobs: 'Background jobs',

@@ -123,6 +123,8 @@ export const en = {
         linkNoSpace:
           'There is no space for this file where it should go. Tell the person who sent you the link.',
         notStored: 'The server received the file but could not store it. Try again.',
+        storageRefuses:
+          'The server received the file three times, and its storage refuses it. Tell whoever runs this server, who finds the reason in its log.',
         changed: 'The file was changed or moved while it was being uploaded. Choose it again.',
         expired:
           'It was interrupted for too long, and the part that had arrived was removed. Choose the file again.',

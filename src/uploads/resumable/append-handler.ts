@@ -1,11 +1,12 @@
-import { type BlobStore, isLost, type ResumableWriter } from '../../blobs/blob-store.ts'
+import { BlobRefused, type BlobStore, isLost, type ResumableWriter } from '../../blobs/blob-store.ts'
 import { repeat } from '../../domain/clock.ts'
+import type { Refusal } from '../../domain/errors.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { leaseState } from './append-leases.rows.ts'
 import { type AppendLease, locked } from './append-leases.ts'
 import type { AppendRequest, ByteSource } from './append-request.ts'
 import { AppendStream, type AppendStreamParts, QUIET_AFTER } from './append-stream.ts'
-import { bytesLost } from './finishing.ts'
+import { bytesLost, reportLoss } from './finishing.ts'
 import { abandonUpload } from './upload-endings.ts'
 
 export interface AppendHandlerParts extends AppendStreamParts {
@@ -31,6 +32,8 @@ export class AppendHandler {
     const stopWatching = this.#watch(lease, request.source, stream)
     try {
       await stream.run()
+    } catch (error) {
+      throw error instanceof BlobRefused ? await this.#giveUp(upload, error) : error
     } finally {
       stopWatching()
       await writer.close()
@@ -38,18 +41,24 @@ export class AppendHandler {
   }
 
   async #open(upload: UploadRow): Promise<ResumableWriter> {
-    const { db, blobs, health, clock, report } = this.#parts
+    const { blobs, health } = this.#parts
     const { key, progress, received } = upload
     try {
       // Of what may have been written under an earlier lease nothing was recorded.
       if (progress === null && upload.sitting > 0) await blobs.remove(key)
-      return await blobs.resume(key, progress === null ? null : { offset: received, progress })
+      return await blobs.resume(key, progress === null ? null : { offset: received, progress }, upload.size)
     } catch (error) {
       if (!isLost(error)) throw health.refusalFor(error)
-      report(new Error(`the bytes of upload ${upload.slug} are lost`, { cause: error }))
-      await abandonUpload(db, upload, 'UPLOAD_GONE', clock.now())
-      throw bytesLost(error)
+      throw await this.#giveUp(upload, error)
     }
+  }
+
+  /** Ends an upload of which the store has lost something, or which it refuses; returns what its sender is told. */
+  async #giveUp(upload: UploadRow, error: unknown): Promise<Refusal> {
+    const { db, clock, report } = this.#parts
+    reportLoss(upload, error, report)
+    await abandonUpload(db, upload, 'UPLOAD_GONE', clock.now())
+    return bytesLost(error)
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { KeptBlob, ResumableWriter } from '../../blobs/blob-store.ts'
+import { BlobRefused, type KeptBlob, type ResumableWriter } from '../../blobs/blob-store.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, repeat, SECOND } from '../../domain/clock.ts'
@@ -183,7 +183,8 @@ export class AppendStream {
     try {
       return await work()
     } catch (error) {
-      throw this.#parts.health.refusalFor(error)
+      // What the store refuses for good ends the upload.
+      throw error instanceof BlobRefused ? error : this.#parts.health.refusalFor(error)
     }
   }
 

@@ -46,7 +46,7 @@ export class Concatenation {
     const { blobs, hashing } = this.#parts
     const pieces = await this.#piecesOf(final)
     const key = final.sitting === 0 ? final.key : await this.#freshKey(final, lease)
-    const writer = await blobs.create(key)
+    const writer = await blobs.create(key, final.size)
     const hash = hashing.start()
     const store = async (bytes: Uint8Array) => {
       await writer.write(bytes)

@@ -1,9 +1,15 @@
-import { assertSize, type BlobStore, isLost, type ResumableWriter } from '../../blobs/blob-store.ts'
+import {
+  assertSize,
+  BlobRefused,
+  type BlobStore,
+  isLost,
+  type ResumableWriter,
+} from '../../blobs/blob-store.ts'
 import { nodeExists } from '../../core/nodes/nodes.rows.ts'
 import type { Nodes } from '../../core/nodes/nodes.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, MINUTE, SECOND } from '../../domain/clock.ts'
 import { type ErrorCode, Refusal } from '../../domain/errors.ts'
 import type { UploadId } from '../../domain/ids.ts'
 import { blobBytes } from '../blob-bytes.ts'
@@ -24,6 +30,10 @@ import { endUpload } from './upload-ends.rows.ts'
 import { completePart } from './upload-parts.rows.ts'
 
 const always = () => true
+/** Failures that are remembered. */
+const MOST_FAILURES = 1000
+/** Between two tries of an upload whose processing fails again and again. */
+const LONGEST_PAUSE = 5 * MINUTE
 const STEP = 20
 
 /** Nothing is being received, so there is nothing to stop. */
@@ -57,6 +67,11 @@ export class Finishing {
   readonly #parts: FinishingParts
   /** Uploads that were told of as waiting for space. */
   #waiting: ReadonlySet<UploadId> = new Set()
+  /** Uploads whose processing has failed here, in the order in which it did last. */
+  readonly #failures = new Map<
+    UploadId,
+    { readonly error: unknown; readonly times: number; readonly until: number }
+  >()
 
   constructor(parts: FinishingParts) {
     this.#parts = parts
@@ -70,17 +85,39 @@ export class Finishing {
     return this.#orGiveUp(upload, (whole) => this.#complete(whole, lease, writer, known))
   }
 
-  /** Resumes the processing of an upload where it was left, unless somebody is at it: whoever is so here is waited for. */
+  /**
+   * Resumes the processing of an upload where it was left, unless somebody is at it: whoever is so here is waited for. One
+   * that has failed here again and again is left alone for a while, and fails with the last reason: every try may read and
+   * write all of its bytes.
+   */
   async resume(upload: UploadRow): Promise<void> {
-    const { db, leases, nodes } = this.#parts
+    const { db, leases, nodes, clock } = this.#parts
     const { id, node } = upload
     if (leases.isRunning(id)) return leases.whenOver(id)
     if (node !== null && node !== nodes.id() && (await nodeExists(db, node))) return
-    await leases.run(upload, uninterrupted, (lease) =>
-      this.#orGiveUp(upload, (whole) =>
-        whole.kind === 'final' ? this.#finishFinal(whole, lease) : this.#finishWritten(whole, lease),
-      ),
-    )
+    const before = this.#failures.get(id)
+    if (before !== undefined && before.until > clock.monotonic()) throw before.error
+    try {
+      await leases.run(upload, uninterrupted, (lease) =>
+        this.#orGiveUp(upload, (whole) =>
+          whole.kind === 'final' ? this.#finishFinal(whole, lease) : this.#finishWritten(whole, lease),
+        ),
+      )
+      this.#failures.delete(id)
+    } catch (error) {
+      // Who waits for the disk or for somebody else has copied nothing.
+      const hasTried = !(error instanceof NoSpaceYet || isPassing(error))
+      if (hasTried) this.#noteFailure(id, error, before?.times ?? 0)
+      throw error
+    }
+  }
+
+  #noteFailure(id: UploadId, error: unknown, times: number): void {
+    this.#failures.delete(id)
+    const [oldest] = this.#failures.keys()
+    if (this.#failures.size >= MOST_FAILURES && oldest !== undefined) this.#failures.delete(oldest)
+    const pause = times === 0 ? 0 : Math.min(LONGEST_PAUSE, SECOND * 2 ** times)
+    this.#failures.set(id, { error, times: times + 1, until: this.#parts.clock.monotonic() + pause })
   }
 
   /** Resumes the processing of all uploads that nobody works on. */
@@ -113,7 +150,7 @@ export class Finishing {
         if (!this.#waiting.has(upload.id)) waitsForSpace(upload)
         return true
       }
-      if (!(error instanceof Refusal) || !PASSING.includes(error.code)) report(error)
+      if (!isPassing(error)) report(error)
       return false
     }
   }
@@ -128,7 +165,7 @@ export class Finishing {
     } catch (error) {
       const failure = finalFailure(error)
       if (failure === null) throw health.refusalFor(error)
-      if (isLost(error)) report(new Error(`the bytes of upload ${upload.slug} are lost`, { cause: error }))
+      reportLoss(upload, error, report)
       await abandonUpload(db, upload, failure.code, clock.now())
       throw failure
     }
@@ -160,7 +197,8 @@ export class Finishing {
     const { blobs } = this.#parts
     const { key, progress, received } = upload
     if (progress === null) await blobs.remove(key)
-    const writer = await blobs.resume(key, progress === null ? null : { offset: received, progress })
+    const kept = progress === null ? null : { offset: received, progress }
+    const writer = await blobs.resume(key, kept, upload.size)
     try {
       await this.#complete(upload, lease, writer, { digest: null, head: null })
     } finally {
@@ -254,14 +292,32 @@ const FINAL: readonly ErrorCode[] = ['LINK_NOT_FOUND', 'CONTENT_REFUSED']
 /** Somebody else works on the upload, or its folder was deleted meanwhile. */
 const PASSING: readonly ErrorCode[] = ['UPLOAD_LOCKED', 'FOLDER_NOT_FOUND']
 
+function isPassing(error: unknown): boolean {
+  return error instanceof Refusal && PASSING.includes(error.code)
+}
+
 /** What the sender is told of an upload that no further try will finish; null for what passes. */
 function finalFailure(error: unknown): Refusal | null {
-  if (isLost(error)) return bytesLost(error)
+  if (isLost(error) || error instanceof BlobRefused) return bytesLost(error)
   return error instanceof Refusal && FINAL.includes(error.code) ? error : null
 }
 
 export function bytesLost(cause: unknown): Refusal {
-  return new Refusal('UPLOAD_GONE', 'What was sent of this upload is lost; start it again', undefined, {
-    cause,
-  })
+  const message =
+    cause instanceof BlobRefused
+      ? 'The storage of this server refused what was sent of this upload; whoever runs the server finds the reason in its log'
+      : 'What was sent of this upload is lost; start it again'
+  return new Refusal('UPLOAD_GONE', message, undefined, { cause })
+}
+
+/** Tells the log why an upload has come to nothing, with the words of the store. */
+export function reportLoss(
+  { slug }: Pick<UploadRow, 'slug'>,
+  error: unknown,
+  report: (error: unknown) => void,
+): void {
+  if (isLost(error)) report(new Error(`the bytes of upload ${slug} are lost`, { cause: error }))
+  if (error instanceof BlobRefused) {
+    report(new Error(`the store refused the bytes of upload ${slug} for good`, { cause: error }))
+  }
 }

@@ -62,9 +62,9 @@ export class PartialReads {
     }
   }
 
-  async #showKept({ key, received, progress }: UploadRow): Promise<void> {
+  async #showKept({ key, received, progress, size }: UploadRow): Promise<void> {
     if (progress === null) return
-    const writer = await this.#parts.blobs.resume(key, { offset: received, progress })
+    const writer = await this.#parts.blobs.resume(key, { offset: received, progress }, size)
     try {
       await writer.makeReadable()
     } finally {

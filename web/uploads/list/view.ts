@@ -166,6 +166,8 @@ export class View {
         return problems.linkNoSpace
       case 'not-stored':
         return problems.notStored
+      case 'storage-refuses':
+        return problems.storageRefuses
       case 'changed':
         return problems.changed
       case 'other-content':
