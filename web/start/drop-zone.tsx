@@ -9,6 +9,8 @@ import { type AskingLink, ZONE } from './data.ts'
 interface DropZoneProps {
   readonly texts: StartAppTexts
   readonly add: (picked: readonly Picked[]) => void
+  /** Names what was chosen and cannot be read. */
+  readonly refuse: (names: readonly string[]) => void
   /** Loads what uploads, because it will be needed in a moment. */
   readonly open: () => void
   /** Whether files are held over the page. */
@@ -25,7 +27,7 @@ interface DropZoneProps {
  * The place to drop or choose files. Its field fills it, so that without a script browsers take a dropped file there,
  * and the form sends it.
  */
-export function DropZone({ texts, add, open, isOver, told, isSmall, link }: DropZoneProps) {
+export function DropZone({ texts, add, refuse, open, isOver, told, isSmall, link }: DropZoneProps) {
   const [isAlive, setIsAlive] = useState(false)
   const files = useRef<HTMLInputElement>(null)
   const photos = useRef<HTMLInputElement>(null)
@@ -41,7 +43,10 @@ export function DropZone({ texts, add, open, isOver, told, isSmall, link }: Drop
   function choose(event: MouseEvent): void {
     if (!isAlive || !hasPicker()) return
     event.preventDefault()
-    void pickFiles().then(add)
+    void pickFiles().then(({ files, unreadable }) => {
+      refuse(unreadable)
+      add(files)
+    })
   }
 
   const Title = isSmall || link !== null ? 'p' : 'h1'

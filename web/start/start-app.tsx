@@ -45,7 +45,8 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
     sending.discard()
   }
   useEffect(() => add(early), [add, early])
-  const { isOver, isEmpty: isNothing } = useDrop(add, items.length + sending.held.length)
+  const refuse = useRefusing(engine)
+  const { isOver, isEmpty: isNothing } = useDrop(add, refuse, items.length + sending.held.length)
   usePaste(data, add)
   const [isWritten, setIsWritten] = useState(false)
   useLeaveWarning(total.isActive || isWritten || sending.held.length > 0)
@@ -92,6 +93,7 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
           isSmall={!isEmpty || sending.held.length > 0}
           link={link}
           open={engine.open}
+          refuse={refuse}
           texts={data.texts}
         />
       )}
@@ -121,6 +123,16 @@ function useBeginning(engine: UploadEngine) {
       if (picked.length === 0) return
       engine.act((list) => list.makeRoomFor(picked))
       engine.add(picked)
+    },
+    [engine],
+  )
+}
+
+/** Lists what cannot be read. */
+function useRefusing(engine: UploadEngine) {
+  return useCallback(
+    (paths: readonly string[]) => {
+      if (paths.length > 0) engine.act((list) => list.refuse(paths, null))
     },
     [engine],
   )

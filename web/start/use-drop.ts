@@ -9,8 +9,12 @@ interface Drop {
   readonly isEmpty: boolean
 }
 
-/** Takes what is dropped anywhere on the page. `count`: of what is listed, by whatever way it came. */
-export function useDrop(add: (picked: readonly Picked[]) => void, count: number): Drop {
+/** Takes what is dropped anywhere on the page. `refuse`: names what of it cannot be read. `count`: of what is listed, by whatever way it came. */
+export function useDrop(
+  add: (picked: readonly Picked[]) => void,
+  refuse: (paths: readonly string[]) => void,
+  count: number,
+): Drop {
   const [isOver, setIsOver] = useState(false)
   const [isEmpty, setIsEmpty] = useState(false)
   // Whatever came another way ends the message too.
@@ -48,8 +52,9 @@ export function useDrop(add: (picked: readonly Picked[]) => void, count: number)
         setIsEmpty(false)
         // Guests have no folders, and a link takes none that are empty.
         readDrop(event.dataTransfer).then(
-          ({ files }) => {
-            setIsEmpty(files.length === 0)
+          ({ files, unreadable }) => {
+            setIsEmpty(files.length + unreadable.length === 0)
+            refuse(unreadable)
             add(files)
           },
           () => {},
@@ -58,7 +63,7 @@ export function useDrop(add: (picked: readonly Picked[]) => void, count: number)
       { signal },
     )
     return () => listening.abort()
-  }, [add])
+  }, [add, refuse])
 
   return { isOver, isEmpty }
 }

@@ -12,13 +12,15 @@ export interface Dropped {
   readonly files: readonly Picked[]
   /** Paths of folders with nothing in them, which no file brings along: `photos/2026`. */
   readonly emptyFolders: readonly string[]
+  /** Paths of what cannot be read: links that lead nowhere, files and folders without a right. */
+  readonly unreadable: readonly string[]
 }
 
 /** All of a drop. What is in it has to be asked for before the event is over. */
 export async function readDrop(dropped: DataTransfer): Promise<Dropped> {
   const items: DroppedItem[] = [...dropped.items].filter(({ kind }) => kind === 'file')
   const found = items.map((item) => contentOf(item))
-  if (found.length === 0) return { files: [...dropped.files].map(byItself), emptyFolders: [] }
+  if (found.length === 0) return { ...NOTHING, files: [...dropped.files].map(byItself) }
   return together(await Promise.all(found))
 }
 
@@ -26,23 +28,26 @@ function together(some: readonly Dropped[]): Dropped {
   return {
     files: some.flatMap(({ files }) => files),
     emptyFolders: some.flatMap(({ emptyFolders }) => emptyFolders),
+    unreadable: some.flatMap(({ unreadable }) => unreadable),
   }
 }
 
 /** What a folder holds, as it is told; `path` without a slash at its end. */
 function folderOf(path: string, content: readonly Dropped[]): Dropped {
-  return content.length === 0 ? { files: [], emptyFolders: [path] } : together(content)
+  return content.length === 0 ? { ...NOTHING, emptyFolders: [path] } : together(content)
 }
 
-const alone = (picked: Picked): Dropped => ({ files: [picked], emptyFolders: [] })
-const NOTHING: Dropped = { files: [], emptyFolders: [] }
+const NOTHING: Dropped = { files: [], emptyFolders: [], unreadable: [] }
+const alone = (picked: Picked): Dropped => ({ ...NOTHING, files: [picked] })
+const unread = (path: string): Dropped => ({ ...NOTHING, unreadable: [path] })
 
 function contentOf(item: DroppedItem): Promise<Dropped> {
   const entry = item.webkitGetAsEntry?.() ?? null
   const file = item.getAsFile()
   const plain = () => {
     if (entry?.isDirectory) return contentOfEntry(entry, '')
-    return Promise.resolve(file === null ? NOTHING : alone(byItself(file)))
+    if (file !== null) return Promise.resolve(alone(byItself(file)))
+    return Promise.resolve(entry === null ? NOTHING : unread(entry.name))
   }
   if (item.getAsFileSystemHandle === undefined) return plain()
   return item.getAsFileSystemHandle().then(
@@ -51,30 +56,38 @@ function contentOf(item: DroppedItem): Promise<Dropped> {
   )
 }
 
+/** What cannot be read is named, and takes nothing else with it. */
 async function contentOfHandle(handle: FileSystemHandle, folder: string): Promise<Dropped> {
-  if (isFile(handle))
-    return alone({ file: await handle.getFile(), handle, path: pathIn(folder, handle.name) })
-  if (!isFolder(handle)) return NOTHING
   const path = `${folder}${handle.name}`
+  if (isFile(handle)) {
+    const file = await handle.getFile().catch(() => null)
+    return file === null ? unread(path) : alone({ file, handle, path: pathIn(folder, handle.name) })
+  }
+  if (!isFolder(handle)) return NOTHING
   const content: Dropped[] = []
-  for await (const inside of handle.values()) content.push(await contentOfHandle(inside, `${path}/`))
+  try {
+    for await (const inside of handle.values()) content.push(await contentOfHandle(inside, `${path}/`))
+  } catch {
+    content.push(unread(path))
+  }
   return folderOf(path, content)
 }
 
 async function contentOfEntry(entry: FileSystemEntry, folder: string): Promise<Dropped> {
+  const path = `${folder}${entry.name}`
   if (isFileEntry(entry)) {
-    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
-    return alone({ file, handle: null, path: pathIn(folder, entry.name) })
+    const file = await new Promise<File | null>((resolve) => entry.file(resolve, () => resolve(null)))
+    return file === null ? unread(path) : alone({ file, handle: null, path: pathIn(folder, entry.name) })
   }
   if (!isFolderEntry(entry)) return NOTHING
-  const path = `${folder}${entry.name}`
   const reader = entry.createReader()
   const content: Dropped[] = []
   for (;;) {
     // It gives a hundred at a time, and none at the end.
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
-      reader.readEntries(resolve, reject),
+    const some = await new Promise<FileSystemEntry[] | null>((resolve) =>
+      reader.readEntries(resolve, () => resolve(null)),
     )
+    if (some === null) return together([...content, unread(path)])
     if (some.length === 0) return folderOf(path, content)
     for (const inside of some) content.push(await contentOfEntry(inside, `${path}/`))
   }

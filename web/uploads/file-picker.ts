@@ -13,14 +13,20 @@ export function hasPicker(): boolean {
   return window.showOpenFilePicker !== undefined && !matchMedia('(pointer: coarse)').matches
 }
 
+/** What a person has chosen, and the names of what cannot be read. */
+export interface PickedFiles {
+  readonly files: readonly Picked[]
+  readonly unreadable: readonly string[]
+}
+
 /** Nothing when the person changed their mind. */
-export async function pickFiles(): Promise<Picked[]> {
-  try {
-    const handles = (await window.showOpenFilePicker?.({ multiple: true })) ?? []
-    return await Promise.all(
-      handles.map(async (handle) => ({ file: await handle.getFile(), handle, path: null })),
-    )
-  } catch {
-    return []
+export async function pickFiles(): Promise<PickedFiles> {
+  const files: Picked[] = []
+  const unreadable: string[] = []
+  for (const handle of (await window.showOpenFilePicker?.({ multiple: true }).catch(() => [])) ?? []) {
+    const file = await handle.getFile().catch(() => null)
+    if (file === null) unreadable.push(handle.name)
+    else files.push({ file, handle, path: null })
   }
+  return { files, unreadable }
 }

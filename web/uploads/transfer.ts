@@ -111,6 +111,7 @@ export class Transfer {
     const { to, kept } = this.#way
     const upload = this.#kept()
     if (upload === null) return null
+    await assertReadable(upload)
     const { created, parts } = await this.#announcing.announce(upload)
     if (this.#kept() !== null) {
       kept.setCreated(this.#id, created)
@@ -239,6 +240,16 @@ export class Transfer {
 
   #kept(): KeptUpload | null {
     return this.#way.kept.find(this.#id)
+  }
+}
+
+/** Before it gets a link: a file that was chosen in a folder need not be one that may be read. Throws UploadOver. */
+async function assertReadable({ file, size }: KeptUpload): Promise<void> {
+  if (file === null || size === 0) return
+  try {
+    await file.slice(0, 1).arrayBuffer()
+  } catch {
+    throw new UploadOver({ kind: 'unreadable' })
   }
 }
 

@@ -78,7 +78,15 @@ export class UploadRunner {
       this.#forget(entry)
     }
     if (
-      ['changed', 'too-large', 'guests-off', 'expired', 'content-refused', 'link-kind'].includes(problem.kind)
+      [
+        'changed',
+        'unreadable',
+        'too-large',
+        'guests-off',
+        'expired',
+        'content-refused',
+        'link-kind',
+      ].includes(problem.kind)
     )
       this.giveUp(entry)
     // The next page does not send all of it again by itself.

@@ -142,6 +142,17 @@ export class UploadList {
     this.#parts.board.showNow()
   }
 
+  /** Names what was dropped or chosen and cannot be read. `paths`: as they were dropped; `folder`: where it was to go. */
+  refuse(paths: readonly string[], folder: string | null): void {
+    const { board } = this.#parts
+    for (const path of paths) {
+      const name = path.slice(path.lastIndexOf('/') + 1)
+      const shown = { name, size: 0, sent: 0, link: null, folder, path: name === path ? null : path }
+      board.add({ ...shown, state: { kind: 'failed', problem: { kind: 'unreadable' } } }, null, false)
+    }
+    board.showNow()
+  }
+
   pause(id: string): void {
     this.#with(id, (entry) => this.#pause(entry))
   }

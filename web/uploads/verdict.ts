@@ -16,6 +16,8 @@ export type UploadProblem =
   | { readonly kind: 'folder-gone' }
   /** The link by which it goes has ended, takes no more, or not this kind of file, or there is no space where it leads. */
   | { readonly kind: 'link-over' | 'link-full' | 'link-kind' | 'link-no-space' }
+  /** Nobody can read it here: it is gone, a link that leads nowhere, or a right is missing. */
+  | { readonly kind: 'unreadable' }
   /** The file was changed or removed while it was being sent. */
   | { readonly kind: 'changed' }
   /** What is on the server is of another file, which is alike in name, size and date. */

@@ -128,6 +128,8 @@ export const de: Texts = {
         linkNoSpace:
           'Dort, wo diese Datei hin soll, ist kein Platz. Sag es der Person, die dir den Link geschickt hat.',
         notStored: 'Die Datei ist angekommen, ließ sich aber nicht speichern. Versuche es noch einmal.',
+        unreadable:
+          'Das ließ sich nicht lesen: Es ist nicht mehr da, eine Verknüpfung ins Leere, oder dir fehlt das Recht dazu.',
         storageRefuses:
           'Die Datei ist dreimal angekommen, und der Speicher des Servers lehnt sie ab. Sag es dem Betreiber, der den Grund im Protokoll findet.',
         changed:

@@ -123,6 +123,8 @@ export const en = {
         linkNoSpace:
           'There is no space for this file where it should go. Tell the person who sent you the link.',
         notStored: 'The server received the file but could not store it. Try again.',
+        unreadable:
+          'This could not be read: it is gone, a shortcut that leads nowhere, or you have no right to read it.',
         storageRefuses:
           'The server received the file three times, and its storage refuses it. Tell whoever runs this server, who finds the reason in its log.',
         changed: 'The file was changed or moved while it was being uploaded. Choose it again.',

@@ -19,8 +19,15 @@ export function UploadButton({ engine }: { engine: UploadEngine }) {
   const add = (picked: readonly Picked[]) => engine.add(picked, uploadFolder(shown.query.place))
 
   function chooseFiles(): void {
-    if (hasPicker()) void pickFiles().then(add)
-    else files.current?.click()
+    if (!hasPicker()) {
+      files.current?.click()
+      return
+    }
+    const into = uploadFolder(shown.query.place)
+    void pickFiles().then(({ files: picked, unreadable }) => {
+      if (unreadable.length > 0) engine.act((list) => list.refuse(unreadable, into))
+      engine.add(picked, into)
+    })
   }
 
   function chosen({ currentTarget }: ChangeEvent<HTMLInputElement>): void {

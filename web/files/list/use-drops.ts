@@ -76,7 +76,8 @@ export function useDrops(files: FilesContextValue, engine: UploadEngine): boolea
           event.preventDefault()
           const place = target?.dataset.drop ?? shown.query.place
           readDrop(transfer).then(
-            ({ files, emptyFolders }) => {
+            ({ files, emptyFolders, unreadable }) => {
+              if (unreadable.length > 0) engine.act((list) => list.refuse(unreadable, uploadFolder(place)))
               engine.add(files, uploadFolder(place))
               commands.makeFolders(place, emptyFolders)
             },

@@ -139,7 +139,15 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
 
 /** Of the others the file is no longer at hand, or nothing would change. */
 function canTryAgain({ kind }: UploadProblem): boolean {
-  return ['account-full', 'signed-out', 'not-stored', 'proxy', 'refused', 'link-no-space'].includes(kind)
+  return [
+    'account-full',
+    'signed-out',
+    'not-stored',
+    'storage-refuses',
+    'proxy',
+    'refused',
+    'link-no-space',
+  ].includes(kind)
 }
 
 /** Leads to where the problem can be solved. */

@@ -166,6 +166,8 @@ export class View {
         return problems.linkNoSpace
       case 'not-stored':
         return problems.notStored
+      case 'unreadable':
+        return problems.unreadable
       case 'storage-refuses':
         return problems.storageRefuses
       case 'changed':
