@@ -261,6 +261,9 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
       }
       const found = await keys()
       expect(many.filter((key) => !found.has(key))).toEqual([])
+      const sizes = new Map<string, number>()
+      for await (const { key, size } of store.listSizes()) sizes.set(key, size)
+      expect(many.filter((key) => sizes.get(key) !== Buffer.from(key).length)).toEqual([])
     })
 
     test('has no mark at first, keeps one, and does not take it for a blob', async () => {
@@ -269,6 +272,9 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
       await fresh.writeMark('first')
       await fresh.writeMark('second')
       expect(await fresh.readMark()).toBe('second')
+      expect(await fresh.readMark('mark-copy')).toBeNull()
+      await fresh.writeMark('third', 'mark-copy')
+      expect(await Promise.all([fresh.readMark(), fresh.readMark('mark-copy')])).toEqual(['second', 'third'])
       for await (const key of fresh.list()) throw new Error(`${key} was named`)
     })
 

@@ -8,6 +8,7 @@ import {
   type BlobWriter,
   type KeptBlob,
   type ListedBlob,
+  type MarkCopy,
   type OpenBlob,
   type ResumableWriter,
   StoreFailure,
@@ -39,6 +40,8 @@ class MemoryBlobs implements BlobStore {
   readonly #store: MemoryStore
   readonly #turns: Pick<Turns, 'turn'>
   readonly #now: () => number
+  /** Services of worlds write none. */
+  #secondMark: string | null = null
 
   constructor(store: MemoryStore, turns: Pick<Turns, 'turn'>, now: () => number) {
     this.#store = store
@@ -234,11 +237,16 @@ class MemoryBlobs implements BlobStore {
     return this.#doing('probe', '', () => {})
   }
 
-  readMark(): Promise<string | null> {
+  readMark(copy: MarkCopy = 'mark'): Promise<string | null> {
+    if (copy !== 'mark') return this.#doing('read mark', '', () => this.#secondMark)
     return this.#doing('read mark', '', () => this.#store.mark)
   }
 
-  async writeMark(mark: string): Promise<void> {
+  async writeMark(mark: string, copy: MarkCopy = 'mark'): Promise<void> {
+    if (copy !== 'mark') {
+      this.#secondMark = mark
+      return
+    }
     const before = this.#store.mark
     const write = () =>
       this.#store.volatile(

@@ -2,9 +2,10 @@
  * The store of the mirror. It carries the mark of the pair of database and store that it belongs to, so that a foreign place,
  * or a folder that is not mounted, is neither filled nor cleared: a pair that was restored or relocated has another mark.
  */
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
+import { type BlobStore, type MarkCopy, StoreFailure } from '../../blobs/blob-store.ts'
 import type { StorePlace } from '../../config/setting-groups.ts'
 import { metaOf, metaValue, setMeta } from '../../core/meta.rows.ts'
 import { pairMeta } from '../../core/store/pairing.ts'
@@ -14,6 +15,7 @@ import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Random } from '../../domain/random.ts'
 import { openPlace } from '../../storage.ts'
+import { COPIES } from '../backup/catalog-copies.ts'
 import { holdsOtherThings, inSettingsOf, placeName } from '../store-places.ts'
 import { mirroredAfter } from './mirror.rows.ts'
 
@@ -59,20 +61,23 @@ export async function openMirror({ db, place, clock, random }: MirrorParts): Pro
   const attached = await metaValue(db, ATTACHED, () => String(clock.now()))
   const mark = await ownMark(db, attached)
   // Looked at before the store makes its folders there.
-  if (place.kind === 'folder' && !existsSync(join(place.path, 'mark'))) await assertNoCopies(db, place)
+  if (place.kind === 'folder' && !COPIES.some((copy) => existsSync(join(place.path, copy)))) {
+    await assertNoCopies(db, place)
+  }
   const store = await opened(place, random)
   const present = await markOf(store, place)
   if (present === null) {
     await assertNoCopies(db, place)
     await assertEmpty(store, place)
-    await store.writeMark(mark)
-  } else if (present !== mark) throw foreign(place)
+    await writeMarks(store, mark)
+  } else if (present.text !== mark) throw foreign(place)
+  else if (!present.isTwice) await writeMarks(store, mark)
   return {
     store,
     async assertOwn() {
       const now = await markOf(store, place)
       if (now === null) throw lost(place)
-      if (now !== mark) throw foreign(place)
+      if (now.text !== mark) throw foreign(place)
     },
     async assertAttached(trx) {
       const held = trx.selectFrom('meta').select('value').where('key', '=', ATTACHED)
@@ -96,10 +101,10 @@ export async function takeOverMirror(
   const store = await opened(place, random)
   const present = await markOf(store, place)
   if (present === null) await assertEmpty(store, place)
-  else if (!present.startsWith(PREFIX)) throw foreign(place)
+  else if (!present.text.startsWith(PREFIX)) throw foreign(place)
   await inTransaction(db, (trx) => setMeta(trx, ATTACHED, attached))
   await reconcile(store)
-  await store.writeMark(mark)
+  await writeMarks(store, mark)
 }
 
 async function assertNoCopies(db: Database, place: StorePlace): Promise<void> {
@@ -112,7 +117,8 @@ const PREFIX = 'mirror of '
 async function ownMark(db: Database, attached: string): Promise<string> {
   const mark = await metaOf(db, pairMeta.mark)
   if (mark === null) throw new MirrorUnusable('no server has run on this database yet')
-  return `${PREFIX}${mark} since ${attached}`
+  const text = `${PREFIX}${mark} since ${attached}`
+  return `${text} ${sumOf(text)}`
 }
 
 async function opened(place: StorePlace, random: Random): Promise<BlobStore> {
@@ -124,10 +130,34 @@ async function opened(place: StorePlace, random: Random): Promise<BlobStore> {
   throw occupied(place)
 }
 
-function markOf(store: BlobStore, place: StorePlace): Promise<string | null> {
-  return store.readMark().catch((error: unknown) => {
-    throw unreachable(place, error)
-  })
+const sumOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+
+function isSound(text: string | null): text is string {
+  const end = text?.lastIndexOf(' ') ?? -1
+  return text !== null && text.startsWith(PREFIX) && text.slice(end + 1) === sumOf(text.slice(0, end))
+}
+
+/** The mark that the place carries twice: the first sound copy counts, or whatever is there. Null where there is none. */
+async function markOf(
+  store: BlobStore,
+  place: StorePlace,
+): Promise<{ readonly text: string; readonly isTwice: boolean } | null> {
+  const read = (copy: MarkCopy) =>
+    store.readMark(copy).catch((error: unknown) => {
+      // One object that cannot be read is one copy less.
+      if (error instanceof StoreFailure && error.reason === 'broken') return DAMAGED
+      throw unreachable(place, error)
+    })
+  const [first, second] = [await read('mark'), await read('mark-copy')]
+  const text = [first, second].find(isSound) ?? first ?? second
+  return text === null ? null : { text, isTwice: first === second }
+}
+
+const DAMAGED = 'damaged'
+
+/** The first one is never older than the second: of another mirror both say so as soon as one does. */
+async function writeMarks(store: BlobStore, mark: string): Promise<void> {
+  for (const copy of COPIES) await store.writeMark(mark, copy)
 }
 
 function unreachable(place: StorePlace, cause: unknown): MirrorUnusable {

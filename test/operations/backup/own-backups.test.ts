@@ -113,7 +113,7 @@ test('a rehearsal says no by mail where the copies have changed', async () => {
   const now = await state()
   expect(now.backup).toMatchObject({ failure: null })
   expect(now.backup.taken_at).not.toBe(before)
-  expect(now.drill).toMatchObject({ wrong: 2, failure: null, taken_at: now.backup.taken_at })
+  expect(now.drill).toMatchObject({ wrong: 2, failure: null })
   expect((await readMetrics(host, TOKEN)).sum('holdfast_drill_good')).toBe(0)
 }, 120_000)
 

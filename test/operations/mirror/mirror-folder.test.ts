@@ -56,7 +56,7 @@ const copied = async () => (await contents()).filter(({ mirrored_key }) => mirro
 /** Objects in the mirror, whole ones and, in a folder of their own, others. */
 function objects() {
   const all = readdirSync(path, { recursive: true, encoding: 'utf8', withFileTypes: true })
-  return all.filter((entry) => entry.isFile() && entry.name !== 'mark')
+  return all.filter((entry) => entry.isFile() && !['mark', 'mark-copy'].includes(entry.name))
 }
 
 const wholeObjects = () => objects().filter(({ parentPath }) => /\/[0-9a-f]{2}$/.test(parentPath)).length
@@ -237,7 +237,7 @@ test('a mirror of others is neither written nor cleared until it is adopted, wit
   const file = await it.stored('mine')
   const store = await it.store()
   const mark = (await store.readMark()) ?? ''
-  await store.writeMark('mirror of somebody else')
+  for (const copy of ['mark', 'mark-copy'] as const) await store.writeMark('mirror of somebody else', copy)
   const before = await it.copies()
   await upload(it.host, { bytes: textBytes('not theirs') })
   const queue = { key: copyOf(file), due_at: 1 }
@@ -301,6 +301,34 @@ test('a folder that is not mounted stays empty until it is back, or is adopted',
   expect(await it.copies()).toHaveLength(mirrored.contents)
   expect(existsSync(join(path, 'mark'))).toBe(true)
 })
+
+test.each(['mark', 'mark-copy'])(
+  'one wrong byte in the %s of the mirror, or its loss, costs nothing, and it is made anew',
+  async (copy) => {
+    const { path } = it.place.kind === 'folder' ? it.place : { path: '' }
+    const marks = ['mark', 'mark-copy'].map((name) => join(path, name))
+    const whole = readFileSync(join(path, 'mark'))
+    for (let at = 0; at <= whole.length; at++) {
+      if (at === whole.length) rmSync(join(path, copy))
+      else if (at % 7 !== 0) continue
+      else
+        writeFileSync(
+          join(path, copy),
+          whole.map((byte, place) => (place === at ? byte ^ 1 : byte)),
+        )
+      await it.keep()
+      for (const mark of marks) expect(readFileSync(mark)).toEqual(whole)
+    }
+    for (const mark of marks)
+      writeFileSync(
+        mark,
+        whole.map((byte, place) => (place === 30 ? byte ^ 1 : byte)),
+      )
+    await expect(it.keep()).rejects.toThrow('--adopt')
+    await it.keep({ adopts: true })
+    expect(readFileSync(marks[1] ?? '')).toEqual(readFileSync(marks[0] ?? ''))
+  },
+)
 
 test('a folder that never answers delays no upload, no download and no stop', async () => {
   // Whoever reads it waits for a writer that says nothing, as for a disk that does not answer.
