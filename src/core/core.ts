@@ -29,6 +29,7 @@ import { createReadiness, type Readiness } from './readiness.ts'
 import type { ShutdownHooks } from './shutdown-hooks.ts'
 import { countStart, createRemovalGuard, guardRemovals, type RemovalGuard } from './store/generations.ts'
 import { assertPaired } from './store/pairing.ts'
+import { guardPresence } from './store/presence.ts'
 import { createStoreHealth, type StoreHealth } from './store/store-health.ts'
 import { createTrafficCounter, type TrafficCounter } from './traffic.ts'
 
@@ -84,10 +85,10 @@ export async function pairUp(
   store: BlobStore,
   { db, clock, random, log }: Pick<CoreNeeds, 'db' | 'clock' | 'random' | 'log'>,
 ): Promise<Pick<CoreNeeds, 'blobs' | 'removing'>> {
-  await assertPaired(db, store, random)
+  const mark = await assertPaired(db, store, random)
   const atStart = await countStart(db, store)
   const removing = createRemovalGuard({ db, blobs: store, clock, log, atStart })
-  return { blobs: guardRemovals(store, removing), removing }
+  return { blobs: guardPresence(guardRemovals(store, removing), mark, clock), removing }
 }
 
 function placeOf({ host, port }: Config): NodePlace {

@@ -115,6 +115,11 @@ export function isTooSlow(error: unknown): boolean {
   return codeOf(error) === '57014'
 }
 
+/** Whether the server takes no writes, as one that is a standby now. */
+export function isReadOnlyServer(error: unknown): boolean {
+  return codeOf(error) === '25006'
+}
+
 /** Whether the database is full, read-only or unreachable, as opposed to a bug. */
 export function isDatabaseFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -9,6 +9,11 @@ interface OpeningPool<Client> {
   connect(): Promise<Client>
   end(): Promise<void>
   on(event: 'release', listener: () => void): unknown
+  on(event: 'connect', listener: (client: Client) => void): unknown
+}
+
+interface Releasable {
+  release(isBroken: boolean): void
 }
 
 /**
@@ -23,18 +28,22 @@ type Resolve<Client> = (client: Promise<Client>) => void
  * A pool that opens connections one by one, as long as those that are there do not suffice: the pool of `pg` opens one for
  * whatever comes while all are in use, and so as many for a burst as it has requests.
  */
-export class GrowingPool<Client> {
+export class GrowingPool<Client extends Releasable> {
   readonly #pool: OpeningPool<Client>
   readonly #timers: Timers
   readonly #waiting: Resolve<Client>[] = []
   /** Idle connections that are on their way to somebody. */
   #taken = 0
+  /** Connections by how often all had been retired when they were opened. */
+  readonly #openedIn = new WeakMap<Releasable, number>()
+  #retirements = 0
   /** Opens another connection when nothing else has served those that wait. */
   #growth: CancelTimer | null = null
 
   constructor(pool: OpeningPool<Client>, timers: Timers) {
     this.#pool = pool
     this.#timers = timers
+    pool.on('connect', (client) => this.#openedIn.set(client, this.#retirements))
     // The connection is idle, or gone, once the listeners have returned.
     pool.on('release', () => queueMicrotask(() => this.#serve()))
   }
@@ -55,6 +64,15 @@ export class GrowingPool<Client> {
     this.#waiting.push(resolve)
     this.#growth ??= this.#growSoon()
     return promise
+  }
+
+  /** Has every connection that is open now closed instead of used again. */
+  retireAll(): void {
+    this.#retirements++
+  }
+
+  isRetired(client: Client): boolean {
+    return (this.#openedIn.get(client) ?? 0) !== this.#retirements
   }
 
   /** Resolves when all connections are closed. Whoever waits for one is refused. */
@@ -78,7 +96,11 @@ export class GrowingPool<Client> {
     const isIdle = this.#hasIdle()
     if (isIdle) this.#taken++
     try {
-      return await this.#pool.connect()
+      for (;;) {
+        const client = await this.#pool.connect()
+        if (!this.isRetired(client)) return client
+        client.release(true)
+      }
     } finally {
       if (isIdle) this.#taken--
       this.#serve()

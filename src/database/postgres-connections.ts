@@ -8,7 +8,7 @@ import type {
 } from 'kysely'
 import { endsWithin } from '../domain/abort.ts'
 import { type CommittedReader, compiledQuery, type StatementPipeline } from './database.ts'
-import { isConflict, isDatabaseFailure } from './differences.ts'
+import { isConflict, isDatabaseFailure, isReadOnlyServer } from './differences.ts'
 import type { StatementNames } from './named-statements.ts'
 
 /** Milliseconds for which closing waits for connections in use. Any that remain end with the process. */
@@ -21,6 +21,10 @@ interface ClientPool {
   readonly options: object
   connect(): Promise<PooledClient>
   end(): Promise<void>
+  /** Has every connection that is open now closed instead of used again. */
+  retireAll(): void
+  /** Whether the connection was open when all were retired. */
+  isRetired(client: PooledClient): boolean
 }
 
 export interface PooledClient {
@@ -35,11 +39,14 @@ interface NamedQuery {
   readonly name?: string
 }
 
+/** Kysely's `begin`, at the level for which transactions are written, also behind a pooler that drops a session's settings. */
+const BEGIN = 'begin isolation level read committed'
+
 /** The pool as Kysely uses it. */
 export function kyselyPool(pool: ClientPool, names: StatementNames): PostgresPool {
   return {
     options: pool.options,
-    connect: async () => new Connection(await pool.connect(), names),
+    connect: async () => new Connection(await pool.connect(), pool, names),
     async end() {
       await endsWithin(CLOSING_MAY_TAKE, pool.end())
     },
@@ -52,7 +59,7 @@ export function directPoolReads(pool: ClientPool, names: StatementNames): Commit
     gathersLookups: true,
     async rows<Row>(query: Parameters<typeof compiledQuery<Row>>[0]) {
       const { sql, parameters } = compiledQuery(query)
-      const connection = new Connection(await pool.connect(), names)
+      const connection = new Connection(await pool.connect(), pool, names)
       try {
         return (await connection.query<Row>(sql, parameters)).rows
       } finally {
@@ -67,7 +74,7 @@ export function directPoolReads(pool: ClientPool, names: StatementNames): Commit
 export function transactionPipeline(pool: ClientPool, names: StatementNames): StatementPipeline {
   return async (before, wanted, sent) => {
     for (let tries = 1; ; tries++) {
-      const connection = new Connection(await pool.connect(), names)
+      const connection = new Connection(await pool.connect(), pool, names)
       sent()
       try {
         return await connection.transaction(before, wanted)
@@ -86,14 +93,16 @@ export function transactionPipeline(pool: ClientPool, names: StatementNames): St
  */
 class Connection implements PostgresPoolClient {
   readonly #client: PooledClient
+  readonly #pool: ClientPool
   readonly #names: StatementNames
   #isBroken = false
   #isInTransaction = false
   /** The beginning of a transaction whose first statement has not come yet. */
   #begun: Promise<unknown> | null = null
 
-  constructor(client: PooledClient, names: StatementNames) {
+  constructor(client: PooledClient, pool: ClientPool, names: StatementNames) {
     this.#client = client
+    this.#pool = pool
     this.#names = names
   }
 
@@ -113,7 +122,7 @@ class Connection implements PostgresPoolClient {
   async #begin<R>(): Promise<PostgresQueryResult<R>> {
     this.#isInTransaction = true
     this.#client.connection.stream.cork()
-    this.#begun = this.#client.query({ text: 'begin', values: [] })
+    this.#begun = this.#client.query({ text: BEGIN, values: [] })
     // The first statement reports the failure.
     this.#begun.catch(() => {})
     return { command: 'SELECT', rowCount: 0, rows: [] }
@@ -129,6 +138,8 @@ class Connection implements PostgresPoolClient {
       // A transaction has failed as a whole, and `inTransaction` runs it again.
       if (this.#names.learn(error, text, name) && !isInTransaction) return this.#run(text, parameters)
       this.#isBroken ||= isDatabaseFailure(error) && !isConflict(error)
+      // The server is no primary any more, for all connections alike; new ones lead to the one that is.
+      if (isReadOnlyServer(error)) this.#pool.retireAll()
       throw error
     }
   }
@@ -166,6 +177,6 @@ class Connection implements PostgresPoolClient {
   }
 
   release(): void {
-    this.#client.release(this.#isBroken)
+    this.#client.release(this.#isBroken || this.#pool.isRetired(this.#client))
   }
 }

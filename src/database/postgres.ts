@@ -20,6 +20,28 @@ import { postgresConnection } from './postgres-tls.ts'
 const PLANNING = '-c random_page_cost=1.1 -c parallel_tuple_cost=0.02 -c jit=off'
 
 /**
+ * What statements and their answers depend on, whatever server, database or role have as their default. Not `search_path`
+ * and `default_transaction_read_only`, by which operators choose a schema and keep writers out.
+ */
+const SESSION = [
+  'default_transaction_isolation=read\\ committed',
+  'default_transaction_deferrable=off',
+  'standard_conforming_strings=on',
+  'transform_null_equals=off',
+  'array_nulls=on',
+  'bytea_output=hex',
+  'extra_float_digits=1',
+  'TimeZone=UTC',
+  'DateStyle=ISO,YMD',
+  'IntervalStyle=postgres',
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ')
+
+/** A migration takes any time, also where the role has limits. */
+const PATIENCE = ' -c statement_timeout=0 -c lock_timeout=0'
+
+/**
  * Milliseconds for a statement, a lock or a new connection, after which the database counts as unavailable.
  */
 const STATEMENT_MAY_TAKE = 30_000
@@ -73,7 +95,8 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
     keepAlive: true,
     pipeline: true,
     application_name: 'holdfast',
-    options: `-c synchronous_commit=${options.durable ? 'on' : 'off'} ${PLANNING}${searchPath(options)}`,
+    client_encoding: 'UTF8',
+    options: `-c synchronous_commit=${options.durable ? 'on' : 'off'} ${PLANNING} ${SESSION}${options.isPatient ? PATIENCE : ''}${searchPath(options)}`,
     types: {
       getTypeParser: (oid, format) =>
         oid === types.builtins.INT8 ? wholeNumber : types.getTypeParser(oid, format),

@@ -75,7 +75,7 @@ export async function assertWhole(db: Database): Promise<void> {
 
 /**
  * Makes sure that database and store belong together: both carry the same random mark, written when they
- * first meet. Nodes that start together are serialized. Throws WrongStore, and Refusal for a database that is
+ * first meet. Returns the mark. Nodes that start together are serialized. Throws WrongStore, and Refusal for a database that is
  * not whole, or was moved unless it `mayBeMoved`.
  */
 export async function assertPaired(
@@ -83,7 +83,7 @@ export async function assertPaired(
   blobs: Marked,
   random: Random,
   { mayBeMoved = false } = {},
-): Promise<void> {
+): Promise<string> {
   await assertWhole(db)
   if (!mayBeMoved) await assertNotMoved(db)
   const wanted = await metaValue(db, pairMeta.mark, () => makeMark(random))
@@ -110,6 +110,7 @@ export async function assertPaired(
     await writeStoreMark(blobs, { mark: wanted, generation: 0 })
     await setMeta(trx, pairMeta.marked, wanted)
   })
+  return wanted
 }
 
 /**

@@ -1,0 +1,85 @@
+import { type BlobStore, isLost, StoreFailure } from '../../blobs/blob-store.ts'
+import { type Clock, SECOND } from '../../domain/clock.ts'
+import { readStoreMark } from './store-mark.ts'
+
+/** So long one look at the mark counts. */
+const FRESH_FOR = SECOND
+
+/**
+ * Wraps the store: what is missing there counts as missing only while the store shows its mark, since a disk that is not
+ * mounted has lost nothing. Otherwise StoreFailure `away` is thrown: for reads, removals and probes. `mark`: what it was
+ * paired by.
+ */
+export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): BlobStore {
+  let seenAt = Number.NEGATIVE_INFINITY
+
+  async function assertPresent(): Promise<void> {
+    const now = clock.monotonic()
+    if (now - seenAt < FRESH_FOR) return
+    const present = await readStoreMark(blobs)
+    if (present?.mark !== mark) {
+      throw new StoreFailure('away', {
+        cause: new Error('the store does not show the mark of this database'),
+      })
+    }
+    seenAt = now
+  }
+
+  /** What is missing right after the store was seen may have gone with it. */
+  async function assertPresentNow(): Promise<void> {
+    seenAt = Number.NEGATIVE_INFINITY
+    await assertPresent()
+  }
+
+  async function looking<T>(look: () => Promise<T>): Promise<T> {
+    try {
+      return await look()
+    } catch (error) {
+      if (isLost(error)) await assertPresentNow()
+      throw error
+    }
+  }
+
+  async function orNone<T>(look: () => Promise<T | null>): Promise<T | null> {
+    const found = await look()
+    if (found === null) await assertPresentNow()
+    return found
+  }
+
+  return {
+    dropsUnfinished: blobs.dropsUnfinished,
+    readsGrowing: blobs.readsGrowing,
+    create: (key) => blobs.create(key),
+    put: (key, bytes, sha256) => blobs.put(key, bytes, sha256),
+    resume: (key, kept) => looking(() => blobs.resume(key, kept)),
+    read: (key, start, end, size) => looking(() => blobs.read(key, start, end, size)),
+    open: (key, size) => looking(() => blobs.open(key, size)),
+    openGrowing: (key) => looking(() => blobs.openGrowing(key)),
+    chunks: (key, start, end, size) => looking(() => blobs.chunks(key, start, end, size)),
+    readInto: (key, start, target, size) => looking(() => blobs.readInto(key, start, target, size)),
+    size: (key) => orNone(() => blobs.size(key)),
+    storedAt: (key) => orNone(() => blobs.storedAt(key)),
+    list: () => blobs.list(),
+    freeSpace: () => blobs.freeSpace(),
+    readMark: () => blobs.readMark(),
+    writeMark: (text) => blobs.writeMark(text),
+    link: (key, options) => blobs.link(key, options),
+    async probe() {
+      await assertPresentNow()
+      await blobs.probe()
+    },
+    async remove(key) {
+      await assertPresent()
+      await blobs.remove(key)
+    },
+    async removeAll(keys, failed) {
+      try {
+        await assertPresent()
+      } catch (error) {
+        failed(error)
+        return []
+      }
+      return blobs.removeAll(keys, failed)
+    },
+  }
+}
