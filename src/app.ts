@@ -95,7 +95,12 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
   parts.thumbnails.wake()
   const welcome = await parts.accounts.oneTimeLinks.welcome()
   const way = start.way === undefined ? {} : { way: start.way }
-  const listening = await startServer(parts, { ...core, metrics: metrics?.requests ?? null, ...way })
+  const listening = await startServer(parts, {
+    ...core,
+    metrics: metrics?.requests ?? null,
+    hasOtherNodes: core.nodes.hasOthers,
+    ...way,
+  })
   server = listening
   const flush = () => flushAll([parts.files.usage, parts.sharing.linkClaims, core.traffic, core.rates])
   return {

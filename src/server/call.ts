@@ -35,7 +35,8 @@ export interface Site {
 
 /** Lets a stopping server wait for uploads and abort those that take too long. */
 export interface UploadsUnderWay {
-  begin(end: (reason: Refusal) => void): () => void
+  /** `resumable`: what came before `end` is kept, and its client goes on with the next server. */
+  begin(end: (reason: Refusal) => void, kind: 'whole' | 'resumable'): () => void
   /** Number of uploads under way. */
   count(): number
 }

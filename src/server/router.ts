@@ -11,11 +11,18 @@ import { errorResponse } from './errors.ts'
 import type { Parts } from './parts.ts'
 import type { RequestContext } from './request-context.ts'
 import { assertUncoded, contentLength } from './requests/body.ts'
+import { shuttingDown as refusal } from './requests/uploads-under-way.ts'
 import { countsKeys, isForPeople, isOfApi, type Origins, type Route } from './route.ts'
+
+/** By which balancers leave a server that stops. */
+const BALANCER_ROUTES: readonly string[] = ['/health', '/ready']
 
 const ASSETS = '/assets/{name}'
 /** Paths below which repeated and trailing slashes are ignored. */
 const TOLERANT = /^\/(?:api\/v1|file\/delete|folder\/delete|d|f|l)(?=\/|$)/
+
+/** What a server that stops refuses: nothing yet, new uploads, or all. */
+export type Stopping = 'nothing' | 'uploads' | 'all'
 
 /** Answers any request and fills in its route. Never throws. */
 export type Router = (context: RequestContext) => Promise<Response | JsonAnswer>
@@ -24,6 +31,8 @@ export type Router = (context: RequestContext) => Promise<Response | JsonAnswer>
 interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'host' | 'origins'> {
   readonly need: Need | null
   readonly bodyLimit: number
+  /** Whether a stopping server refuses it although it serves others: uploads, and what balancers ask. */
+  readonly isRefusedFirst: boolean
   /** Whether its handler counts requests with a key. */
   readonly countsKeys: boolean
   /** Whether people open it in a browser, so that errors are pages. */
@@ -31,11 +40,11 @@ interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'h
 }
 
 /**
- * Serves the routes of the table, preflights, assets, and errors for everything else; while the server stops,
- * an error for everything. Only Hono's router is used: a Hono app creates a context and several promises for
- * each request, and accepts only Response objects.
+ * Serves the routes of the table, preflights, assets, and errors for everything else; while the server stops, an error
+ * first for new uploads and what balancers ask, then for everything. Only Hono's router is used: a Hono app creates a
+ * context and several promises for each request, and accepts only Response objects.
  */
-export function createRouter(routes: readonly Route[], parts: Parts, isStopping: () => boolean): Router {
+export function createRouter(routes: readonly Route[], parts: Parts, stopping: () => Stopping): Router {
   const { authentication, pages } = parts
   const nothingHere = (call: Call) => pages.error(call, nothing())
   const router = new RegExpRouter<Entry>()
@@ -43,6 +52,7 @@ export function createRouter(routes: readonly Route[], parts: Parts, isStopping:
     path: ASSETS,
     need: null,
     bodyLimit: 0,
+    isRefusedFirst: false,
     countsKeys: false,
     origins: 'any origin',
     isSeen: true,
@@ -73,7 +83,9 @@ export function createRouter(routes: readonly Route[], parts: Parts, isStopping:
         if (entry.always !== undefined) setHeaders(context, entry.always)
       }
       assertLength(context)
-      if (isStopping()) throw shuttingDown(context)
+      const state = stopping()
+      if (state === 'all' || (state === 'uploads' && entry?.isRefusedFirst === true))
+        throw shuttingDown(context)
       if (!isServedAt(context, entry)) return errorResponse(nothing())
       if (path !== asked && entry?.isSeen === true) return permanently(context)
       if (entry?.countsKeys !== true && isOfApi(path)) await authentication.count(context)
@@ -157,7 +169,7 @@ function asRefusal(call: Call, error: unknown): Refusal {
 /** Closes the connection, so that the client's next request reaches another node, if there is one. */
 function shuttingDown(call: Call): Refusal {
   call.headers.set('Connection', 'close')
-  return new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
+  return refusal()
 }
 
 function nothing(): Refusal {
@@ -180,6 +192,7 @@ function entryOf(route: Route): Entry {
     ...route,
     need: route.need ?? null,
     bodyLimit: route.body === 'stream' ? 0 : route.body,
+    isRefusedFirst: route.body === 'stream' || BALANCER_ROUTES.includes(route.path),
     countsKeys: countsKeys(route),
     isSeen: isForPeople(route),
   }

@@ -27,7 +27,7 @@ import { createHosts } from './requests/hosts.ts'
 import { createSmallBodies } from './requests/small-bodies.ts'
 import { createUploadsUnderWay } from './requests/uploads-under-way.ts'
 import type { Route } from './route.ts'
-import { createRouter, routerPattern } from './router.ts'
+import { createRouter, routerPattern, type Stopping } from './router.ts'
 import { routes } from './routes.ts'
 
 export interface HttpServer {
@@ -69,6 +69,8 @@ export async function startServer(
     readonly traffic: TrafficCounter
     /** Null where metrics are off. */
     readonly metrics: RequestWatch | null
+    /** Whether other nodes serve the same installation. Never throws. */
+    readonly hasOtherNodes: () => Promise<boolean>
     /** For tests; by default a self-test decides. */
     readonly way?: ListenWay
   },
@@ -76,7 +78,7 @@ export async function startServer(
   const { config, clock, random, log, db, traffic, metrics } = given
   const trusted = parseTrustedProxies(config.trustedProxies)
   const underWay = createUploadsUnderWay(clock.timers)
-  let stopping = false
+  let stopping: Stopping = 'nothing'
   const router = createRouter(routes, parts, () => stopping)
   const nextId = createRequestIds(random)
   const logged = createRequestLog({ log, clock, metrics, traffic })
@@ -140,11 +142,12 @@ export async function startServer(
   return {
     url,
     async stop() {
-      stopping = true
+      stopping = 'uploads'
       parts.events.stop()
       // With other nodes behind a balancer, a refused connection sends the client to one of them.
-      const closed = config.databaseUrl === null ? null : server.stop(false)
+      const closed = (await given.hasOtherNodes()) ? server.stop(false) : null
       await underWay.finished(config.shutdownGrace * SECOND)
+      stopping = 'all'
       // Lets the responses of the last uploads, and downloads that end soon, complete.
       const deadline = clock.monotonic() + ANSWERS_MAY_TAKE
       while (server.pendingRequests > 0 && clock.monotonic() < deadline) await sleep(clock.timers, 10)

@@ -28,7 +28,7 @@ export async function receiveFile(
   const declared = declaredLength(request)
   const key = request.headers.get('idempotency-key')
   const body = minimumRateBody(request.body ?? emptyBody(), site.clock, () => uploads.senders.came(caller))
-  const done = site.uploadsUnderWay.begin(body.end)
+  const done = site.uploadsUnderWay.begin(body.end, 'whole')
   try {
     const file = await uploads.requests.receive(caller, { folder, key, format, body, declared, answers })
     if (!body.hasEnded()) {

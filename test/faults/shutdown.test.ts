@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { chance } from '../support/chance.ts'
@@ -52,14 +52,14 @@ describe.each(SIGNALS)('%s', (signal) => {
     socket.destroy()
   })
 
-  test.concurrent('lets a running upload finish, takes no new requests, and exits 0', async () => {
+  test.concurrent('lets a running upload finish, takes no new ones, and exits 0', async () => {
     using folder = temporaryFolder()
     const dataDir = join(folder.path, 'data')
     await using server = await startWithUpload(dataDir)
     const { upload } = server
 
     server.signal(signal)
-    await eventually('new requests are refused', () => refuses(server.url))
+    await eventually('new uploads are refused', () => refuses(server.url))
     await upload.send(CONTENT.subarray(HALF))
     const { status, body } = await upload.finish()
     expect({ status, body: JSON.parse(body) }).toMatchObject({ status: 200, body: { success: true } })
@@ -136,7 +136,7 @@ test.concurrent('a stopping server says so to resumable clients, to programs and
   await using server = await startWithUpload(join(folder.path, 'data'))
   const { upload } = server
   server.signal('SIGTERM')
-  await eventually('new requests are refused', () => refuses(server.url))
+  await eventually('new uploads are refused', () => refuses(server.url))
 
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(server.url + path, { keepalive: false, ...init, headers: { Accept: 'text/html', ...init.headers } })
@@ -149,19 +149,111 @@ test.concurrent('a stopping server says so to resumable clients, to programs and
   expect(resumable.headers.get('connection')).toBe('close')
   expect(await resumable.json()).toMatchObject({ success: false, error: 'SHUTTING_DOWN' })
 
-  const program = await ask('/api/v1/files')
+  const form = new FormData()
+  form.set('file', new File(['refused'], 'refused.txt'))
+  const program = await ask('/api/v1/upload', { method: 'POST', body: form })
   expect(program.status).toBe(503)
+  expect(program.headers.get('retry-after')).toMatch(/^\d+$/)
   expect(await program.json()).toMatchObject({ success: false, error: 'SHUTTING_DOWN' })
 
-  for (const path of ['/', '/no-such-page']) {
-    const page = await ask(path)
-    expect(page.status).toBe(503)
-    expect(page.headers.get('content-type')).toStartWith('text/html')
+  for (const [path, status] of [
+    ['/', 200],
+    ['/no-such-page', 404],
+    ['/health', 503],
+    ['/ready', 503],
+  ] as const) {
+    expect({ path, status: (await ask(path)).status }).toEqual({ path, status })
   }
 
   await upload.send(CONTENT.subarray(HALF))
   expect((await upload.finish()).status).toBe(200)
   expect(await server.exited).toEqual({ code: 0, signal: null })
+})
+
+test.concurrent('a stopping server serves lists, pages and downloads while a slow upload in one request goes on', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  await using server = await startWithUpload(dataDir)
+  const { upload, key } = server
+  const ann = caller(server.url, key)
+  const { slug } = await ann.upload(CONTENT.subarray(0, 1000), 'kept.bin')
+  const asked = fetch(`${server.url}/api/v1/files`, { headers: { authorization: `Bearer ${key}` } })
+  expect((await asked).status).toBe(200)
+  server.signal('SIGTERM')
+  await eventually('new uploads are refused', () => refuses(server.url))
+  for (let at = HALF; at < HALF + 5000; at += 1000) {
+    await upload.send(CONTENT.subarray(at, at + 1000))
+    expect((await ann.files()).map(({ name }) => name)).toEqual(['kept.bin'])
+    expect((await fetch(`${server.url}/d/${slug}`)).status).toBe(200)
+    expect((await readBack(server.url, slug)).size).toBe(1000)
+    await ann.createFolder(`made at ${at}`)
+  }
+  await upload.send(CONTENT.subarray(HALF + 5000))
+  expect((await upload.finish()).status).toBe(200)
+  expect(await server.exited).toEqual({ code: 0, signal: null })
+})
+
+test.concurrent('a stopping server cuts a resumable upload at once, at an offset that is durable', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  const { apiKey: key } = await addAccount(dataDir, 'resumes')
+  // Nothing would end it before the test does.
+  await using server = await startChild(dataDir, { SHUTDOWN_GRACE: '300' })
+  const tus = { authorization: `Bearer ${key}`, 'tus-resumable': '1.0.0' }
+  const made = await fetch(`${server.url}/api/v1/uploads`, {
+    method: 'POST',
+    headers: { ...tus, 'upload-length': String(CONTENT.length) },
+  })
+  const path = new URL(made.headers.get('location') ?? '', server.url).pathname
+  const { hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.on('data', (bytes) => {
+    answer += bytes.toString('latin1')
+  })
+  socket.on('error', () => {})
+  const headers = Object.entries({
+    ...tus,
+    host: hostname,
+    'upload-offset': '0',
+    'content-type': 'application/offset+octet-stream',
+    'content-length': String(CONTENT.length),
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`PATCH ${path} HTTP/1.1\r\n${headers.join('')}\r\n`)
+  socket.write(CONTENT.subarray(0, HALF))
+  const offset = async (url: string) =>
+    Number((await fetch(url + path, { method: 'HEAD', headers: tus })).headers.get('upload-offset'))
+  const resumable = join(dataDir, 'blobs/resumable')
+  await eventually('bytes have come', () =>
+    readdirSync(resumable).some((name) => statSync(join(resumable, name)).size > 0),
+  )
+  server.signal('SIGTERM')
+  // A slow client goes on meanwhile.
+  let sent = HALF
+  const sending = setInterval(() => {
+    if (sent >= CONTENT.length - 1000) return
+    socket.write(CONTENT.subarray(sent, sent + 100))
+    sent += 100
+  }, 100)
+  expect(await server.exited).toEqual({ code: 0, signal: null })
+  clearInterval(sending)
+  socket.destroy()
+  if (answer !== '') expect(answer).toStartWith('HTTP/1.1 503')
+
+  await using again = await startChild(dataDir)
+  const kept = await offset(again.url)
+  expect(kept).toBeGreaterThan(0)
+  const rest = await fetch(again.url + path, {
+    method: 'PATCH',
+    headers: { ...tus, 'upload-offset': String(kept), 'content-type': 'application/offset+octet-stream' },
+    body: CONTENT.subarray(kept),
+  })
+  expect(rest.status).toBe(204)
+  const [file] = await caller(again.url, key).files()
+  expect(await readBack(again.url, file?.slug ?? '')).toEqual({
+    size: CONTENT.length,
+    sha256: sha256(CONTENT),
+  })
 })
 
 /** Whether a thread of the process is opening a named pipe that nobody has open. */
@@ -176,13 +268,12 @@ function waitsForPartner(pid: number): boolean {
 async function refuses(url: string): Promise<boolean> {
   let response: Response
   try {
-    response = await fetch(`${url}/api/v1/account`, { keepalive: false })
+    response = await fetch(`${url}/ready`, { keepalive: false })
   } catch {
     return true
   }
   const body: unknown = await response.json()
-  // Without a key, a server that is still open answers 401.
-  if (response.status === 401) return false
+  if (response.status === 200) return false
   expect({ status: response.status, body }).toMatchObject({
     status: 503,
     body: { success: false, error: 'SHUTTING_DOWN' },

@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
+import { endsWithin } from '../../domain/abort.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import type { NodeId } from '../../domain/ids.ts'
 import { makeNodeId, type Random } from '../../domain/random.ts'
@@ -38,6 +39,8 @@ export interface Nodes {
   readonly followsCrash: boolean
   /** False when others may have declared this node dead. Does not query the database. */
   isSurelyAlive(): boolean
+  /** Whether others are known in the database; true in doubt. Never throws. */
+  hasOthers(): Promise<boolean>
   /** Sends a heartbeat; joins again, under a new id, when this node was declared dead. */
   beat(): Promise<void>
   /**
@@ -84,6 +87,16 @@ export async function joinNodes(parts: {
     followsCrash,
 
     isSurelyAlive: () => alone || clock.monotonic() - beatAt < SURELY_ALIVE_FOR,
+
+    async hasOthers() {
+      if (alone) return false
+      let found = true
+      const looking = otherNodes(db, id).then((others) => {
+        found = others.length > 0
+      })
+      await endsWithin(SECOND, looking).catch(() => {})
+      return found
+    },
 
     async beat() {
       if (alone) return

@@ -3,19 +3,27 @@ import { Refusal } from '../../domain/errors.ts'
 import type { UploadsUnderWay } from '../call.ts'
 
 export interface StoppableUploads extends UploadsUnderWay {
-  /** Resolves once no upload is running; after `milliseconds` the remaining ones are aborted. */
+  /**
+   * Resolves once no upload is running. Those that can be resumed are aborted at once and keep what came; after `milliseconds`
+   * the remaining ones are, too.
+   */
   finished(milliseconds: number): Promise<void>
 }
 
+/** For what a stopping server takes no more. */
+export function shuttingDown(): Refusal {
+  return new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
+}
+
 export function createUploadsUnderWay(timers: Timers): StoppableUploads {
-  const running = new Set<(reason: Refusal) => void>()
+  const running = new Map<(reason: Refusal) => void, 'whole' | 'resumable'>()
   let idle: (() => void) | null = null
 
   return {
     count: () => running.size,
 
-    begin(end) {
-      running.add(end)
+    begin(end, kind) {
+      running.set(end, kind)
       return () => {
         running.delete(end)
         if (running.size === 0) idle?.()
@@ -27,9 +35,11 @@ export function createUploadsUnderWay(timers: Timers): StoppableUploads {
       const gone = new Promise<void>((resolve) => {
         idle = resolve
       })
-      const cancel = timers.after(milliseconds, () => {
-        for (const end of running) end(new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5))
-      })
+      const endAll = (...kinds: readonly ('whole' | 'resumable')[]) => {
+        for (const [end, kind] of [...running]) if (kinds.includes(kind)) end(shuttingDown())
+      }
+      endAll('resumable')
+      const cancel = timers.after(milliseconds, () => endAll('resumable', 'whole'))
       await gone
       cancel()
     },

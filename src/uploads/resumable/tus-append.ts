@@ -44,7 +44,9 @@ export async function takeChunk(
   const source = minimumRateBody(call.request.body ?? emptyBody(), call.site.clock, () =>
     senders.came(caller),
   )
-  const done = call.site.uploadsUnderWay.begin(source.end)
+  // A client whose creation carries the first bytes does not know yet where to go on.
+  const kind = call.params.upload === undefined ? 'whole' : 'resumable'
+  const done = call.site.uploadsUnderWay.begin(source.end, kind)
   try {
     return await resumable.append(caller, name, {
       offset,
@@ -54,6 +56,8 @@ export async function takeChunk(
       source,
     })
   } catch (error) {
+    // What came is kept: a stopping server need not wait for the rest to be drained.
+    done()
     await source.cancel(error)
     await drainBody(call, length, source)
     throw error
