@@ -60,6 +60,7 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
     size: (key) => orNone(() => blobs.size(key)),
     storedAt: (key) => orNone(() => blobs.storedAt(key)),
     list: () => blobs.list(),
+    listSizes: () => blobs.listSizes(),
     freeSpace: () => blobs.freeSpace(),
     readMark: () => blobs.readMark(),
     writeMark: (text) => blobs.writeMark(text),
