@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +15,8 @@ import { openAdministration } from '../../src/operations/administration.ts'
 import { createTakeDowns } from '../../src/sharing/take-downs.ts'
 import { connect, type StorageOptions } from '../../src/storage.ts'
 import { eventually } from '../support/eventually.ts'
+import { runProgram } from '../support/processes/program.ts'
+import { testWith } from '../support/processes/tools.ts'
 import { newBucket, whyNoCeph } from '../support/storage/ceph.ts'
 
 const reason = whyNoCeph()
@@ -166,6 +169,26 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
       expect([answer.status, await answer.text()]).toEqual([200, content])
     }
   })
+
+  testWith(
+    ['curl', 'aria2c'],
+    'curl and aria2c go on with what they broke off, past the redirect',
+    async () => {
+      const large = randomBytes(6_000_000).toString('hex')
+      const { slug } = await stored('large.txt', true, large)
+      const address = `${host.url}/d/${slug}?download=1`
+      const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'))
+      const path = join(folder, 'large.txt')
+      await Bun.write(path, large.slice(0, 5_000_000))
+      expect((await runProgram(['curl', '-sSfLC', '-', '-o', path, address])).code).toBe(0)
+      expect(await Bun.file(path).text()).toBe(large)
+      await Bun.write(path, large.slice(0, 5_000_000))
+      const options = ['-c', '-x4', '-s4', '-k1M', '--quiet', '-d', folder, '-o', 'large.txt']
+      expect((await runProgram(['aria2c', ...options, address])).code).toBe(0)
+      expect(await Bun.file(path).text()).toBe(large)
+      await rm(folder, { recursive: true })
+    },
+  )
 
   test('a take-down removes the object, and so ends an address at the store', async () => {
     const unique = `content ${crypto.randomUUID()}`
