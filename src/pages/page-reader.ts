@@ -21,8 +21,8 @@ export function createPageReaders(
   authentication: Pick<Authentication, 'pageSession' | 'sendsSession'>,
   shownNotice: () => PageReader['notice'],
 ): PageReaders {
-  function readerWho({ request }: Call, caller: Caller | null): PageReader {
-    const reader = { ...readerOf(request), notice: shownNotice() }
+  function readerWho({ request, site }: Call, caller: Caller | null): PageReader {
+    const reader = { ...readerOf(request), publicUrl: site.publicUrl, notice: shownNotice() }
     if (caller?.kind !== 'account' || caller.by.kind !== 'session') return reader
     const { username, account, by } = caller
     return { ...reader, username, account, isAdmin: by.isAdmin }

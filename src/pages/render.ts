@@ -38,11 +38,12 @@ export function createRenderers(assets: PageAssets): Renderers {
     const local = {
       language,
       texts: texts[language],
-      words: createWords(locale),
+      words: createWords(locale, 'UTC'),
       locale,
       assets,
       username: null,
       account: null,
+      publicUrl: null,
       notice: null,
       isAdmin: false,
       isUnsure: false,
@@ -51,8 +52,9 @@ export function createRenderers(assets: PageAssets): Renderers {
     return local
   }
   const contextOf = (reader: PageReader) => {
-    const { username = null, account = null, isAdmin = false, notice = null, isUnsure = false } = reader
-    return { ...localContext(reader), username, account, isAdmin, notice, isUnsure }
+    const { username = null, account = null, publicUrl = null, notice = null, ...rest } = reader
+    const { isAdmin = false, isUnsure = false } = rest
+    return { ...localContext(reader), username, account, publicUrl, isAdmin, notice, isUnsure }
   }
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),

@@ -1,7 +1,7 @@
 /** Starts what moves on the page of a file. Previewers are loaded when they are needed. */
 import { enableCopy } from '../shared/copy-button.ts'
 import { readPageData } from '../shared/page-data.ts'
-import { createWords } from '../shared/words.ts'
+import { createWords, zoneHere } from '../shared/words.ts'
 import type { FilePageData, PreviewKind } from './data.ts'
 import { showNextFile } from './next-file.ts'
 import { openSource } from './source.ts'
@@ -21,7 +21,7 @@ const previewers: Readonly<Record<PreviewKind, () => Promise<{ readonly show: Sh
 }
 
 const page = readPageData<FilePageData>()
-const words = createWords(page.locale)
+const words = createWords(page.locale, zoneHere())
 enableCopy(document)
 enableVerify(page, words)
 showNextFile(page.texts)

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import type { Saying } from '../shared/said.tsx'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
-import { createWords } from '../shared/words.ts'
+import { createWords, zoneHere } from '../shared/words.ts'
 import type { UploadEngine } from '../uploads/engine.ts'
 import { createCommands, type OpenDialog } from './commands.ts'
 import type { FilesPageData } from './data.ts'
@@ -41,7 +41,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
   const [hasMenu, setHasMenu] = useState(false)
   const [said, setSaid] = useState<Saying>({ text: '' })
   const go = usePlace(manager)
-  const words = useMemo(() => createWords(data.locale), [data])
+  const words = useMemo(() => createWords(data.locale, zoneHere()), [data])
   const commands = useMemo(
     () =>
       createCommands({

@@ -6,6 +6,7 @@ import { PageSection } from '../shared/app/part.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { ConfirmDialog } from '../shared/dialogs/confirm-dialog.tsx'
 import { Drawing } from '../shared/drawings/drawing.tsx'
+import { passkeyObstacle } from '../shared/passkey-support.ts'
 import { fill } from '../shared/words.ts'
 import { fetchPasskeys, removePasskey } from './client.ts'
 import { AddPasskeyDialog, RenamePasskeyDialog } from './passkey-dialogs.tsx'
@@ -22,6 +23,7 @@ export function PasskeysPart({ session }: { session: Session }) {
   const [shown, show] = useState<Shown | null>(null)
   const close = () => show(null)
   const { passkeys } = texts
+  const obstacle = passkeyObstacle(texts.common.proof.passkeyPlace)
 
   async function done(text: string): Promise<void> {
     close()
@@ -34,7 +36,9 @@ export function PasskeysPart({ session }: { session: Session }) {
       <Loaded again={again} answered={answered}>
         {(all) => <PasskeyList passkeys={all} show={show} />}
       </Loaded>
-      {'PublicKeyCredential' in window && 'parseCreationOptionsFromJSON' in PublicKeyCredential ? (
+      {obstacle !== null ? (
+        <p className="quiet">{obstacle}</p>
+      ) : 'PublicKeyCredential' in window && 'parseCreationOptionsFromJSON' in PublicKeyCredential ? (
         <Button className="add" onClick={() => show({ kind: 'add' })} variant="default">
           {passkeys.add}
         </Button>

@@ -14,16 +14,20 @@ export interface Words {
   number(number: number): string
   /** `1.5 GB`, in units of 1024. */
   size(bytes: number): string
-  /** Date of an ISO 8601 timestamp, in UTC: `12 March 2026`. */
+  /** Date of an ISO 8601 timestamp: `12 March 2026`. */
   day(iso: string): string
-  /** Date and time of an ISO 8601 timestamp, in UTC: `12 March 2026 at 09:15 UTC`. */
+  /** Date and time of an ISO 8601 timestamp, with its zone: `12 March 2026 at 09:15 UTC`. */
   moment(iso: string): string
 }
 
-export function createWords(locale: string): Words {
+/**
+ * `zone`: that of days and times. Pages that the server renders say UTC; what a script shows is in the browser's zone, in
+ * which its reader chooses days too.
+ */
+export function createWords(locale: string, zone: string): Words {
   const numbers = new Intl.NumberFormat(locale)
   const rules = new Intl.PluralRules(locale)
-  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: zone })
   const moments = new Intl.DateTimeFormat(locale, {
     day: 'numeric',
     month: 'long',
@@ -31,7 +35,7 @@ export function createWords(locale: string): Words {
     hour: '2-digit',
     minute: '2-digit',
     timeZoneName: 'short',
-    timeZone: 'UTC',
+    timeZone: zone,
   })
   return {
     count(number, forms) {
@@ -45,6 +49,11 @@ export function createWords(locale: string): Words {
     day: (iso) => days.format(new Date(iso)),
     moment: (iso) => moments.format(new Date(iso)),
   }
+}
+
+/** The zone of the browser. */
+export function zoneHere(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 /** The text with every `{name}` replaced by the value of that name. */

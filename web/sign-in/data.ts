@@ -1,3 +1,4 @@
+import type { PasskeyPlaceTexts } from '../shared/passkey-place.ts'
 import type { StrengthTexts } from '../shared/strength.ts'
 import type { Plural } from '../shared/words.ts'
 
@@ -8,6 +9,7 @@ export interface SignInPageData {
   readonly locale: string
   readonly texts: {
     readonly passkeyFailed: string
+    readonly passkeyPlace: PasskeyPlaceTexts
     readonly strength: StrengthTexts
     /** {count} */
     readonly claim: Plural

@@ -1,9 +1,9 @@
 /** What a form cannot do: signing in with a passkey, telling how good a new password is while it is typed, and being sent once. */
 import { readPageData } from '../shared/page-data.ts'
-import { knowsPasskeys } from '../shared/passkey-support.ts'
+import { knowsPasskeys, passkeyObstacle } from '../shared/passkey-support.ts'
 import { watchPasswordFields } from '../shared/password-fields.ts'
 import { sendFormsOnce } from '../shared/send-once.ts'
-import { createWords } from '../shared/words.ts'
+import { createWords, zoneHere } from '../shared/words.ts'
 import { claimable, wishForClaim } from '../uploads/claims/claiming.ts'
 import { openReceiptStore } from '../uploads/receipts.ts'
 import { storage } from '../uploads/storage.ts'
@@ -19,9 +19,14 @@ watchPasswordFields()
 /** Browsers fail a request for a passkey while another is on its way. */
 let isSigningIn = false
 
-if (button !== null && knowsPasskeys()) {
+const obstacle = passkeyObstacle(texts.passkeyPlace)
+if (button !== null && obstacle === null && knowsPasskeys()) {
   button.hidden = false
   button.addEventListener('click', () => void signIn())
+}
+if (problem !== null && obstacle !== null) {
+  problem.className = 'quiet'
+  problem.textContent = obstacle
 }
 
 const meter = document.getElementById(STRENGTH)
@@ -37,7 +42,7 @@ if (claim !== null && many > 0) offerClaim(claim)
 /** It happens on the next page, once there is a session. */
 function offerClaim(choice: HTMLElement): void {
   const [box, text] = [choice.querySelector('input'), choice.querySelector('span')]
-  if (text !== null) text.textContent = createWords(locale).count(many, texts.claim)
+  if (text !== null) text.textContent = createWords(locale, zoneHere()).count(many, texts.claim)
   choice.hidden = false
   choice.closest('form')?.addEventListener('submit', () => wishForClaim(storage(), box?.checked ?? false))
 }

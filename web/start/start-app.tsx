@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
-import { createWords } from '../shared/words.ts'
+import { createWords, zoneHere } from '../shared/words.ts'
 import { NOTHING, type UploadEngine } from '../uploads/engine.ts'
 import { Announcements } from '../uploads/list/announcements.tsx'
 import { UploadListView } from '../uploads/list/upload-list.tsx'
@@ -35,7 +35,7 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
   const { link } = data
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
   const { items, total } = uploads
-  const view = useMemo(() => new View(data, createWords(data.locale), data.link === null), [data])
+  const view = useMemo(() => new View(data, createWords(data.locale, zoneHere()), data.link === null), [data])
   const asks = link !== null && link.fields.length > 0
   const begin = useBeginning(engine)
   const sending = useHeld(begin)

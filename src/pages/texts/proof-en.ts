@@ -4,6 +4,10 @@ export const proofEn = {
   password: 'Your password',
   confirm: 'Confirm',
   passkey: 'Use a passkey',
+  passkeyPlace: {
+    elsewhere: 'Passkeys work only at {address}.',
+    nowhere: 'Passkeys do not work here: the server’s public address is an IP address, and they need a name.',
+  },
   passkeyFailed: 'The browser did not use a passkey. Try again.',
   other: 'Sign in with {name}',
   waiting: 'Sign in on the other tab, then come back here. It continues by itself.',

@@ -23,11 +23,17 @@ interface FormProps {
 export function AccountFormPage({ view, context }: FormProps) {
   const texts = context.texts.account
   const { title, why, submit } = texts.forms[view.kind]
-  const { strength } = context.texts.settings.app.password
+  const { password, common } = context.texts.settings.app
+  const { strength } = password
   const data: SignInPageData = {
     next: view.next,
     locale: context.locale,
-    texts: { passkeyFailed: texts.passkeyFailed, strength, claim: texts.claim },
+    texts: {
+      passkeyFailed: texts.passkeyFailed,
+      passkeyPlace: common.proof.passkeyPlace,
+      strength,
+      claim: texts.claim,
+    },
   }
   const problem = problemOf(view, context)
   const field = fieldOfProblem(view)

@@ -17,6 +17,8 @@ export interface PageContext {
   readonly username: string | null
   /** Account of the signed-in user, or null. */
   readonly account: AccountId | null
+  /** Public address of the server, without a trailing slash; null where it does not matter. */
+  readonly publicUrl: string | null
   /** The displayed notice, or null. */
   readonly notice: ShownNotice | null
   /** Whether the user is an administrator. */

@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** English size formats, which programs parse. */
-const ENGLISH = createWords('en-GB')
+const ENGLISH = createWords('en-GB', 'UTC')
 
 /** Technical details, which programs parse: in English and in a fixed order. */
 export function FileDetails({ view, context }: Props) {

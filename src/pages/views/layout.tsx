@@ -23,7 +23,11 @@ export function Layout({ context, title, head, scripted, isMoving = false, child
   const { assets, language, notice, texts } = context
   const own = scripted === undefined ? null : assets.pages[scripted.page]
   return (
-    <html data-account={context.account ?? undefined} lang={language}>
+    <html
+      data-account={context.account ?? undefined}
+      data-public-url={context.publicUrl ?? undefined}
+      lang={language}
+    >
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -11,6 +11,8 @@ export interface PageReader {
   readonly username?: string | null
   /** Account of the signed-in user; null or missing: anonymous. */
   readonly account?: AccountId | null
+  /** Public address of the server, without a trailing slash. */
+  readonly publicUrl?: string
   /** The displayed notice; null or missing: none. */
   readonly notice?: ShownNotice | null
   /** Whether the user is an administrator. */

@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react'
+import type { PasskeyPlaceTexts } from '../passkey-place.ts'
 import type { Words } from '../words.ts'
 
 /** Texts common to all pages of signed-in users. */
@@ -32,6 +33,7 @@ export interface ProofTexts {
   readonly password: string
   readonly confirm: string
   readonly passkey: string
+  readonly passkeyPlace: PasskeyPlaceTexts
   readonly passkeyFailed: string
   /** {name} */
   readonly other: string

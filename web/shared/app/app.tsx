@@ -2,7 +2,7 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { ProofDialog } from '../dialogs/proof-dialog.tsx'
 import { Said, type Saying } from '../said.tsx'
 import { ThemeProvider } from '../theme-provider.tsx'
-import { createWords } from '../words.ts'
+import { createWords, zoneHere } from '../words.ts'
 import { AppContext, type AppTexts } from './app-context.ts'
 
 interface AppProps {
@@ -18,7 +18,7 @@ export function App({ locale, texts, children }: AppProps) {
   const tools = useMemo(() => {
     const prove = () => new Promise<boolean>((resolve) => setAsking(() => resolve))
     const say = (text: string) => setSaid({ text })
-    return { locale, texts, words: createWords(locale), say, prove }
+    return { locale, texts, words: createWords(locale, zoneHere()), say, prove }
   }, [locale, texts])
   return (
     <ThemeProvider>

@@ -5,7 +5,7 @@ import { Loaded } from '../app/loaded.tsx'
 import { ProblemMessage } from '../app/problem.tsx'
 import { useAnswer } from '../app/use-answer.ts'
 import { AttemptFailure, useAttempt } from '../app/use-attempt.ts'
-import { knowsPasskeys } from '../passkey-support.ts'
+import { knowsPasskeys, passkeyObstacle } from '../passkey-support.ts'
 import { PasswordField } from '../password-field.tsx'
 import { Told } from '../told.tsx'
 import { fill } from '../words.ts'
@@ -36,13 +36,17 @@ export function ProofDialog({ end }: ProofDialogProps) {
 function WaysOf({ ways, end }: ProofDialogProps & { readonly ways: Ways }) {
   const { texts } = useApp()
   const { proof } = texts
-  const hasPasskeys = ways.has_passkeys && knowsPasskeys()
+  const knows = ways.has_passkeys && knowsPasskeys()
+  const obstacle = knows ? passkeyObstacle(proof.passkeyPlace) : null
+  const hasPasskeys = knows && obstacle === null
   const proved = () => end(true)
-  if (!ways.has_password && !hasPasskeys && ways.oidc === null) return <p className="failure">{proof.none}</p>
+  if (!ways.has_password && !hasPasskeys && ways.oidc === null)
+    return <p className="failure">{obstacle ?? proof.none}</p>
   return (
     <div className="dialog-form">
       {ways.has_password ? <PasswordWay proved={proved} username={ways.username} /> : null}
       {hasPasskeys ? <PasskeyWay isMain={!ways.has_password} proved={proved} /> : null}
+      {obstacle === null ? null : <p className="quiet">{obstacle}</p>}
       {ways.oidc === null ? null : <OtherWay name={ways.oidc} proved={proved} ways={ways} />}
       <div className="dialog-actions">
         <Button onClick={() => end(false)} variant="default">
