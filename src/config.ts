@@ -91,9 +91,19 @@ export interface Config {
   readonly thumbnails: boolean
   /** Null offers no metrics. */
   readonly metrics: MetricsConfig | null
+  /** Null writes neither an access log nor one of security events. */
+  readonly logs: LogsConfig | null
   readonly logLevel: LogLevel
   /** Files that hold secrets, whether or not they can be read. */
   readonly secretFiles: readonly SecretFile[]
+}
+
+/** Files in which a node notes requests and security events. */
+export interface LogsConfig {
+  readonly folder: string
+  /** 0 writes no access log. */
+  readonly accessDays: number
+  readonly isAnonymous: boolean
 }
 
 /** Who may create an account on the site. */
@@ -161,8 +171,16 @@ function readConfig(reader: SettingsReader): Omit<Config, 'secretFiles'> {
     shutdownGrace: reader.value(settings.shutdownGrace),
     thumbnails: reader.value(settings.thumbnails),
     metrics: readMetrics(reader),
+    logs: readLogs(reader),
     logLevel: reader.value(settings.logLevel),
   }
+}
+
+function readLogs(reader: SettingsReader): LogsConfig | null {
+  const folder = reader.value(settings.logDir)
+  const accessDays = reader.value(settings.accessLogDays)
+  const isAnonymous = reader.value(settings.accessLogAnonymous)
+  return folder === '' ? null : { folder: resolve(folder), accessDays, isAnonymous }
 }
 
 /** A setting as administrators see it. */

@@ -509,6 +509,28 @@ export const settings = {
     read: (text) => (text === '' || /^[A-Za-z0-9._~+/=-]{16,255}$/.test(text) ? text : undefined),
     isSecret: true,
   } satisfies Setting<string>,
+  logDir: {
+    variable: 'HOLDFAST_LOG_DIR',
+    default: '',
+    description:
+      'The folder for the access log and for the log of refused sign-ins and keys, which fail2ban reads. Without it, neither is written.',
+    allowed: 'the path of a folder of this node alone',
+    read: (text) => text,
+  } satisfies Setting<string>,
+  accessLogDays: {
+    variable: 'HOLDFAST_ACCESS_LOG_DAYS',
+    default: '14',
+    description: 'Days after which a day of the access log is deleted; 0 writes no access log.',
+    ...whole(0, 3650),
+  },
+  accessLogAnonymous: {
+    variable: 'HOLDFAST_ACCESS_LOG_ANONYMOUS',
+    default: 'false',
+    description:
+      'Whether the access log has networks (/24, /48) in place of addresses, and neither accounts nor agents.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
   logLevel: {
     variable: 'HOLDFAST_LOG_LEVEL',
     default: 'info',

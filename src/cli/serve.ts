@@ -4,6 +4,7 @@ import { type Config, loadConfig, openToOthers, settingsInForce } from '../confi
 import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { createLog, type Log } from '../log.ts'
+import { settings } from '../settings.ts'
 import { printLines } from './output.ts'
 import { isService, ownCommand, thisProcess } from './own-command.ts'
 import { bytesPlace, databasePlace } from './places.ts'
@@ -66,6 +67,7 @@ function announce(
         url,
         data: databasePlace(config),
         bytes: bytesPlace(config),
+        access_log: config.logs?.folder ?? `off (${settings.logDir.variable})`,
         version,
         make_an_account: addAccount,
         // May be logged: the link is worthless once it is used.

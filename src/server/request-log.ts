@@ -5,6 +5,7 @@ import { WholeAnswer } from './answers/known-body.ts'
 import type { Sent } from './connections/exchange.ts'
 import type { RequestContext } from './request-context.ts'
 import { bytesRead } from './requests/body.ts'
+import type { Trails } from './trails.ts'
 
 /** Receives metrics of requests. */
 export interface RequestWatch {
@@ -32,8 +33,9 @@ export function createRequestLog(parts: {
   /** Null where metrics are off. */
   metrics: RequestWatch | null
   traffic: TrafficCounter
+  trails: Trails
 }): RequestLog {
-  const { log, clock, metrics, traffic } = parts
+  const { log, clock, metrics, traffic, trails } = parts
 
   return (context, response, began) => {
     const { request, route, id } = context
@@ -61,6 +63,7 @@ export function createRequestLog(parts: {
         id,
       }
       log.info(fields, 'request')
+      trails.answered(context, { status, bytes }, took)
       // Health checks are not counted, so that an idle server writes nothing to disk.
       if (!HEALTH_CHECKS.includes(route)) traffic.requested()
       if (!isEndless) metrics?.answered(route, request.method, status, took)

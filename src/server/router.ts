@@ -13,6 +13,7 @@ import type { RequestContext } from './request-context.ts'
 import { assertUncoded, contentLength } from './requests/body.ts'
 import { shuttingDown as refusal } from './requests/uploads-under-way.ts'
 import { countsKeys, isForPeople, isOfApi, type Origins, type Route } from './route.ts'
+import type { Trails } from './trails.ts'
 
 /** By which balancers leave a server that stops. */
 const BALANCER_ROUTES: readonly string[] = ['/health', '/ready']
@@ -44,7 +45,12 @@ interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'h
  * first for new uploads and what balancers ask, then for everything. Only Hono's router is used: a Hono app creates a
  * context and several promises for each request, and accepts only Response objects.
  */
-export function createRouter(routes: readonly Route[], parts: Parts, stopping: () => Stopping): Router {
+export function createRouter(
+  routes: readonly Route[],
+  parts: Parts,
+  stopping: () => Stopping,
+  trails: Trails,
+): Router {
   const { authentication, pages } = parts
   const nothingHere = (call: Call) => pages.error(call, nothing())
   const router = new RegExpRouter<Entry>()
@@ -94,6 +100,7 @@ export function createRouter(routes: readonly Route[], parts: Parts, stopping: (
       // For HEAD the body is included, which determines length and encoding; the listener omits it.
       return await entry.handle(context, parts)
     } catch (error) {
+      if (error instanceof Refusal) trails.refused(context, error)
       return failure(context, error, entry?.isSeen === false ? null : pages)
     }
   }

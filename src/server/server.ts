@@ -29,6 +29,7 @@ import { createUploadsUnderWay } from './requests/uploads-under-way.ts'
 import type { Route } from './route.ts'
 import { createRouter, routerPattern, type Stopping } from './router.ts'
 import { routes } from './routes.ts'
+import { openTrails } from './trails.ts'
 
 export interface HttpServer {
   /** Address at which the server listens. */
@@ -65,7 +66,7 @@ export async function startServer(
     readonly clock: Clock
     readonly random: Random
     readonly log: Log
-    readonly db: Pick<Database, 'durable'>
+    readonly db: Database
     readonly traffic: TrafficCounter
     /** Null where metrics are off. */
     readonly metrics: RequestWatch | null
@@ -78,10 +79,11 @@ export async function startServer(
   const { config, clock, random, log, db, traffic, metrics } = given
   const trusted = parseTrustedProxies(config.trustedProxies)
   const underWay = createUploadsUnderWay(clock.timers)
+  const trails = await openTrails(given)
   let stopping: Stopping = 'nothing'
-  const router = createRouter(routes, parts, () => stopping)
+  const router = createRouter(routes, parts, () => stopping, trails)
   const nextId = createRequestIds(random)
-  const logged = createRequestLog({ log, clock, metrics, traffic })
+  const logged = createRequestLog({ log, clock, metrics, traffic, trails })
 
   const server = await listen(
     {
@@ -153,6 +155,7 @@ export async function startServer(
       while (server.pendingRequests > 0 && clock.monotonic() < deadline) await sleep(clock.timers, 10)
       await server.stop(true)
       await closed
+      await trails.stop()
     },
   }
 }

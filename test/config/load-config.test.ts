@@ -51,6 +51,7 @@ describe('settings', () => {
       shutdownGrace: 30,
       thumbnails: true,
       metrics: null,
+      logs: null,
       logLevel: 'info',
       secretFiles: [],
     })
@@ -218,6 +219,7 @@ describe('settings', () => {
       shutdownGrace: 90,
       thumbnails: false,
       metrics: { token: 'a-token-of-some-length' },
+      logs: null,
       logLevel: 'debug',
       secretFiles: [{ variable: 'HOLDFAST_BACKUP_PASSPHRASE_FILE', path: '/etc/holdfast/passphrase' }],
     } satisfies Config)

@@ -101,5 +101,11 @@ export const settingDescriptionsDe: Translations = {
   HOLDFAST_METRICS: 'Ob /metrics Prometheus sagt, wie es diesem Knoten geht.',
   HOLDFAST_METRICS_TOKEN:
     'Was Prometheus als Bearer-Token senden muss. Ohne es liest jeder /metrics, der es erreicht.',
+  HOLDFAST_LOG_DIR:
+    'Der Ordner für das Zugriffsprotokoll und für das Protokoll abgelehnter Anmeldungen und Schlüssel, das fail2ban liest. Ohne ihn wird keines geschrieben.',
+  HOLDFAST_ACCESS_LOG_DAYS:
+    'Tage, nach denen ein Tag des Zugriffsprotokolls gelöscht wird; mit 0 wird keines geschrieben.',
+  HOLDFAST_ACCESS_LOG_ANONYMOUS:
+    'Ob im Zugriffsprotokoll Netze (/24, /48) statt Adressen stehen und weder Konten noch Programme.',
   HOLDFAST_LOG_LEVEL: 'Die unwichtigsten Zeilen, die das Protokoll noch zeigt.',
 }

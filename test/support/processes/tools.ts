@@ -12,6 +12,7 @@ const PACKAGES = {
   caddy: 'caddy',
   chromium: 'chromium-headless-shell',
   curl: 'curl',
+  'fail2ban-regex': 'fail2ban',
   faketime: 'faketime',
   ffmpeg: 'ffmpeg',
   fish: 'fish',

@@ -1,0 +1,304 @@
+/**
+ * Trails of who did what, in files of this node: an access log, and a log of security events for fail2ban. No line holds a
+ * path, slug, token, name, query or Referer: these open or tell things.
+ */
+import { appendFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { Config } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { type Clock, DAY, MINUTE, repeat, SECOND } from '../domain/clock.ts'
+import type { Refusal } from '../domain/errors.ts'
+import type { Log } from '../log.ts'
+import type { Sent } from './connections/exchange.ts'
+import type { RequestContext } from './request-context.ts'
+
+export interface Trails {
+  answered(context: RequestContext, sent: Sent, milliseconds: number): void
+  /** Notes refusals of those who try keys and passwords. */
+  refused(context: RequestContext, refusal: Refusal): void
+  /** Writes what is left. */
+  stop(): Promise<void>
+}
+
+/** Days after which a day's security events are deleted. */
+const SECURITY_DAYS = 7
+/** Bytes of a day's file; what comes beyond is dropped. */
+const MOST_OF_DAY = 1024 ** 3
+/** Lines that wait to be written; a disk that takes none costs no more memory. */
+const MOST_WAITING = 10_000
+const LONGEST_AGENT = 300
+/** Names that are looked up in one query. */
+const AT_ONCE = 200
+
+/** Routes by which somebody signs in or proves who they are. */
+const SIGN_IN = /^\/api\/v1\/(session|account\/(password|first)|passkeys)(\/|$)/
+
+const noTrails: Trails = { answered() {}, refused() {}, stop: async () => {} }
+
+interface TrailParts {
+  readonly config: Pick<Config, 'logs'>
+  readonly clock: Clock
+  readonly db: Database
+  readonly log: Log
+}
+
+export async function openTrails({ config, clock, db, log }: TrailParts): Promise<Trails> {
+  const { logs } = config
+  if (logs === null) return noTrails
+  await mkdir(logs.folder, { recursive: true, mode: 0o750 })
+  const files = { clock, log, folder: logs.folder }
+  const access = logs.accessDays === 0 ? null : new DailyFile('access', logs.accessDays, files)
+  const security = new DailyFile('security', SECURITY_DAYS, files)
+  const lines: AccessLine[] = []
+  let writing = Promise.resolve()
+
+  async function write(): Promise<void> {
+    const taken = lines.splice(0)
+    if (access !== null && taken.length > 0) {
+      const numbers = await numbersOf(db, taken)
+      await access.add(taken.map((line) => accessText(line, numbers)))
+    }
+    await security.add([])
+  }
+  const writeSoon = () => {
+    writing = writing
+      .then(write)
+      .catch((error: unknown) => log.error({ err: error }, 'the access log failed'))
+  }
+  const stopWriting = repeat(clock.timers, SECOND, async () => writeSoon())
+
+  return {
+    answered(context, { status, bytes }, milliseconds) {
+      if (access === null || lines.length >= MOST_WAITING) return
+      const caller = logs.isAnonymous ? null : context.caller
+      lines.push({
+        time: clock.now(),
+        address: logs.isAnonymous ? networkOf(context.address) : plainAddress(context.address),
+        method: context.request.method,
+        route: context.route,
+        named: namedIn(context.route, context.params),
+        account: caller?.kind === 'account' ? caller.account : null,
+        status,
+        bytes,
+        ms: Math.round(milliseconds),
+        agent: logs.isAnonymous ? null : agentOf(context.request),
+      })
+    },
+    refused(context, { code }) {
+      const event = securityEvent(context.route, code)
+      if (event === null) return
+      const time = new Date(clock.now()).toISOString()
+      security.hold(`${time} ${event} from ${plainAddress(context.address)}`)
+    },
+    async stop() {
+      stopWriting()
+      writeSoon()
+      await writing
+    },
+  }
+}
+
+function agentOf({ headers }: Request): string | null {
+  return headers.get('user-agent')?.slice(0, LONGEST_AGENT) ?? null
+}
+
+/** Words of `deploy/fail2ban/filter.d/holdfast.conf`. */
+function securityEvent(route: string, code: Refusal['code']): string | null {
+  if (code === 'INVALID_API_KEY') return 'key refused'
+  if (!SIGN_IN.test(route)) return null
+  if (code === 'RATE_LIMITED') return 'sign-in locked'
+  return ['WRONG_PASSWORD', 'WRONG_CODE', 'NOT_IDENTIFIED'].includes(code) ? 'sign-in refused' : null
+}
+
+/** The address alone, whatever a proxy says it is. */
+function plainAddress(address: string): string {
+  return isIP(address) === 0 ? '-' : address
+}
+
+/** The first 24 bits of an IPv4 address, 48 of an IPv6 one. */
+function networkOf(address: string): string {
+  const version = isIP(address)
+  if (version === 4) return `${address.split('.').slice(0, 3).join('.')}.0`
+  if (version === 0) return '-'
+  const [head = ''] = address.split('::')
+  const groups = head
+    .split(':')
+    .filter((group) => group !== '')
+    .slice(0, 3)
+  return `${groups.join(':')}::`
+}
+
+interface Named {
+  readonly kind: 'file' | 'folder' | 'link'
+  readonly name: string
+}
+
+interface AccessLine {
+  readonly time: number
+  readonly address: string
+  readonly method: string
+  readonly route: string
+  readonly named: Named | null
+  readonly account: number | null
+  readonly status: number
+  readonly bytes: number
+  readonly ms: number
+  readonly agent: string | null
+}
+
+/** What the route names by its parameters, by the beginning of its pattern. */
+const NAMING: readonly [RegExp, Named['kind'], string][] = [
+  [/^\/d\/\{slug\}/, 'file', 'slug'],
+  [/^\/t\/\{uuid\}/, 'file', 'uuid'],
+  [/^\/v2\/\{file\}/, 'file', 'file'],
+  [/^\/api\/v1\/file\/\{id\}/, 'file', 'id'],
+  [/^\/(f|files)\/\{identifier\}/, 'folder', 'identifier'],
+  [/^\/api\/v1\/folder\/\{identifier\}/, 'folder', 'identifier'],
+  [/^\/l\/\{link\}/, 'link', 'link'],
+  [/^\/api\/v1\/links\/\{link\}/, 'link', 'link'],
+]
+
+function namedIn(route: string, params: Readonly<Record<string, string>>): Named | null {
+  const found = NAMING.find(([pattern]) => pattern.test(route))
+  if (found === undefined) return null
+  const [, kind, parameter] = found
+  // Content is named by its UUID and an extension.
+  const name = params[parameter]?.replace(/\..*$/s, '') ?? ''
+  return name === '' || name.length > 100 ? null : { kind, name }
+}
+
+type Numbers = ReadonlyMap<string, number>
+
+const keyOf = ({ kind, name }: Named) => `${kind} ${name}`
+
+/** The numbers of what the lines name, in a query for each kind. What is not there, or not found out, has none. */
+async function numbersOf(db: Database, lines: readonly AccessLine[]): Promise<Numbers> {
+  const numbers = new Map<string, number>()
+  const names = (kind: Named['kind']) => [
+    ...new Set(lines.flatMap(({ named }) => (named?.kind === kind ? [named.name] : []))),
+  ]
+  const note = (kind: Named['kind'], name: string, id: number) => numbers.set(keyOf({ kind, name }), id)
+  const [files, folders, links] = [names('file'), names('folder'), names('link')]
+  try {
+    for (let at = 0; at < files.length; at += AT_ONCE) {
+      const some = files.slice(at, at + AT_ONCE)
+      const rows = await db
+        .selectFrom('files')
+        .select(['id', 'slug', 'uuid'])
+        .where((file) => file.or([isIn('slug', some), isIn('uuid', some)]))
+        .execute()
+      for (const { id, slug, uuid } of rows) {
+        note('file', slug, id)
+        note('file', uuid, id)
+      }
+    }
+    for (let at = 0; at < folders.length; at += AT_ONCE) {
+      const some = folders.slice(at, at + AT_ONCE)
+      const rows = await db
+        .selectFrom('folders')
+        .select(['id', 'identifier'])
+        .where(isIn('identifier', some))
+        .execute()
+      for (const { id, identifier } of rows) note('folder', identifier, id)
+    }
+    for (let at = 0; at < links.length; at += AT_ONCE) {
+      const some = links.slice(at, at + AT_ONCE)
+      const rows = await db.selectFrom('links').select(['id', 'slug']).where(isIn('slug', some)).execute()
+      for (const { id, slug } of rows) note('link', slug, id)
+    }
+  } catch {}
+  return numbers
+}
+
+/** Names come from addresses, so they may be anything. */
+function isIn(column: 'slug' | 'uuid' | 'identifier', names: readonly string[]) {
+  return sql<boolean>`${sql.ref(column)} in (${sql.join(names)})`
+}
+
+function accessText(line: AccessLine, numbers: Numbers): string {
+  const { time, named, ...rest } = line
+  const isNumber = named !== null && /^\d{1,15}$/.test(named.name)
+  const number = named === null ? null : isNumber ? Number(named.name) : (numbers.get(keyOf(named)) ?? null)
+  const text = JSON.stringify({
+    time: new Date(time).toISOString(),
+    ...rest,
+    ...(named === null ? {} : { [named.kind]: number }),
+  })
+  // Nothing that a terminal or another reader of the file takes for more than text.
+  return text.replaceAll(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+interface DailyFileParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly folder: string
+}
+
+/** `<name>.log`, which is renamed to `<name>-<day>.log` after the day, by UTC, and deleted after so many days. */
+class DailyFile {
+  readonly #path: string
+  readonly #name: string
+  readonly #days: number
+  readonly #parts: DailyFileParts
+  #held: string[] = []
+  #day: string | null = null
+  #written = 0
+  #toldAt = Number.NEGATIVE_INFINITY
+
+  constructor(name: string, days: number, parts: DailyFileParts) {
+    this.#name = name
+    this.#days = days
+    this.#parts = parts
+    this.#path = join(parts.folder, `${name}.log`)
+  }
+
+  hold(line: string): void {
+    if (this.#held.length < MOST_WAITING) this.#held.push(line)
+  }
+
+  async add(lines: readonly string[]): Promise<void> {
+    const all = [...this.#held, ...lines]
+    this.#held = []
+    if (all.length === 0) return
+    try {
+      await this.#turnOver()
+      const text = `${all.join('\n')}\n`
+      if (this.#written + text.length > MOST_OF_DAY)
+        throw new Error(`${this.#path} has all that a day may have`)
+      await appendFile(this.#path, text, { mode: 0o640 })
+      this.#written += text.length
+    } catch (error) {
+      const now = this.#parts.clock.monotonic()
+      if (now - this.#toldAt < MINUTE) return
+      this.#toldAt = now
+      this.#parts.log.error({ err: error, lines: all.length }, `lines of the ${this.#name} log were lost`)
+    }
+  }
+
+  async #turnOver(): Promise<void> {
+    const { clock, folder } = this.#parts
+    const today = dayOf(clock.now())
+    if (today === this.#day) return
+    const present = await stat(this.#path).catch(() => null)
+    if (present !== null) {
+      const day = dayOf(present.mtimeMs)
+      if (day !== today) await rename(this.#path, join(folder, `${this.#name}-${day}.log`))
+    }
+    this.#written = present !== null && dayOf(present.mtimeMs) === today ? present.size : 0
+    this.#day = today
+    const oldest = dayOf(clock.now() - this.#days * DAY)
+    for (const file of await readdir(folder)) {
+      const day = new RegExp(`^${this.#name}-(\\d{4}-\\d\\d-\\d\\d)\\.log$`).exec(file)?.[1]
+      if (day !== undefined && day < oldest) await rm(join(folder, file), { force: true })
+    }
+  }
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
