@@ -179,6 +179,7 @@ export const lookAtUpload = uploadEndpoint({
         'Holdfast-Before': z.string().optional().openapi({
           description:
             'Where it was asked for: the number of bytes, fewer where only so many can be read, a space, and their SHA-256 in hexadecimal; missing where none can be read',
+          example: '65536 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
         }),
       }),
       schema: uploadAnswer,

@@ -21,6 +21,7 @@ import {
   type Visitor,
   visitor,
 } from '../../support/clients/site-visitor.ts'
+import { PNG } from '../../support/contents/picture.ts'
 import { hostOfFile } from '../../support/servers/owned-host.ts'
 import { codeOf } from '../../support/sign-in/codes.ts'
 import { NO_MAIL_SERVER } from '../../support/sign-in/mail-server.ts'
@@ -282,6 +283,9 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const { receipt: linkReceipt } = z
     .object({ receipt: z.string() })
     .parse((await api(holdfast).post('/api/v1/receipts/link', { receipts: [receipt] })).body)
+  const cover = new FormData()
+  cover.append('folder', folder)
+  cover.append('thumbnail', new Blob([PNG]), 'cover.png')
   const form = new FormData()
   form.set('file', new File(['content'], 'e.txt'))
   const chunk = { headers: { ...TUS, 'Upload-Offset': '0', 'Content-Type': CHUNK }, body: 'data' }
@@ -338,6 +342,10 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /api/v1/folder/{identifier}/files': { path: `/api/v1/folder/${folder}/files` },
     'get /api/v1/folder/{identifier}/folders': { path: `/api/v1/folder/${folder}/folders` },
     'get /api/v1/folder/{identifier}/download': { path: `/api/v1/folder/${folder}/download` },
+    'post /api/v1/folder/thumbnail': {
+      path: '/api/v1/folder/thumbnail',
+      init: { method: 'POST', body: cover },
+    },
     'post /api/v1/folder/move': { path: '/api/v1/folder/move', init: json({ folder: one, parent: folder }) },
     'post /api/v1/folders/move': {
       path: '/api/v1/folders/move',
