@@ -3,23 +3,36 @@ import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate } from '../database/differences.ts'
 import { preparedChange, replanned } from '../database/prepared.ts'
 import type { ThumbnailState } from '../database/schema.ts'
-import type { BlobId, BlobKey, FileId, NodeId } from '../domain/ids.ts'
+import type { AccountId, BlobId, BlobKey, FileId, NodeId } from '../domain/ids.ts'
+
+/** Turn of contents that were uploaded before there were thumbnails, and of lost thumbnails. */
+const NOBODY = 0
+
+/**
+ * Whose turn the thumbnail of an upload waits for: the account's id, or a negative number that stands for the `address`
+ * of whoever has no account, given as its HMAC.
+ */
+export function turnOf(account: AccountId, address: string | null): number {
+  // 48 bits: two addresses that share a turn only wait for each other.
+  return address === null ? account : -1 - Number(BigInt(Bun.hash(address)) & 0xffff_ffff_ffffn)
+}
 
 /** Inserts the initial state for a content. Does nothing where a row exists. */
 export async function noteThumbnail(
   trx: Trx,
   blob: BlobId,
-  state: 'wanted' | 'none',
+  { state, turn }: { readonly state: 'wanted' | 'none'; readonly turn: number },
   now: number,
 ): Promise<void> {
-  await insertThumbnail(trx, blob, state, now)
+  await insertThumbnail(trx, blob, state, turn, now)
 }
 
-const insertThumbnail = preparedChange((db, blob_id: BlobId, state: 'wanted' | 'none', due_at: number) =>
-  db
-    .insertInto('thumbnails')
-    .values({ blob_id, state, due_at })
-    .onConflict((conflict) => conflict.column('blob_id').doNothing()),
+const insertThumbnail = preparedChange(
+  (db, blob_id: BlobId, state: 'wanted' | 'none', turn: number, due_at: number) =>
+    db
+      .insertInto('thumbnails')
+      .values({ blob_id, state, turn, due_at })
+      .onConflict((conflict) => conflict.column('blob_id').doNothing()),
 )
 
 /**
@@ -35,7 +48,7 @@ export async function wantThumbnail(trx: Trx, blob: BlobId, now: number): Promis
     .modifyEnd(forUpdate(trx))
     .executeTakeFirst()
   if (present === undefined) return
-  await noteThumbnail(trx, blob, 'wanted', now)
+  await noteThumbnail(trx, blob, { state: 'wanted', turn: NOBODY }, now)
   await trx
     .updateTable('thumbnails')
     .set({ state: 'wanted', tries: 0, due_at: now })
@@ -108,16 +121,35 @@ export interface ClaimedThumbnail {
   readonly size: number
   /** Number of attempts including this one. */
   readonly tries: number
+  readonly turn: number
+}
+
+/** The turns of one kind of uploader, which go round: after `last` comes the next higher one that waits. */
+export interface Turns {
+  readonly least: number
+  readonly most: number
+  readonly last: number
 }
 
 /**
- * Claims the longest-waiting due thumbnail that no living node has claimed; null when there is none. Of
- * several nodes one gets it. A node claims one at a time, so an earlier claim under its id was abandoned.
+ * Claims the longest-waiting due thumbnail, of whoever is next, that no living node has claimed; null when there is none.
+ * Of several nodes one gets it. A node claims one at a time, so an earlier claim under its id was abandoned.
  */
 export async function claimThumbnail(
   db: Database,
   node: NodeId,
   now: number,
+  { least, most, last }: Turns,
+): Promise<ClaimedThumbnail | null> {
+  const after = await claimBetween(db, node, now, { from: Math.max(least, last + 1), to: most })
+  return after ?? claimBetween(db, node, now, { from: least, to: last })
+}
+
+async function claimBetween(
+  db: Database,
+  node: NodeId,
+  now: number,
+  turns: { readonly from: number; readonly to: number },
 ): Promise<ClaimedThumbnail | null> {
   for (;;) {
     const found = await db
@@ -128,21 +160,25 @@ export async function claimThumbnail(
         'thumbnails.blob_id as blob',
         'thumbnails.node',
         'thumbnails.tries',
+        'thumbnails.turn',
         'blobs.key',
         'blobs.size',
       ])
       // A literal instead of a parameter, so that the planner can use the partial index.
       .where('thumbnails.state', '=', sql.lit('wanted'))
+      .where('thumbnails.turn', '>=', turns.from)
+      .where('thumbnails.turn', '<=', turns.to)
       .where('thumbnails.due_at', '<=', now)
       .where('nodes.id', 'is', null)
       // Of a content that is known to be damaged no picture is made until it is sound again.
       .whereRef('blobs.damaged_key', 'is distinct from', 'blobs.key')
+      .orderBy('thumbnails.turn')
       .orderBy('thumbnails.due_at')
       .orderBy('thumbnails.blob_id')
       .limit(1)
       .executeTakeFirst()
     if (found === undefined) return null
-    const { blob, key, size, tries } = found
+    const { blob, key, size, tries, turn } = found
     const taken = await db
       .updateTable('thumbnails')
       .set({ node, tries: tries + 1 })
@@ -151,7 +187,7 @@ export async function claimThumbnail(
       .where('node', 'is not distinct from', found.node)
       .where('tries', '=', tries)
       .executeTakeFirst()
-    if (taken.numUpdatedRows > 0n) return { blob, key, size, tries: tries + 1 }
+    if (taken.numUpdatedRows > 0n) return { blob, key, size, tries: tries + 1, turn }
   }
 }
 
@@ -167,7 +203,7 @@ export async function endThumbnail(
 ): Promise<boolean> {
   const ended = await db
     .updateTable('thumbnails')
-    .set({ ...end, node: null })
+    .set({ ...end, node: null, ...(end.state === 'wanted' ? {} : { turn: NOBODY }) })
     .where('blob_id', '=', blob)
     .where('state', '=', 'wanted')
     .where('node', '=', node)

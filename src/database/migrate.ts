@@ -38,6 +38,7 @@ import { followedUploads } from './migrations/033-followed-uploads.ts'
 import { limitedLinks } from './migrations/034-limited-links.ts'
 import { uploadNetworks } from './migrations/039-upload-networks.ts'
 import { nodePlaces } from './migrations/042-node-places.ts'
+import { thumbnailTurns } from './migrations/040-thumbnail-turns.ts'
 import { folderCovers } from './migrations/043-folder-covers.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -85,6 +86,7 @@ const migrations: readonly Migration[] = [
   uploadNetworks,
   folderCovers,
   nodePlaces,
+  thumbnailTurns,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

@@ -631,6 +631,8 @@ interface ThumbnailsTable {
   tries: Generated<number>
   /** Time of the next attempt while wanted. */
   due_at: number
+  /** Whose turn it waits for while wanted: see `turnOf`. */
+  turn: Generated<number>
 }
 
 /**

@@ -2,12 +2,14 @@
  * Child process that makes thumbnails of pictures received on standard input, one after another. A malicious
  * picture can reach nothing else here: no settings, no database, no store.
  */
-import sharp from 'sharp'
+import sharp, { type Metadata } from 'sharp'
 import { ByteReader } from './byte-reader.ts'
 import { LARGE, MOST_BYTES, SCREEN, SMALL, type Thumbnail } from './maker.ts'
 import { answer, READY, REQUEST_HEADER, readRequestHeader } from './messages.ts'
+import { whyTooLarge } from './picture-cost.ts'
 
-const MOST_PIXELS = 50_000_000
+/** Bytes of memory that one picture may take, as the server says. */
+const MEMORY = Number(process.argv[2])
 const QUALITY = 78
 const LONGEST_REASON = 300
 
@@ -21,9 +23,13 @@ sharp.unblock({
 })
 
 async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
+  // Reads the head alone.
+  const head = await sharp(picture, { limitInputPixels: false }).metadata()
+  const tooLarge = whyTooLarge(head, picture.byteLength, MEMORY)
+  if (tooLarge !== null) throw new Error(tooLarge)
   // Uses the first frame or page. Truncated and damaged pictures are refused; mere warnings are not.
   const { data, info } = await sharp(picture, {
-    limitInputPixels: MOST_PIXELS,
+    limitInputPixels: false,
     failOn: 'error',
     sequentialRead: true,
   })
@@ -39,7 +45,7 @@ async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
       .webp({ quality: QUALITY })
       .toBuffer()
   const longer = Math.max(width, height)
-  const screen = longer > LARGE && !(await isMoving(picture)) ? await within(SCREEN) : null
+  const screen = longer > LARGE && !isMoving(head, picture) ? await within(SCREEN) : null
   return {
     small: await within(SMALL),
     large: longer > SMALL ? await within(LARGE) : null,
@@ -55,10 +61,9 @@ async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
 const PNG_HEAD = 64 * 1024
 
 /** Whether the picture is animated, so that a still one would show only one frame. */
-async function isMoving(picture: Uint8Array): Promise<boolean> {
-  const { format, pages = 1 } = await sharp(picture, { limitInputPixels: MOST_PIXELS }).metadata()
-  const head = Buffer.from(picture.buffer, picture.byteOffset, Math.min(picture.byteLength, PNG_HEAD))
-  return pages > 1 || (format === 'png' && head.includes('acTL'))
+function isMoving({ format, pages = 1 }: Metadata, picture: Uint8Array): boolean {
+  const beginning = Buffer.from(picture.buffer, picture.byteOffset, Math.min(picture.byteLength, PNG_HEAD))
+  return pages > 1 || (format === 'png' && beginning.includes('acTL'))
 }
 
 async function answerTo(picture: Uint8Array): Promise<Uint8Array> {

@@ -12,7 +12,7 @@ import { ANSWER_HEADER, READY, readAnswerHeader, requestHeader } from './message
 import { type Limits, ProcessGuard, usageOf } from './process-guard.ts'
 import type { Spawned, Spawner } from './spawning.ts'
 
-/** Maximum file size: a larger one cannot be accounted for by 50 million pixels. */
+/** Maximum file size: photos of 200 million pixels have half of that. */
 const LARGEST = 256 * 1024 * 1024
 /** Bytes read from the store and passed on at a time. */
 const PIECE = 4 * 1024 * 1024
@@ -44,7 +44,9 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
     // The process inherits no .env file, and ends with the server.
     const flags = ['--smol', '--no-env-file', '--no-install', '--no-orphans']
     // One malloc arena for all threads: separate ones would each keep the memory of a picture.
-    const child = spawner.spawn([process.execPath, ...flags, WORKER], 'pipe', { MALLOC_ARENA_MAX: '2' })
+    const child = spawner.spawn([process.execPath, ...flags, WORKER, String(limits.memory)], 'pipe', {
+      MALLOC_ARENA_MAX: '2',
+    })
     const { stdin, stdout } = child
     if (stdin === undefined || typeof stdin === 'number')
       throw new Error('the child process has no pipe for its input')

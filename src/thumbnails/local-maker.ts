@@ -2,11 +2,12 @@ import { MINUTE, SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
 import { createImages } from './images.ts'
 import type { Source, ThumbnailMaker, ThumbnailResult } from './maker.ts'
+import { machineMemory, memoryFor } from './picture-cost.ts'
 import { makePoster } from './poster.ts'
 import type { Limits } from './process-guard.ts'
 import { createSpawner, type Spawner } from './spawning.ts'
 
-const LIMITS: Limits = { memory: 1024 * 1024 * 1024, work: 10 * SECOND, step: MINUTE }
+const LIMITS: Limits = { memory: memoryFor(machineMemory()), work: 10 * SECOND, step: MINUTE }
 
 interface Tools {
   readonly spawner: Spawner

@@ -14,9 +14,33 @@ const END = 16 * 1024 * 1024
 /** Bytes read from the store at a time. */
 const PIECE = 4 * 1024 * 1024
 
+/** Of a frame: films of 8K have 33 million. */
 const MOST_PIXELS = 50_000_000
-/** Number of frames from which ffmpeg picks the most representative: videos often begin black. */
-const FRAMES = 24
+/** Mean luma (16 is black, 235 white) up to which a frame is dark: films often begin black, or with a white title on it. */
+const DARK = 30
+/**
+ * Ways to find the frame, in order; the next one is tried where one finds none. Times are seconds of the film. `work`: CPU
+ * time in seconds after which ffmpeg gives up.
+ */
+const SEARCHES: readonly Search[] = [
+  // Key frames alone, which costs little.
+  { input: ['-skip_frame', 'nokey', '-t', '300'], filter: '', skipsDark: true, work: 5 },
+  // Two frames of each second.
+  {
+    input: ['-t', '15'],
+    filter: "select='isnan(prev_selected_t)+gte(t-prev_selected_t,0.5)',",
+    skipsDark: true,
+    work: 5,
+  },
+  // A dark film: the most typical of its first frames.
+  { input: [], filter: 'thumbnail=24,', skipsDark: false, work: 10 },
+]
+interface Search {
+  readonly input: readonly string[]
+  readonly filter: string
+  readonly skipsDark: boolean
+  readonly work: number
+}
 /** Upper bound for a PNG of the largest poster. */
 const MOST_BYTES = 8 * 1024 * 1024
 
@@ -38,20 +62,30 @@ export async function makePoster(
   const film = await unnamedFile()
   try {
     await fill(film, source, signal)
-    const child = spawner.spawn([ffmpeg, ...ffmpegOptions(format, limits)], film.fd)
+    for (const search of SEARCHES) {
+      const poster = await find(search)
+      if (poster !== null) return poster
+    }
+    return null
+  } finally {
+    await film.close()
+  }
+
+  async function find(search: Search): Promise<Uint8Array | null> {
+    const child = spawner.spawn([ffmpeg, ...ffmpegOptions(format, search)], film.fd)
     const guard = new ProcessGuard(child, limits, signal)
     try {
       const poster = await guard.step(upTo(MOST_BYTES, child.stdout))
       if (poster === null) child.kill('SIGKILL')
       await guard.step(child.exited)
+      // The time that it has for one of several searches is over.
+      if (child.signalCode === 'SIGXCPU' && search.skipsDark) return null
       if (child.signalCode !== null) throw guard.failure()
       return child.exitCode === 0 && poster !== null && poster.byteLength > 0 ? poster : null
     } finally {
       guard.end()
       child.kill('SIGKILL')
     }
-  } finally {
-    await film.close()
   }
 }
 
@@ -59,16 +93,18 @@ export async function makePoster(
  * Forces the detected format and allows only the file protocol, because a video may reference other files and
  * addresses.
  */
-function ffmpegOptions(format: VideoFormat, limits: Limits): string[] {
+function ffmpegOptions(format: VideoFormat, { input: range, filter, skipsDark, work }: Search): string[] {
   const ratio = `min(1,${LARGE}/max(iw*sar,ih))`
   const size = `w='max(1,iw*sar*${ratio})':h='max(1,ih*${ratio})'`
+  const brightness = `metadata=select:key=lavfi.signalstats.YAVG:value=${DARK}:function=greater`
+  const notDark = `format=yuv420p,signalstats,${brightness},`
   const input = ['-protocol_whitelist', 'file', '-f', format, '-max_pixels', String(MOST_PIXELS)]
   return [
-    ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-timelimit', String(limits.work / 1000)],
-    ...[...input, '-threads', '1', '-i', '/dev/stdin'],
+    ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-timelimit', String(work)],
+    ...[...input, ...range, '-threads', '1', '-i', '/dev/stdin'],
     // Only the first video stream that is not cover art, without metadata.
     ...['-map', '0:V:0', '-map_metadata', '-1', '-frames:v', '1', '-threads', '1', '-filter_threads', '1'],
-    ...['-vf', `thumbnail=${FRAMES},scale=${size},setsar=1,format=rgb24`],
+    ...['-vf', `${filter}scale=${size},setsar=1,${skipsDark ? notDark : ''}format=rgb24`],
     ...['-c:v', 'png', '-f', 'image2pipe', 'pipe:1'],
   ]
 }

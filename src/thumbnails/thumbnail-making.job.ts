@@ -1,9 +1,12 @@
 import type { Nodes } from '../core/nodes/nodes.ts'
-import { claimThumbnail } from '../core/thumbnails.rows.ts'
+import { type ClaimedThumbnail, claimThumbnail, type Turns } from '../core/thumbnails.rows.ts'
 import { type CancelTimer, SECOND } from '../domain/clock.ts'
+import type { NodeId } from '../domain/ids.ts'
 import { type ClaimedThumbnailParts, ClaimedThumbnails } from './claimed-thumbnails.ts'
 
-/** Makes the wanted thumbnails: each node one at a time, and each thumbnail on one node. */
+/**
+ * Makes the wanted thumbnails: each node one at a time, each thumbnail on one node, and those of the uploaders in turns.
+ */
 export interface ThumbnailMaking {
   /** Makes the thumbnails that are wanted and due until none is left. Concurrent calls share one run. */
   run(): Promise<void>
@@ -14,6 +17,13 @@ export interface ThumbnailMaking {
   /** Gives back the thumbnail that is being made, and makes no more. */
   stop(): Promise<void>
 }
+
+/**
+ * Accounts, and addresses of senders without one. Each kind gets every second thumbnail while both wait, so that many
+ * addresses hold up no account.
+ */
+const ACCOUNTS: Turns = { least: 0, most: Number.MAX_SAFE_INTEGER, last: -1 }
+const ADDRESSES: Turns = { least: -(2 ** 49), most: -1, last: -(2 ** 49) - 1 }
 
 /** How long a run that `wake` starts waits, so that the upload is answered first. */
 const WAKE_AFTER = SECOND / 10
@@ -30,6 +40,8 @@ class MakingRuns implements ThumbnailMaking {
   readonly #parts: ThumbnailMakingParts
   readonly #stopping = new AbortController()
   readonly #thumbnails: ClaimedThumbnails
+  /** The kind that is next comes first. */
+  #turns: readonly [Turns, Turns] = [ACCOUNTS, ADDRESSES]
   #running: Promise<void> | null = null
   /** Whether thumbnails may have come since the present run last looked. */
   #isWoken = false
@@ -70,16 +82,30 @@ class MakingRuns implements ThumbnailMaking {
   }
 
   async #makeAll(): Promise<void> {
-    const { db, nodes, clock } = this.#parts
+    const { nodes } = this.#parts
     const { signal } = this.#stopping
     do {
       this.#isWoken = false
       while (!signal.aborted && nodes.isSurelyAlive()) {
         const node = nodes.id()
-        const claimed = await claimThumbnail(db, node, clock.now())
+        const claimed = await this.#claim(node)
         if (claimed === null) break
         await this.#thumbnails.make(claimed, node)
       }
     } while (this.#isWoken && !signal.aborted)
+  }
+
+  /** Claims the next thumbnail of the kind of uploaders that is next, or else of the other. */
+  async #claim(node: NodeId): Promise<ClaimedThumbnail | null> {
+    const { db, clock } = this.#parts
+    const [next, other] = this.#turns
+    const first = await claimThumbnail(db, node, clock.now(), next)
+    if (first !== null) {
+      this.#turns = [other, { ...next, last: first.turn }]
+      return first
+    }
+    const second = await claimThumbnail(db, node, clock.now(), other)
+    if (second !== null) this.#turns = [next, { ...other, last: second.turn }]
+    return second
   }
 }

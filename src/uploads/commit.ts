@@ -2,7 +2,7 @@ import { changeTotals } from '../core/accounts.rows.ts'
 import { adoptBlob, GARBAGE_GRACE } from '../core/blobs.rows.ts'
 import { noteChange } from '../core/changes.rows.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
-import { noteThumbnail } from '../core/thumbnails.rows.ts'
+import { noteThumbnail, turnOf } from '../core/thumbnails.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { isPostgres } from '../database/dialect.ts'
 import { isUniqueViolation, lockForUpload } from '../database/differences.ts'
@@ -36,6 +36,8 @@ export interface StoredFile {
 /** A blob that is complete in the store, and what is known of the file that it is going to be. */
 export interface CompleteUpload {
   readonly account: AccountId
+  /** HMAC of the sender's address, where the sender has no account; see `guestAddress`. */
+  readonly address: string | null
   readonly folder: FolderId
   readonly key: BlobKey
   readonly digest: Digest
@@ -150,7 +152,7 @@ export class FileCommit {
   }
 
   #rows(upload: DescribedUpload, link: FileLink): NewRows {
-    const { account, folder, key, digest, size, name, mayHaveThumbnail } = upload
+    const { account, address, folder, key, digest, size, name, mayHaveThumbnail } = upload
     const now = this.#clock.now()
     const file = {
       ...link,
@@ -164,7 +166,8 @@ export class FileCommit {
       last_used_at: now,
     }
     const blob = { key, ...digest, size, created_at: now }
-    const thumbnail = mayHaveThumbnail === null ? null : mayHaveThumbnail ? 'wanted' : 'none'
+    const state = mayHaveThumbnail === true ? ('wanted' as const) : ('none' as const)
+    const thumbnail = mayHaveThumbnail === null ? null : { state, turn: turnOf(account, address) }
     const storageLimit = limitOf(account, this.#limits)
     return { file, blob, thumbnail, garbageDueAt: now + GARBAGE_GRACE, storageLimit, note: upload.note }
   }

@@ -23,6 +23,7 @@ interface FinishOptions {
 
 interface Target {
   readonly account: AccountId
+  readonly address: string | null
   readonly folder: FolderId
   readonly key: BlobKey
 }

@@ -1,5 +1,6 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { ownerOf, reachOf, type Sender } from '../core/callers.ts'
+import type { Signing } from '../core/hmac.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -10,6 +11,7 @@ import type { FileCommit } from './commit.ts'
 import { BufferedContent, MOST_BUFFERED } from './content/buffered-content.ts'
 import { StreamedContent } from './content/streamed-content.ts'
 import { DirectUpload } from './direct-upload.ts'
+import { guestAddress } from './guest-admission.ts'
 import type { ContentHashing } from './hashing/content-hash.ts'
 import type { RequestReservation } from './request-reservation.ts'
 import type { Reservations } from './reservations.ts'
@@ -23,6 +25,7 @@ export interface DirectUploadParts {
   readonly reservations: Reservations
   readonly commit: FileCommit
   readonly random: Random
+  readonly signing: Signing
   readonly maxFileSize: number
 }
 
@@ -116,7 +119,7 @@ export class DirectUploads {
     size: { readonly least: number; readonly most: number },
     reserved: ReservedUpload | null = null,
   ): Promise<DirectUpload> {
-    const { blobs, hashing, health } = this.#parts
+    const { blobs, hashing, health, signing } = this.#parts
     const account = ownerOf(caller)
     const { key, reservation } = reserved ?? (await this.#reserve(caller, size))
     try {
@@ -124,7 +127,8 @@ export class DirectUploads {
       const content =
         BufferedContent.open(key, parts, size.most) ??
         new StreamedContent(key, await blobs.create(key), hashing, parts.wrote)
-      return new DirectUpload(this.#parts, { account, folder, key }, reservation, content)
+      const address = caller.kind === 'account' ? null : guestAddress(signing, caller.bucket)
+      return new DirectUpload(this.#parts, { account, address, folder, key }, reservation, content)
     } catch (error) {
       await reservation.release()
       throw health.refusalFor(error)

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { Signing } from '../core/hmac.ts'
 import type { RateLimits, Verdict } from '../core/rate-limits/rate-limits.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -69,4 +70,9 @@ export function createGuestAdmission(
     const message = `Guests may start ${limit} parts of uploads an hour; try again later`
     throw new Refusal('RATE_LIMITED', message, resetsIn)
   }
+}
+
+/** A hash of a guest's address, which recognizes uploads from the same one and tells nothing else. */
+export function guestAddress(signing: Signing, bucket: string): string {
+  return signing.tag('guest address', bucket)
 }

@@ -14,7 +14,7 @@ export interface NewRows {
   readonly file: Omit<NewFile, 'blob_id'>
   readonly blob: NewBlob
   /** State of its thumbnail to begin with; null where none are made. */
-  readonly thumbnail: 'wanted' | 'none' | null
+  readonly thumbnail: { readonly state: 'wanted' | 'none'; readonly turn: number } | null
   /** When an older copy of the same content may be removed. */
   readonly garbageDueAt: number
   /** Bytes that the account may have without a quota of its own. */
@@ -49,7 +49,8 @@ export function storingStatement(
     blob.key,
     blob.sha256,
     blob.crc32,
-    thumbnail,
+    thumbnail?.state ?? null,
+    thumbnail?.turn ?? 0,
     garbageDueAt,
     file.uuid,
     file.slug,
@@ -76,6 +77,7 @@ type Given = [
   sha256: string,
   crc32: number,
   thumbnail: string | null,
+  turn: number,
   garbageDueAt: number,
   uuid: string,
   slug: string,
@@ -137,6 +139,7 @@ function given([
   sha256,
   crc32,
   thumbnail,
+  turn,
   garbageDueAt,
   uuid,
   slug,
@@ -152,12 +155,12 @@ function given([
 ]: Given): RawBuilder<unknown> {
   return sql`
     given (
-      reservation, key, sha256, crc32, thumbnail, garbage_due, uuid, slug, account, folder, name, folded, sort, size,
+      reservation, key, sha256, crc32, thumbnail, turn, garbage_due, uuid, slug, account, folder, name, folded, sort, size,
       type, now, most
     ) as (
       values (
         cast(${reservation} as text), cast(${key} as text), cast(${sha256} as text), cast(${crc32} as bigint),
-        cast(${thumbnail} as text), cast(${garbageDueAt} as bigint), cast(${uuid} as text), cast(${slug} as text),
+        cast(${thumbnail} as text), cast(${turn} as bigint), cast(${garbageDueAt} as bigint), cast(${uuid} as text), cast(${slug} as text),
         cast(${account} as bigint), cast(${folder} as bigint), cast(${name} as text),
         cast(${folded} as text), cast(${sort} as text), cast(${size} as bigint), cast(${type} as text),
         cast(${now} as bigint), cast(${limit} as bigint)
@@ -224,8 +227,8 @@ function statement(
     ),
     blob (id) as (select id from known union all select id from added),
     thumbnail as (
-      insert into thumbnails (blob_id, state, due_at)
-      select blob.id, accepted.thumbnail, accepted.now from accepted, blob
+      insert into thumbnails (blob_id, state, turn, due_at)
+      select blob.id, accepted.thumbnail, accepted.turn, accepted.now from accepted, blob
       where accepted.thumbnail is not null
       on conflict (blob_id) do nothing
     ),

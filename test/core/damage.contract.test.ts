@@ -104,11 +104,12 @@ describe.each(databases('marks of damage'))('marks on %s', (_name, open) => {
     await using database = await open()
     const { db } = database
     const node = 'node' as NodeId
+    const turns = { least: 0, most: 1, last: -1 }
     const a = await store(db, 'a', 1)
-    await inTransaction(db, (trx) => noteThumbnail(trx, a.id, 'wanted', 1))
+    await inTransaction(db, (trx) => noteThumbnail(trx, a.id, { state: 'wanted', turn: 1 }, 1))
     await markDamaged(db, a, 'hash', 2)
-    expect(await claimThumbnail(db, node, 3)).toBeNull()
+    expect(await claimThumbnail(db, node, 3, turns)).toBeNull()
     await markVerified(db, [a], 4)
-    expect(await claimThumbnail(db, node, 5)).toMatchObject({ blob: a.id })
+    expect(await claimThumbnail(db, node, 5, turns)).toMatchObject({ blob: a.id })
   })
 })

@@ -25,3 +25,14 @@ test('a step ends with the reason of the signal when the process is not wanted a
   guard.end()
   await child.exited
 })
+
+test('a process that takes more memory than it may is killed', async () => {
+  const program = 'const kept = []; for (;;) { kept.push(Buffer.alloc(8e6, 1)); await Bun.sleep(5) }'
+  const child = Bun.spawn([process.execPath, '-e', program], { stdio: ['ignore', 'ignore', 'ignore'] })
+  const limits = { ...LIMITS, memory: 200 * 1024 ** 2, step: 60_000 }
+  const guard = new ProcessGuard(child, limits, new AbortController().signal)
+  await guard.step(child.exited)
+  guard.end()
+  expect(child.signalCode).toBe('SIGKILL')
+  expect(guard.failure()).toEqual(new ThumbnailFailed('it took more than 200 MB'))
+})

@@ -7,6 +7,7 @@ import sharp from 'sharp'
 import { createSpawner } from '../../src/thumbnails/spawning.ts'
 import { type Bytes, textBytes, upload } from '../support/clients/public.ts'
 import { expectIcon, thumbnailOf } from '../support/clients/thumbnails.ts'
+import { edges } from '../support/contents/pictures.ts'
 import { logLines } from '../support/processes/child.ts'
 import { reportNotRun } from '../support/processes/not-run.ts'
 import { runProgram } from '../support/processes/program.ts'
@@ -32,10 +33,19 @@ const folder = mkdtempSync(join(tmpdir(), 'holdfast-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A film of a second, red on the left and blue on the right, after a moment of black. */
-async function film(name: string, ...options: string[]): Promise<Bytes> {
+function film(name: string, ...options: string[]): Promise<Bytes> {
+  return blackThenColours({ black: 4 / 24, seconds: 1 }, name, ...options)
+}
+
+async function blackThenColours(
+  { black: dark, seconds }: { black: number; seconds: number },
+  name: string,
+  ...options: string[]
+): Promise<Bytes> {
   const path = join(folder, name)
-  const source = 'color=red:s=640x720:r=24:d=1[l];color=blue:s=640x720:r=24:d=1[r];[l][r]hstack'
-  const black = "drawbox=c=black:t=fill:enable='lt(n,4)'"
+  const half = (colour: string) => `color=${colour}:s=640x720:r=24:d=${seconds}`
+  const source = `${half('red')}[l];${half('blue')}[r];[l][r]hstack`
+  const black = `drawbox=c=black:t=fill:enable='lt(t,${dark})'`
   const command = ['-v', 'error', '-y', '-f', 'lavfi', '-i', `${source},${black}`, '-pix_fmt', 'yuv420p']
   const made = Bun.spawnSync([ffmpeg ?? '', ...command, ...options, path])
   if (made.exitCode !== 0) throw new Error(made.stderr.toString())
@@ -68,6 +78,32 @@ describe.skipIf(obstacle !== null)('the poster of a film', () => {
       expect(await sharp(large).metadata()).toMatchObject({ width: 960, height: 540 })
     },
   )
+
+  test.each([
+    ['a moment', { black: 1.5, seconds: 3 }, []],
+    ['longer than from one key frame to the next', { black: 4, seconds: 6 }, ['-g', '24']],
+  ] as const)('shows a later frame when the film is black for %s', async (_name, times, options) => {
+    const bytes = await blackThenColours(
+      times,
+      'late.mp4',
+      ...['-c:v', 'libx264', '-preset', 'ultrafast'],
+      ...options,
+    )
+    const shown = await thumbnailOf(host, key, await upload(host, { key, name: 'late.mp4', bytes }))
+    expect(await edges(shown)).toMatchObject({ left: 'red', right: 'blue' })
+    const { channels } = await sharp(shown).stats()
+    expect(channels[0]?.mean).toBeGreaterThan(90)
+  })
+
+  test('is dark when all of the film is', async () => {
+    const bytes = await blackThenColours(
+      { black: 2, seconds: 2 },
+      'dark.mp4',
+      ...['-c:v', 'libx264', '-preset', 'ultrafast'],
+    )
+    const shown = await thumbnailOf(host, key, await upload(host, { key, name: 'dark.mp4', bytes }))
+    expect((await sharp(shown).stats()).channels[0]?.mean).toBeLessThan(10)
+  })
 
   test('is an icon when nothing can be read of it', async () => {
     const whole = await film('whole.mp4', '-c:v', 'libx264')

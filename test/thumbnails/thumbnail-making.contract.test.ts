@@ -8,17 +8,18 @@ import { openDiskBlobs } from '../../src/blobs/disk.ts'
 import { adoptBlob, releaseBlob } from '../../src/core/blobs.rows.ts'
 import { joinNodes } from '../../src/core/nodes/nodes.ts'
 import { createStoreHealth } from '../../src/core/store/store-health.ts'
-import { noteThumbnail } from '../../src/core/thumbnails.rows.ts'
+import { noteThumbnail, turnOf } from '../../src/core/thumbnails.rows.ts'
 import type { Database } from '../../src/database/database.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { MINUTE } from '../../src/domain/clock.ts'
-import type { BlobId, Sha256 } from '../../src/domain/ids.ts'
+import { type BlobId, GUESTS, type Sha256 } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { MOST_TRIES } from '../../src/thumbnails/claimed-thumbnails.ts'
 import { createLocalMaker } from '../../src/thumbnails/local-maker.ts'
 import { type ThumbnailMaker, ThumbnailMakerUnavailable } from '../../src/thumbnails/maker.ts'
 import { createSpawner } from '../../src/thumbnails/spawning.ts'
 import { createThumbnailMaking } from '../../src/thumbnails/thumbnail-making.job.ts'
+import { processFigures } from '../long/process-figures.ts'
 import type { Bytes } from '../support/clients/public.ts'
 import { blackPng, picture } from '../support/contents/pictures.ts'
 import { type ContractDatabase, databases } from '../support/databases/databases.ts'
@@ -38,8 +39,8 @@ interface House extends AsyncDisposable {
   pass(milliseconds: number): Promise<void>
   /** Another node, with a maker of its own. */
   node(maker?: ThumbnailMaker): Promise<Node>
-  /** Stores a content that may have a thumbnail. */
-  store(bytes: Bytes): Promise<BlobId>
+  /** Stores a content that may have a thumbnail, which waits for the turn. */
+  store(bytes: Bytes, turn?: number): Promise<BlobId>
   states(): Promise<string[]>
 }
 
@@ -67,7 +68,7 @@ async function houseOf(database: ContractDatabase): Promise<House> {
       return node
     },
 
-    async store(bytes) {
+    async store(bytes, turn = 1) {
       const key = makeBlobKey(systemRandom)
       const writer = await blobs.create(key)
       await writer.write(bytes)
@@ -76,7 +77,7 @@ async function houseOf(database: ContractDatabase): Promise<House> {
       const blob = { key, sha256, crc32: 0, size: bytes.length, created_at: clock.now() }
       return inTransaction(db, async (trx) => {
         const id = await adoptBlob(trx, blob, clock.now())
-        await noteThumbnail(trx, id, 'wanted', clock.now())
+        await noteThumbnail(trx, id, { state: 'wanted', turn }, clock.now())
         return id
       })
     },
@@ -133,6 +134,39 @@ describe.each([...databases('thumbnails')])('on %s', (_name, open) => {
     for (const row of rows) expect(row).toMatchObject({ tries: 1, node: null })
     expect((await Array.fromAsync(house.blobs.list())).length).toBe(24)
     expect(await house.db.selectFrom('blob_garbage').selectAll().execute()).toEqual([])
+  })
+
+  test('many pictures from one address hold up neither accounts nor other addresses, which take turns', async () => {
+    await using house = await houseOf(await open())
+    const uploaders = new Map<number, string>()
+    let size = 100
+    const store = async (who: string, turn: number) => {
+      size += 1
+      uploaders.set(size, who)
+      await house.store(Buffer.concat([blackHead, Buffer.alloc(size - blackHead.length, size)]), turn)
+    }
+    const blackHead = (await blackPng(1, 1)).slice(0, 33)
+    const [many, other] = [turnOf(GUESTS, 'tag of an address'), turnOf(GUESTS, 'tag of another')]
+    for (let at = 0; at < 6; at++) await store('address 1', many)
+    for (let at = 0; at < 2; at++) await store('account 1', 1)
+    await store('address 2', other)
+    await store('account 2', 2)
+    const made: (string | undefined)[] = []
+    const maker: ThumbnailMaker = {
+      ...standingStill(),
+      async make(_kind, source) {
+        made.push(uploaders.get(source.size))
+        return { kind: 'none', reason: 'it is only looked at' }
+      },
+    }
+    await (await house.node(maker)).making.run()
+    const addresses = many < other ? ['address 1', 'address 2'] : ['address 2', 'address 1']
+    expect(made).toEqual([
+      ...['account 1', addresses[0], 'account 2', addresses[1], 'account 1', 'address 1'],
+      ...new Array(4).fill('address 1'),
+    ])
+    const kept = await house.db.selectFrom('thumbnails').select('turn').distinct().execute()
+    expect(kept).toEqual([{ turn: 0 }])
   })
 
   test('what a dead node has begun is made by another, and what a living one has begun is not', async () => {
@@ -236,17 +270,24 @@ describe('a process that makes thumbnails', () => {
     return houseOf(await open())
   }
 
-  test('is killed when it takes too much memory', async () => {
+  test('decodes no picture whose head says that it would take more memory than there is for it', async () => {
     await using house = await sqliteHouse()
-    await house.store(
-      await picture('png', 6000, 6000, (pixels) => pixels.png({ progressive: true, compressionLevel: 1 })),
+    const bomb = await picture('png', 6000, 6000, (pixels) =>
+      pixels.png({ progressive: true, compressionLevel: 9 }),
     )
-    const { making } = await house.node(createLocalMaker(house.log, { ...LIMITS, memory: 160 * MB }))
+    expect(bomb.byteLength).toBeLessThan(MB)
+    const memory = 200 * MB
+    await house.store(bomb)
+    const { making } = await house.node(createLocalMaker(house.log, { ...LIMITS, memory }))
     await making.run()
-    expect(String(house.log.lines[0]?.fields.err)).toContain('more than 160 MB')
+    expect(await house.states()).toEqual(['none'])
+    expect(house.log.lines[0]?.fields.reason).toContain('it would take')
+    // The process is the one that had the picture, and never held it.
+    const [pid] = await imageWorkers(process.pid)
+    expect(processFigures(pid ?? 0).peak).toBeLessThan(memory - 36_000_000)
     await house.store(await picture('png', 34, 30))
     await making.run()
-    expect(await house.states()).toEqual(['wanted', 'made'])
+    expect(await house.states()).toEqual(['none', 'made'])
   })
 
   test('that is killed by somebody else is started again, and the work done', async () => {

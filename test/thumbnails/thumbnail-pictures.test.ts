@@ -17,7 +17,15 @@ import {
 } from '../support/clients/public.ts'
 import { decided, expectIcon, thumbnailOf } from '../support/clients/thumbnails.ts'
 import { guestAt, tus } from '../support/clients/tus.ts'
-import { edges, framesGif, PICTURES, picture, SVG } from '../support/contents/pictures.ts'
+import {
+  edges,
+  framesGif,
+  greyJpeg,
+  orientedWebp,
+  PICTURES,
+  picture,
+  SVG,
+} from '../support/contents/pictures.ts'
 import { eventually } from '../support/eventually.ts'
 import type { TestHoldfast } from '../support/servers/holdfast.ts'
 import { ownedHost } from '../support/servers/owned-host.ts'
@@ -60,6 +68,28 @@ describe('the thumbnail of a picture', () => {
     expect(told).toMatchObject({ width: 160, height: 320 })
     for (const metadata of ['orientation', 'exif', 'icc', 'xmp']) expect(told).not.toHaveProperty(metadata)
     // What was on the left is on top after a quarter turn to the right.
+    expect(await edges(shown)).toMatchObject({ top: 'red', bottom: 'blue' })
+  })
+
+  test.each([
+    ['50.3', 8192, 6144],
+    ['108', 12_000, 9000],
+    ['200', 16_320, 12_240],
+  ])(
+    'is made of a phone’s photo of %s million pixels: limits are in memory and time',
+    async (_pixels, width, height) => {
+      const file = await put(await greyJpeg(width, height), 'photo.jpg')
+      expect(await decided(host, key, file)).toBe('ready')
+      const screen = await thumbnailOf(host, key, file, '?size=large')
+      expect(await sharp(screen).metadata()).toMatchObject({ format: 'webp', width: 1920, height: 1440 })
+    },
+  )
+
+  test('of a WebP stands as its EXIF data say', async () => {
+    const [width, height] = [800, 400]
+    const turned = orientedWebp(await picture('webp', width, height), { width, height }, 6)
+    const shown = await thumbnailOf(host, key, await put(turned, 'turned.webp'))
+    expect(await sharp(shown).metadata()).toMatchObject({ width: 160, height: 320 })
     expect(await edges(shown)).toMatchObject({ top: 'red', bottom: 'blue' })
   })
 

@@ -79,7 +79,14 @@ async function opened() {
     }
     const digest = { sha256: sha256(new TextEncoder().encode(content)) as Sha256, crc32: 0 }
     const blob = { key, ...digest, size: SIZE, created_at: 1 }
-    return { file, blob, thumbnail: 'none', garbageDueAt: 5, storageLimit: 1e9, note: null }
+    return {
+      file,
+      blob,
+      thumbnail: { state: 'none', turn: account },
+      garbageDueAt: 5,
+      storageLimit: 1e9,
+      note: null,
+    }
   }
 
   const found = async () => ({

@@ -236,10 +236,23 @@ export class Finishing {
     { digest, head }: { readonly digest: Digest; readonly head: Uint8Array },
   ): Promise<void> {
     const { commit, contributions, clock } = this.#parts
-    const { account_id: account, folder_id: folder, key, size, name, declared_type: declaredType } = upload
+    const { account_id: account, address, folder_id: folder, key, size, name } = upload
+    const { declared_type: declaredType } = upload
     const link = { uuid: upload.uuid, slug: upload.slug }
     lease.assertHeld()
-    const complete = { account, folder, key, digest, size, head, name, declaredType, link, note: null }
+    const complete = {
+      account,
+      address,
+      folder,
+      key,
+      digest,
+      size,
+      head,
+      name,
+      declaredType,
+      link,
+      note: null,
+    }
     await commit.commit(complete, async (trx, file) => {
       if (upload.link_id !== null) {
         await contributions.arrived(trx, { link: upload.link_id, account }, { id: file.id, name, size }, null)

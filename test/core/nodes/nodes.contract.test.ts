@@ -7,6 +7,7 @@ import { createAccounts } from '../../../src/accounts/accounts.ts'
 import { createKeys } from '../../../src/accounts/keys/keys.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import { topFolder } from '../../../src/core/accounts.rows.ts'
+import { createSigning } from '../../../src/core/hmac.ts'
 import { removeQuietNode } from '../../../src/core/nodes/nodes.rows.ts'
 import { DEAD_AFTER, HEARTBEAT_INTERVAL, joinNodes, type Nodes } from '../../../src/core/nodes/nodes.ts'
 import { createRateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
@@ -268,6 +269,7 @@ async function storing(database: ContractDatabase) {
       reservations,
       commit,
       random,
+      signing: createSigning('a secret of this test'),
       maxFileSize: 10 * MIB,
     })
     const cleaning = createCleaning(db, blobs, clock, report)

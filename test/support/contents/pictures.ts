@@ -66,6 +66,43 @@ function chunk(type: string, data: Buffer): Buffer {
   return framed
 }
 
+/**
+ * A grey JPEG of any size up to 65,535 pixels a side, as an encoder writes one that streams: without a pixel in memory.
+ */
+export async function greyJpeg(width: number, height: number): Promise<Bytes> {
+  const grey = { width: 8, height: 8, channels: 3, background: '#808080' } as const
+  // With the tables of the standard, in which four equal blocks after the first are three bytes.
+  const small = await sharp({ create: grey }).greyscale().jpeg({ optimiseCoding: false }).toBuffer()
+  const frame = small.indexOf(Buffer.from('ffc0', 'hex'))
+  const scan = small.indexOf(Buffer.from('ffda', 'hex'))
+  const head = Buffer.from(small.subarray(0, scan + 2 + small.readUInt16BE(scan + 2)))
+  head.writeUInt16BE(height, frame + 5)
+  head.writeUInt16BE(width, frame + 7)
+  const blocks = Math.ceil(width / 8) * Math.ceil(height / 8)
+  const pixels = Buffer.alloc(Math.ceil(blocks / 4) * 3, Buffer.from('28a28a', 'hex'))
+  return new Uint8Array(Buffer.concat([head, pixels, Buffer.from('ffd9', 'hex')]))
+}
+
+/** The same WebP with an orientation in its EXIF data, as photo programs write it. */
+export function orientedWebp(
+  webp: Bytes,
+  size: { width: number; height: number },
+  orientation: number,
+): Bytes {
+  const exif = Buffer.from('49492a00080000000100120103000100000000000000' + '00000000', 'hex')
+  exif.writeUInt16LE(orientation, 18)
+  const extended = Buffer.from('565038580a00000008000000000000000000', 'hex')
+  extended.writeUIntLE(size.width - 1, 12, 3)
+  extended.writeUIntLE(size.height - 1, 15, 3)
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(exif.length)
+  const chunks = [extended, webp.subarray(12), Buffer.from('EXIF'), length, exif]
+  const body = Buffer.concat([Buffer.from('WEBP'), ...chunks])
+  const whole = Buffer.alloc(4)
+  whole.writeUInt32LE(body.length)
+  return new Uint8Array(Buffer.concat([Buffer.from('RIFF'), whole, body]))
+}
+
 /** A GIF with so many frames of one pixel each, on a screen of 500 × 400. */
 export function framesGif(frames: number, width = 500): Bytes {
   const screen = Buffer.from('474946383961' + 'f4019001' + '800000' + 'ff00000000ff', 'hex')

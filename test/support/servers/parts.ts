@@ -10,6 +10,7 @@ import type { BlobStore } from '../../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import { ensureGuests, topFolder } from '../../../src/core/accounts.rows.ts'
 import { type AccountCaller, type Caller, ownerOf } from '../../../src/core/callers.ts'
+import { createSigning } from '../../../src/core/hmac.ts'
 import { joinNodes } from '../../../src/core/nodes/nodes.ts'
 import { createRateLimits, type RateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
 import { createStoreHealth } from '../../../src/core/store/store-health.ts'
@@ -122,6 +123,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
     reservations,
     commit,
     random,
+    signing: createSigning('a secret of this test'),
     maxFileSize: 10 * GIB,
   })
   return {
