@@ -77,15 +77,13 @@ function buildTable(): Map<string, string> {
 }
 
 /**
- * Whether the bytes are UTF-8 without control characters that text does not use. The end may be cut within a
- * character.
+ * Whether the bytes are a text in any charset that has ASCII: without control characters that text does not use. A wrong byte
+ * is no obstacle, and the end may be cut within a character.
  */
 function isText(head: Uint8Array): boolean {
-  if (head.length === 0) return false
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
-    return !/\p{Cc}/u.test(text.replace(/[\t\n\f\r]/g, ''))
-  } catch {
-    return false
-  }
+  const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
+  return head.length > 0 && (isUtf16 || head.every((byte) => byte >= 0x20 || TEXT_CONTROLS.has(byte)))
 }
+
+/** Tab, line feed, form feed, carriage return, and escape, which colours logs. */
+const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b])

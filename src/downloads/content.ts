@@ -3,9 +3,11 @@ import { FileDamaged } from '../core/file-damaged.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { Database } from '../database/database.ts'
 import type { BlobId, BlobKey, Uuid } from '../domain/ids.ts'
+import type { Charset } from '../domain/text-bytes.ts'
 import { type FileDetailRow, findFile } from '../files/files.rows.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
+import { Charsets } from './charsets.ts'
 import type { Verification } from './verification.ts'
 
 export interface SuspectQueue {
@@ -22,6 +24,8 @@ export interface Content {
    * Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has not all of its bytes any more.
    */
   read(file: FileDetailRow, start: number, end: number): Promise<OpenBlob | BlobChunks>
+  /** The charset of the file as a text; null where none can be told. */
+  charset(file: FileDetailRow): Promise<Charset | null>
   /** Has the content looked at where the error says that its bytes cannot be read, or are not all there. Never throws. */
   failed(file: FileDetailRow, error: unknown): void
   /**
@@ -59,6 +63,7 @@ export interface ContentParts {
 
 export function createContent(parts: ContentParts): Content {
   const { db, blobs, copies, verification, suspects, redirects } = parts
+  const charsets = new Charsets(blobs)
 
   async function opened(key: BlobKey, size: number, start: number, end: number) {
     const body = (await blobs.open(key, size)) ?? (await blobs.chunks(key, start, end, size))
@@ -84,6 +89,7 @@ export function createContent(parts: ContentParts): Content {
 
   return {
     failed,
+    charset: (file) => charsets.of(file),
 
     async assertSound(file) {
       if (file.damage === null) return

@@ -39,7 +39,7 @@ export async function sendFile(
 ): Promise<Response> {
   await content.assertSound(file)
   const validators = { etag: `"${file.sha256}"`, lastModified: file.created_at }
-  const headers = contentHeaders(file, sending, validators)
+  const headers = contentHeaders(file, sending, validators, await mediaTypeOf(content, file, sending))
   const part = partToSend(call, file.size, validators, headers)
   if (part instanceof Response) return part
   const { status, start, end } = part
@@ -137,15 +137,25 @@ function counted(chunks: SourceChunks, sent: BytesSent): SourceChunks {
   }
 }
 
+function shownTypeOf({ type }: FileDetail, { as }: Sending): string {
+  return as === 'raw' ? 'text/plain' : type
+}
+
+/** With the charset of a text, where one is found. */
+async function mediaTypeOf(content: Content, file: FileDetail, sending: Sending): Promise<string> {
+  const type = shownTypeOf(file, sending)
+  const charset = type === 'text/plain' ? await content.charset(file) : null
+  return charset === null ? type : `${type}; charset=${charset}`
+}
+
 function contentHeaders(
   file: FileDetail,
   sending: Sending,
   validators: { readonly etag: string; readonly lastModified: number },
+  type: string,
 ): Headers {
-  const shownType = sending.as === 'raw' ? 'text/plain' : file.type
+  const shownType = shownTypeOf(file, sending)
   const disposition = sending.as !== 'download' && isInlineSafe(shownType) ? 'inline' : 'attachment'
-  // What a text is encoded in is not known, and nearly all of it is UTF-8.
-  const type = shownType === 'text/plain' ? 'text/plain; charset=utf-8' : shownType
   return new Headers({
     'Content-Type': type,
     'Content-Disposition': contentDisposition(disposition, file.name),

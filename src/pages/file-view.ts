@@ -111,6 +111,8 @@ export function redirectToBytes(
 /** Maximum bytes of a picture that phones load at once, instead of a smaller rendition. */
 const MAX_NATIVE_BYTES = 512 * 1024
 
+const READ_AS_TEXT: ReadonlySet<PreviewKind> = new Set(['text', 'code', 'markdown', 'table'])
+
 async function previewOf(
   { site }: Call,
   { downloads, thumbnails }: FileViewNeeds,
@@ -119,7 +121,12 @@ async function previewOf(
   const file = seen.item
   const kind = previewKindOf(file)
   if (kind === null) return null
-  const use = { as: 'view', counted: true, lifetime: PAGE_TOKEN_LIFETIME } as const
+  const use = {
+    // A text is read with the charset that its headers tell.
+    as: READ_AS_TEXT.has(kind) ? 'raw' : 'view',
+    counted: true,
+    lifetime: PAGE_TOKEN_LIFETIME,
+  } as const
   const isLarge = kind === 'image' && file.size > MAX_NATIVE_BYTES
   return {
     kind,

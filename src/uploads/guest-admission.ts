@@ -72,7 +72,7 @@ export function createGuestAdmission(
   }
 }
 
-/** A hash of a guest's address, which recognizes uploads from the same one and tells nothing else. */
+/** A hash of a guest's address or network, which recognizes uploads from the same one and tells nothing else. */
 export function guestAddress(signing: Signing, bucket: string): string {
   return signing.tag('guest address', bucket)
 }

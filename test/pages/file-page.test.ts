@@ -222,6 +222,31 @@ describe('what the page of a file tells others', () => {
     expect(await page(source.slug)).toContain(`/d/${source.slug}?raw=1`)
   })
 
+  test('tells the charset of a text that was found, for the text itself and as plain text, or none', async () => {
+    const russian = Buffer.from(
+      'fcd4cf20d2d5d3d3cbc9ca20d4c5cbd3d420d720d3d4c1d2cfca20cbcfc4c9d2cfd7cbc5',
+      'hex',
+    )
+    const texts: [string, Uint8Array<ArrayBuffer>, string][] = [
+      ['utf-8.txt', textBytes('Grüße'), 'text/plain; charset=utf-8'],
+      ['old.txt', new Uint8Array(russian), 'text/plain; charset=koi8-r'],
+      ['wrong.log', new Uint8Array(Buffer.from('c3bcc3a4ffc3b6', 'hex')), 'text/plain; charset=utf-8'],
+      ['unsure.txt', new Uint8Array([0xa3, 0xe0, 0xe4]), 'text/plain'],
+    ]
+    for (const [name, bytes, type] of texts) {
+      const { slug } = await upload(host, { key, name, bytes })
+      const told = /<script[^>]* id="page-data"[^>]*>(.*?)<\/script>/.exec(await page(slug))?.[1] ?? ''
+      const { preview } = JSON.parse(told) as { preview: { url: string } }
+      const raw = (await visit(host, `/d/${slug}?raw=1`)).headers.get('location') ?? ''
+      const view = (await visit(host, `/d/${slug}?view=1`)).headers.get('location') ?? ''
+      for (const address of [preview.url, raw, view]) {
+        const answer = await visit(host, address)
+        expect([name, answer.headers.get('content-type')]).toEqual([name, type])
+        await answer.bytes()
+      }
+    }
+  })
+
   test('is a title, a description and a picture in their words and in Twitter’s', async () => {
     const html = await page(file.slug)
     const named = (name: string) => elements(html, `meta[name="twitter:${name}"]`)[0]?.attributes.content

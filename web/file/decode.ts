@@ -1,3 +1,5 @@
+import { type Charset, isBinary } from '../../src/domain/text-bytes.ts'
+
 export interface DecodedText {
   readonly text: string
   /** Whether it is hardly any text at all. */
@@ -5,25 +7,11 @@ export interface DecodedText {
 }
 
 /**
- * The text of the first bytes of a file, which may end within a character: by its byte order mark, else UTF-8 where it
- * is valid as that, else windows-1252, which anything is.
+ * The text of the first bytes of a file, which may end within a character, in the charset that the server has found; else
+ * windows-1252, which anything is. What is not valid becomes U+FFFD.
  */
-export function decodeText(bytes: Uint8Array): DecodedText {
-  const text = decoded(bytes)
-  return { text: text.replace(/\r\n?/g, '\n'), isBinary: text.includes('\0') }
-}
-
-function decoded(bytes: Uint8Array): string {
-  const [first, second] = bytes
-  if (first === 0xff && second === 0xfe) return lenient('utf-16le', bytes)
-  if (first === 0xfe && second === 0xff) return lenient('utf-16be', bytes)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
-  } catch {
-    return lenient('windows-1252', bytes)
-  }
-}
-
-function lenient(encoding: 'utf-16le' | 'utf-16be' | 'windows-1252', bytes: Uint8Array): string {
-  return new TextDecoder(encoding).decode(bytes, { stream: true })
+export function decodeText(bytes: Uint8Array, charset: Charset | null): DecodedText {
+  const text = new TextDecoder(charset ?? 'windows-1252').decode(bytes, { stream: true })
+  const zeros = text.split('\0').length - 1
+  return { text: text.replace(/\r\n?/g, '\n'), isBinary: isBinary(zeros, text.length) }
 }

@@ -1,9 +1,13 @@
+import { type Charset, charsetOfType } from '../../src/domain/text-bytes.ts'
+
 /** The bytes of the file that is shown. */
 export interface PreviewSource {
   readonly name: string
   /** Bytes. */
   readonly size: number
   readonly url: string
+  /** The charset of a text, as the answer to the last `read` told it; null where it told none. */
+  charset(): Charset | null
   /** Bytes `start` to `end` (exclusive), fewer where the file ends before. Throws when they cannot be had. */
   read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>
 }
@@ -16,8 +20,10 @@ export function openSource(file: {
   readonly size: number
   readonly url: string
 }): PreviewSource {
+  let charset: Charset | null = null
   return {
     ...file,
+    charset: () => charset,
     async read(start, wanted) {
       const end = Math.min(wanted, file.size)
       if (start >= end) return new Uint8Array()
@@ -26,6 +32,7 @@ export function openSource(file: {
         headers: { Range: `bytes=${start}-${end - 1}` },
         credentials: 'omit',
       })
+      charset = charsetOfType(response.headers.get('Content-Type') ?? '')
       if (response.status === 206) return upTo(response, end - start)
       // A cache in between may have dropped the range.
       if (response.status !== 200 || start > MAX_SKIPPED) throw new Error(`answered ${response.status}`)

@@ -19,10 +19,11 @@ export async function show(preview: PreviewContext): Promise<void> {
   const part = await readTextPart(preview)
   if (part === null) return
   // As arrays: names of columns become no names of properties.
-  const { data, meta } = Papa.parse<string[]>(part.text, {
+  const { text: content, delimiter } = separated(part.text, source.name)
+  const { data, meta } = Papa.parse<string[]>(content, {
     preview: MAX_ROWS + 2,
     skipEmptyLines: true,
-    delimiter: source.name.toLowerCase().endsWith('.tsv') ? '\t' : '',
+    delimiter,
   })
   const all = part.isWhole || meta.truncated ? data : data.slice(0, -1)
   const [head = [], ...rows] = all
@@ -48,6 +49,13 @@ export async function show(preview: PreviewContext): Promise<void> {
     table,
   )
   present(stage, [frame], note)
+}
+
+/** The rows, and what separates their cells: by a first line as spreadsheets write it, or the name; empty to find it out. */
+function separated(text: string, name: string): { readonly text: string; readonly delimiter: string } {
+  const [line, named = ''] = /^"?sep=([^\r\n"])"?(?:\n|$)/i.exec(text) ?? []
+  if (line !== undefined) return { text: text.slice(line.length), delimiter: named }
+  return { text, delimiter: name.toLowerCase().endsWith('.tsv') ? '\t' : '' }
 }
 
 function row(tag: 'th' | 'td', cells: readonly string[], columns: number): HTMLTableRowElement {

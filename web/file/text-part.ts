@@ -17,7 +17,7 @@ export interface TextPart {
 /** The beginning of a file as text; null when there is none, and the page has said so. */
 export async function readTextPart({ stage, source, page, words }: PreviewContext): Promise<TextPart | null> {
   const bytes = await source.read(0, SHOWN)
-  const { text, isBinary } = decodeText(bytes)
+  const { text, isBinary } = decodeText(bytes, source.charset())
   if (source.size === 0 || isBinary) {
     presentMessage(stage, page, source.size === 0 ? page.texts.empty : page.texts.binary)
     return null

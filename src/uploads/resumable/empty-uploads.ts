@@ -8,6 +8,7 @@ import type { Database, Trx } from '../../database/database.ts'
 import { type Clock, HOUR, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { Network, networksOf } from '../../domain/networks.ts'
+import { guestAddress } from '../guest-admission.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { finalOf, withPartsReceived } from './awaited-parts.ts'
 import {
@@ -33,11 +34,6 @@ const LOOKED_AT = 1000
 
 /** Seconds until it is worth trying again: most that wait get their bytes, or are ended, within that. */
 const EMPTY_RETRY = 600
-
-/** A hash of a guest's address or network, which recognizes uploads from the same one and tells nothing else. */
-export function guestAddress(signing: Signing, bucket: string): string {
-  return signing.tag('guest address', bucket)
-}
 
 /** Where an upload comes from, as its row has it; nulls for an account. */
 export function originOf(

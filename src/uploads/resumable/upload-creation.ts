@@ -13,7 +13,6 @@ import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '.
 import { ensurePath } from '../../files/folders/folder-path.ts'
 import { resolvePlace } from '../../files/folders/places.ts'
 import type { Contributions } from '../contributions.ts'
-import { guestAddress } from '../guest-admission.ts'
 import { UPLOADS_PATH } from '../paths.ts'
 import { assertFileSize } from '../size-limit.ts'
 import { type NewUploadRow, type UploadRow, uploadByToken } from '../uploads.rows.ts'

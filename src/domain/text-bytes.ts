@@ -1,0 +1,64 @@
+/** Charsets of texts, as the Encoding Standard and so browsers name them. */
+const CHARSETS = [
+  ...(['utf-8', 'utf-16le', 'utf-16be'] as const),
+  ...(['shift_jis', 'euc-jp', 'gb18030', 'big5', 'euc-kr', 'koi8-r', 'iso-8859-2', 'iso-8859-5'] as const),
+  ...(['windows-1250', 'windows-1251', 'windows-1252', 'windows-1253', 'windows-1254'] as const),
+  ...(['windows-1255', 'windows-1256'] as const),
+] as const
+export type Charset = (typeof CHARSETS)[number]
+
+/** The charset that a media type names, if it is one of ours. */
+export function charsetOfType(type: string): Charset | null {
+  const named = /;\s*charset=([\w-]+)/.exec(type)?.[1]
+  return CHARSETS.find((charset) => charset === named) ?? null
+}
+
+/** Part of a text that may be zero bytes, such as a crash leaves in a log. A program or a picture has far more. */
+const MOST_ZEROS = 1 / 20
+
+/** Whether so many zeros in so many bytes or characters mean that they are hardly any text at all. */
+export function isBinary(zeros: number, length: number): boolean {
+  return zeros > length * MOST_ZEROS
+}
+
+/**
+ * Whether the bytes are UTF-8 as far as they tell: ASCII alone, or more multi-byte sequences valid than not. The end may be cut
+ * within a sequence.
+ */
+export function isMostlyUtf8(bytes: Uint8Array): boolean {
+  let valid = 0
+  let invalid = 0
+  for (let at = 0; at < bytes.length; ) {
+    const first = bytes[at] ?? 0
+    if (first < 0x80) {
+      at += 1
+      continue
+    }
+    const length = sequenceLength(first)
+    const rest = bytes.subarray(at + 1, at + length)
+    const continued = continuationBytes(first, rest)
+    if (length > 0 && continued === length - 1) valid += 1
+    else if (length === 0 || at + 1 + continued < bytes.length) invalid += 1
+    at += 1 + continued
+  }
+  return invalid === 0 || valid > invalid
+}
+
+/** Bytes of the sequence that begins so; 0 where none does (Unicode 17, table 3-7). */
+function sequenceLength(first: number): number {
+  if (first >= 0xc2 && first <= 0xdf) return 2
+  if (first >= 0xe0 && first <= 0xef) return 3
+  return first >= 0xf0 && first <= 0xf4 ? 4 : 0
+}
+
+/** How many of the bytes go on with the sequence that begins with `first`. */
+function continuationBytes(first: number, rest: Uint8Array): number {
+  let count = 0
+  for (const byte of rest) {
+    const least = count > 0 ? 0x80 : first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
+    const most = count > 0 ? 0xbf : first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
+    if (byte < least || byte > most) break
+    count += 1
+  }
+  return count
+}

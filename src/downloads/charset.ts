@@ -1,0 +1,87 @@
+import { analyse } from 'chardet'
+import { type Charset, isBinary, isMostlyUtf8 } from '../domain/text-bytes.ts'
+
+/** Bytes at the beginning of a text that decide. */
+export const CHARSET_SAMPLE = 64 * 1024
+
+/** Bytes that statistics are made of. */
+const COUNTED = 2 * 1024
+/** Confidence in percent from which the detector is right, and by how much the next guess must be behind. */
+const SURE = 40
+const AHEAD = 10
+
+/** By the detector's names. Encodings that change state within ASCII bytes are left out: they hide markup from readers. */
+const DETECTED: Readonly<Record<string, Charset>> = {
+  Shift_JIS: 'shift_jis',
+  'EUC-JP': 'euc-jp',
+  GB18030: 'gb18030',
+  Big5: 'big5',
+  'EUC-KR': 'euc-kr',
+  'KOI8-R': 'koi8-r',
+  'ISO-8859-1': 'windows-1252',
+  'ISO-8859-2': 'iso-8859-2',
+  'ISO-8859-5': 'iso-8859-5',
+  'ISO-8859-9': 'windows-1254',
+  'windows-1250': 'windows-1250',
+  'windows-1251': 'windows-1251',
+  'windows-1252': 'windows-1252',
+  'windows-1253': 'windows-1253',
+  'windows-1254': 'windows-1254',
+  'windows-1255': 'windows-1255',
+  'windows-1256': 'windows-1256',
+}
+
+/**
+ * The charset of a text with this beginning, which may end within a character: by its byte order mark; else UTF-8 where most
+ * multi-byte sequences are valid, so that a wrong byte spoils nothing else; else by statistics where they are sure; else null.
+ */
+export function charsetOf(sample: Uint8Array): Charset | null {
+  const marked = markOf(sample)
+  if (marked !== null) return marked
+  if (isBinary(zerosIn(sample), sample.length)) return null
+  return isMostlyUtf8(sample) ? 'utf-8' : detected(sample)
+}
+
+/** The charset that a byte order mark tells. */
+function markOf([first, second, third]: Uint8Array): Charset | null {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : null
+}
+
+function zerosIn(sample: Uint8Array): number {
+  let zeros = 0
+  for (const byte of sample) if (byte === 0) zeros += 1
+  return zeros
+}
+
+function detected(sample: Uint8Array): Charset | null {
+  const [best, next] = analyse(foreignWords(sample))
+  if (best === undefined || best.confidence < SURE) return null
+  return best.confidence - (next?.confidence ?? 0) >= AHEAD ? (DETECTED[best.name] ?? null) : null
+}
+
+/**
+ * The words that are not ASCII alone, up to as many bytes as are counted: the others say nothing, and look like English. No
+ * charset above has a blank or an end of a line within a character.
+ */
+function foreignWords(sample: Uint8Array): Uint8Array {
+  const kept = new Uint8Array(COUNTED)
+  let filled = 0
+  for (let start = 0; start < sample.length && filled < COUNTED; ) {
+    let end = start
+    let isForeign = false
+    for (; end < sample.length; end += 1) {
+      const byte = sample[end] ?? 0
+      if (byte <= 0x20) break
+      if (byte >= 0x80) isForeign = true
+    }
+    if (isForeign) {
+      const word = sample.subarray(start, end + 1).subarray(0, COUNTED - filled)
+      kept.set(word, filled)
+      filled += word.length
+    }
+    start = end + 1
+  }
+  return kept.subarray(0, filled)
+}
