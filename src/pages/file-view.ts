@@ -111,7 +111,7 @@ export function redirectToBytes(
 /** Maximum bytes of a picture that phones load at once, instead of a smaller rendition. */
 const MAX_NATIVE_BYTES = 512 * 1024
 
-const READ_AS_TEXT: ReadonlySet<PreviewKind> = new Set(['text', 'code', 'markdown', 'table'])
+const READ_AS_TEXT: ReadonlySet<FilePreview['kind']> = new Set(['text', 'code', 'markdown', 'table'])
 
 async function previewOf(
   { site }: Call,
