@@ -64,7 +64,6 @@ async function open(source: PreviewSource, parts: FilePageParts): Promise<PDFDoc
     rangeChunkSize: PIECE,
     disableAutoFetch: true,
     disableStream: true,
-    isEvalSupported: false,
     enableXfa: false,
     maxImageSize: MAX_IMAGE,
     useWorkerFetch: false,
