@@ -8,6 +8,7 @@ import type { SettingInForce } from './config.ts'
 import { type Core, createCore, pairUp } from './core/core.ts'
 import { type Job, startJobs } from './core/jobs/jobs.ts'
 import { createShutdownHooks, type ShutdownHooks } from './core/shutdown-hooks.ts'
+import { noteProxy } from './core/unknown-proxies.ts'
 import { createDownloadsPart } from './downloads/downloads.part.ts'
 import { createEventsPart } from './events/events.part.ts'
 import { createFilesPart } from './files/files.part.ts'
@@ -26,6 +27,7 @@ import { createPagesPart } from './pages/pages.part.ts'
 import type { ListenWay } from './server/connections/listening.ts'
 import type { Parts } from './server/parts.ts'
 import { type HttpServer, startServer } from './server/server.ts'
+import { settings } from './settings.ts'
 import { createSharingPart } from './sharing/sharing.part.ts'
 import type { StorageOptions as Given } from './storage.ts'
 import { guardDataFolder, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
@@ -99,6 +101,14 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
     ...core,
     metrics: metrics?.requests ?? null,
     hasOtherNodes: core.nodes.hasOthers,
+    foundProxy: (found) => {
+      const setting = settings.trustedProxies.variable
+      core.log.warn(
+        { ...found, setting },
+        'a proxy forwards requests and is not trusted: all its visitors count as one, so that one of them can use up the limits of all; if it is yours, set the setting to its address',
+      )
+      noteProxy(core.db, { ...found, at: core.clock.now() }).catch(core.failed('a proxy could not be noted'))
+    },
     ...way,
   })
   server = listening

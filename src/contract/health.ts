@@ -70,3 +70,6 @@ export type ProbeAnswer = z.infer<typeof probeAnswer>
 
 /** The document of this API. */
 export const openApiAnswer = z.looseObject({ openapi: z.string() })
+
+/** Header of a probe. */
+export const PROBE_HEADER = 'Holdfast-Probe'

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { PROBE_HEADER } from '../contract/health.ts'
 import { outageRefusal } from '../core/failures.ts'
 import { FileDamaged } from '../core/file-damaged.ts'
 import { type SharedCeiling, Shares, USUAL_WORDS } from '../core/shares.ts'
@@ -25,6 +26,7 @@ import { createRequestLog, type RequestWatch } from './request-log.ts'
 import { connectionBucket, parseTrustedProxies, type TrustedProxies } from './requests/client-address.ts'
 import { createHosts } from './requests/hosts.ts'
 import { createSmallBodies } from './requests/small-bodies.ts'
+import { type UnknownProxy, watchForUnknownProxies } from './requests/unknown-proxies.ts'
 import { createUploadsUnderWay } from './requests/uploads-under-way.ts'
 import type { Route } from './route.ts'
 import { createRouter, routerPattern, type Stopping } from './router.ts'
@@ -67,6 +69,8 @@ export async function startServer(
     readonly random: Random
     readonly log: Log
     readonly db: Database
+    /** Told once of each proxy that forwards requests and is not trusted. */
+    readonly foundProxy: (found: UnknownProxy) => void
     readonly traffic: TrafficCounter
     /** Null where metrics are off. */
     readonly metrics: RequestWatch | null
@@ -78,6 +82,7 @@ export async function startServer(
 ): Promise<HttpServer> {
   const { config, clock, random, log, db, traffic, metrics } = given
   const trusted = parseTrustedProxies(config.trustedProxies)
+  const lookForProxy = watchForUnknownProxies(trusted, given.foundProxy)
   const underWay = createUploadsUnderWay(clock.timers)
   const trails = await openTrails(given)
   let stopping: Stopping = 'nothing'
@@ -131,6 +136,7 @@ export async function startServer(
   async function answer(request: Request, connection: Connection): Promise<Response | WholeAnswer> {
     const began = clock.monotonic()
     const context = new RequestContext(site, request, connection, nextId(), trusted)
+    if (!request.headers.has(PROBE_HEADER)) lookForProxy(connection.address, request.headers)
     const answered = await (connection.hasUrl ? router(context) : unreadableAddress())
     // It may tell of what somebody else has just committed.
     const unsynced = db.durable()

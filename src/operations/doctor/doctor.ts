@@ -15,6 +15,7 @@ import { openSecrets, readSecret } from '../secrets.ts'
 import { checkBackups } from './backups.ts'
 import { checkDatabase, checkPages } from './database.ts'
 import { advice, type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
+import { checkProxies } from './forwarding.ts'
 import { checkClock, checkDisk } from './machine.ts'
 import { checkMirror } from './mirror.ts'
 import { createProbes } from './probe-tokens.ts'
@@ -235,6 +236,7 @@ async function checkBytes(
   const state = await integrity.state()
   const now = clock.now()
   return [
+    await checkProxies(db, config, now),
     ...checkStoredBytes(state, { usesFolder: config.s3 === null, now }),
     await checkMirror({ db, config, clock }, jobs),
     checkBackups(state, config.backup.own, now),

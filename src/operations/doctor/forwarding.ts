@@ -1,4 +1,8 @@
 /** Whether requests pass the proxy with all that says who asks for what. */
+import type { Config } from '../../config.ts'
+import { seenProxies } from '../../core/unknown-proxies.ts'
+import type { Queryable } from '../../database/database.ts'
+import { DAY } from '../../domain/clock.ts'
 import { parseTrustedProxies } from '../../server/requests/client-address.ts'
 import { settings } from '../../settings.ts'
 import { type Finding, fine, problem, say, unknown } from './findings.ts'
@@ -51,6 +55,33 @@ export async function checkForwarding(way: ProbePath): Promise<Finding> {
     )
   }
   return fine(check, say`visitors are told apart (this machine is ${seen.address})`)
+}
+
+/** How long one that was seen is told of; a server that still sees it notes it again when it starts. */
+const TOLD_FOR = 7 * DAY
+
+/** Whether requests come by a proxy that nobody named: seen by the servers themselves, whatever the public address is. */
+export async function checkProxies(
+  db: Queryable,
+  config: Pick<Config, 'trustedProxies'>,
+  now: number,
+): Promise<Finding> {
+  const check = 'unknown-proxy'
+  const trusted = parseTrustedProxies(config.trustedProxies)
+  const seen = (await seenProxies(db)).filter(({ peer, at }) => !trusted.has(peer) && now - at < TOLD_FOR)
+  const last = seen.at(-1)
+  if (last === undefined) return fine(check, say`no request came by a proxy that is not trusted`)
+  return problem(
+    check,
+    say`${last.peer} sends "${last.header}" and is not a trusted proxy`,
+    say`All visitors who come by it count as one: wrong passwords of a stranger lock everybody out.`,
+    [
+      {
+        where: 'Holdfast',
+        line: `${settings.trustedProxies.variable}=${seen.map(({ peer }) => peer).join(',')}`,
+      },
+    ],
+  )
 }
 
 export async function checkHost({ url, config, proxy, seen }: ProbePath): Promise<Finding> {

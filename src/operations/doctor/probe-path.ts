@@ -1,7 +1,6 @@
 import type { Config } from '../../config.ts'
-import { type ProbeAnswer, probeAnswer } from '../../contract/health.ts'
+import { PROBE_HEADER, type ProbeAnswer, probeAnswer } from '../../contract/health.ts'
 import { SECOND } from '../../domain/clock.ts'
-import { PROBE_HEADER } from './probe-tokens.ts'
 import type { ProxyName } from './proxy-lines.ts'
 import { type NoAnswer, type RawAnswer, type RawRequest, rawRequest } from './raw-request.ts'
 

@@ -1,9 +1,6 @@
 import type { Signing } from '../../core/hmac.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
 
-/** Header of a probe. */
-export const PROBE_HEADER = 'Holdfast-Probe'
-
 /** Long enough for one run of the doctor. */
 const LIFETIME = 15 * MINUTE
 

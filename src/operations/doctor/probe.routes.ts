@@ -1,6 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from '@hono/zod-openapi'
-import { LONGEST_SILENCE, type ProbeAnswer, probeAnswer, SLOW_ANSWER } from '../../contract/health.ts'
+import {
+  LONGEST_SILENCE,
+  PROBE_HEADER,
+  type ProbeAnswer,
+  probeAnswer,
+  SLOW_ANSWER,
+} from '../../contract/health.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { JsonAnswer } from '../../server/answers/json.ts'
@@ -8,7 +14,6 @@ import type { Call } from '../../server/call.ts'
 import { endpoint, firstValues } from '../../server/endpoint.ts'
 import { queryNumber } from '../../server/requests/fields.ts'
 import type { OperationsPart } from '../operations.part.ts'
-import { PROBE_HEADER } from './probe-tokens.ts'
 
 const query = z.object({
   silence: queryNumber(0, LONGEST_SILENCE)

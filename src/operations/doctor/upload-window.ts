@@ -3,12 +3,13 @@
  * long line nothing else bounds an upload, and beside the proxy nobody notices. So this counts the bytes of a round trip
  * instead of the time that they take.
  */
+
 import { connect, type TLSSocket } from 'node:tls'
+import { PROBE_HEADER } from '../../contract/health.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { type Finding, fine, problem, say, unknown } from './findings.ts'
 import { PROBE, type ProbePath } from './probe-path.ts'
-import { PROBE_HEADER } from './probe-tokens.ts'
 import { linesFor, proxyLines } from './proxy-lines.ts'
 import { portOf, serverName } from './raw-request.ts'
 

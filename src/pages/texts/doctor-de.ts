@@ -26,6 +26,7 @@ export const doctorTitlesDe: Translations = {
   mail: 'Mail',
   'public-address': 'Öffentliche Adresse',
   'forwarded-address': 'Adressen der Besucher',
+  'unknown-proxy': 'Unbekannte Proxys',
   host: 'Hostname',
   'body-limit': 'Größter Inhalt einer Anfrage',
   'request-buffering': 'Uploads durch den Proxy',
@@ -234,6 +235,11 @@ export const doctorSentencesDe: Translations = {
   'one content is damaged': 'ein Inhalt ist beschädigt',
   'one node uses up to {0} of {1} connections': 'ein Knoten verwendet bis zu {0} von {1} Verbindungen',
   'requests arrive for {0}': 'Anfragen kommen für {0} an',
+  'no request came by a proxy that is not trusted':
+    'keine Anfrage kam über einen Proxy, dem nicht vertraut wird',
+  '{0} sends "{1}" and is not a trusted proxy': '{0} sendet „{1}“ und ist kein vertrauter Proxy',
+  'All visitors who come by it count as one: wrong passwords of a stranger lock everybody out.':
+    'Alle, die über ihn kommen, zählen als einer: falsche Passwörter eines Fremden sperren alle aus.',
   'requests come from {0}, which is not a trusted proxy':
     'Anfragen kommen von {0}, das kein vertrauter Proxy ist',
   'requests for a part of a file arrive': 'Anfragen nach einem Teil einer Datei kommen an',

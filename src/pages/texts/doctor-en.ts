@@ -26,6 +26,7 @@ export const doctorTitlesEn: Translations = {
   mail: 'Mail',
   'public-address': 'Public address',
   'forwarded-address': 'Visitors’ addresses',
+  'unknown-proxy': 'Unknown proxies',
   host: 'Host name',
   'body-limit': 'Largest body',
   'request-buffering': 'Uploads through the proxy',
