@@ -28,6 +28,7 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
   'test/files/expiry-clock.test.ts':
     'is about how far a node believes its own clock, which the nodes of a test share',
   'test/operations/backup/backup.test.ts': 'backup-nodes.contract.test.ts has PostgreSQL and buckets',
+  'test/operations/backup/backup-attacks.test.ts': 'is about what lies in the target',
   'test/operations/backup/backup-targets.test.ts': 'is about what lies in the target',
   'test/operations/backup/own-backups.test.ts':
     'runs the same commands; backup-nodes.contract.test.ts takes them from PostgreSQL and buckets',
@@ -185,6 +186,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/fuzz/requests.test.ts': 'thousands of requests; parsers.unit.test.ts has what reads them',
   'test/operations/backup/backup-nodes.contract.test.ts':
     'PostgreSQL and a store; backup.test.ts has the rest in the whole run',
+  'test/operations/backup/backup-attacks.test.ts':
+    'many starts of the program; catalog-copies.unit.test.ts has the catalog',
   'test/operations/backup/backup-targets.test.ts':
     'many starts of the program; retention.unit.test.ts has a rule',
   'test/operations/backup/backup.test.ts': 'many starts of the program; retention.unit.test.ts has a rule',
