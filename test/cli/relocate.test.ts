@@ -121,6 +121,8 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
     expect(await everyRow({ DATA_DIR: home2 })).toEqual(before)
     expect(inconsistencies(home2, { cleaned: true })).toEqual([])
 
+    expect((await tryToServe(there)).errors).toContain('everything was moved from here to')
+    expect((await holdfastAt(there, ['takeover'])).output).toContain('may be served again')
     await assertServed(there, inventory)
     await assertServed({ DATA_DIR: home2 }, inventory)
     expect((await tryToServe(folder.place)).errors).toContain('everything was moved from here to')

@@ -18,6 +18,7 @@ import {
 } from '../support/clients/public.ts'
 import { PASSWORD, sessionHeaders, signedIn } from '../support/clients/site-visitor.ts'
 import { metadata, TUS, UPLOADS } from '../support/clients/tus.ts'
+import { PNG } from '../support/contents/picture.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 /** What a request may name: things of one account, or things that nobody has. */
@@ -59,6 +60,8 @@ interface Request {
   readonly body?: unknown
   /** Sends a file with this `X-Folder-ID` instead of JSON. */
   readonly uploadInto?: string
+  /** Sends a picture for this folder in a form. */
+  readonly coverOf?: string
 }
 
 type FileId = string | number
@@ -163,6 +166,10 @@ const matrix: Readonly<Record<string, Row>> = {
   }),
   'get /api/v1/folder/{}/folders': named(({ folder }) => ({ path: `/api/v1/folder/${folder}/folders` })),
   'get /api/v1/folder/{}/download': named(({ folder }) => ({ path: `/api/v1/folder/${folder}/download` })),
+  'post /api/v1/folder/thumbnail': named(({ folder }) => ({
+    path: '/api/v1/folder/thumbnail',
+    coverOf: folder,
+  })),
   'post /api/v1/folder/move': named(
     ({ folder }, _, own) => ({ path: '/api/v1/folder/move', body: { folder, parent: own.parent } }),
     {
@@ -397,6 +404,12 @@ afterAll(async () => {
 /** Sends the request of the named route with these headers. */
 function send(route: string, request: Request, headers: Headers): Promise<Response> {
   const method = (route.split(' ')[0] ?? '').toUpperCase()
+  if (request.coverOf !== undefined) {
+    const form = new FormData()
+    form.set('folder', request.coverOf)
+    form.set('thumbnail', new File([PNG], 'cover.png'))
+    return visit(host, request.path, { method, headers, body: form })
+  }
   if (request.uploadInto !== undefined) {
     const into = { ...headers, 'x-folder-id': request.uploadInto }
     if (method === 'PUT') return visit(host, request.path, { method, headers: into, body: 'x' })

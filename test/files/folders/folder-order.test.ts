@@ -177,6 +177,7 @@ describe('the look', () => {
   test('that the folder has by itself is not remembered', async () => {
     const folder = await folderOf(['a.txt'])
     const response = await visit(host, `/f/${folder}?view=list`)
-    expect(response.headers.getSetCookie()).toEqual([])
+    const cookies = response.headers.getSetCookie()
+    expect(cookies.filter((cookie) => cookie.includes(`Path=/f/${folder}`))).toEqual([])
   })
 })
