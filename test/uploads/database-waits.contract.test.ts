@@ -73,6 +73,8 @@ onSharedServers('waits for the database', () => {
       return asked('api/v1/upload', { method: 'POST', headers, body })
     }
     const { slug } = await upload({ Authorization })
+    // Once a minute it is noted who sends.
+    await upload({})
     using waits = countWaits()
     expect(await waits.of(() => upload({ Authorization }))).toBe(3)
     expect(await waits.of(() => upload({ Authorization, 'X-Folder-ID': data.identifier }))).toBe(3)
