@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { StoreFailure } from '../../../src/blobs/blob-store.ts'
 import { WrongStore } from '../../../src/core/store/pairing.ts'
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
@@ -171,9 +172,9 @@ test('a store that is not mounted is not filled from the mirror, and nothing in 
   await it.host.cutBlob(file.key, null)
   await store.writeMark('of another one')
   const keys = await it.host.storedBlobs()
-  expect(await it.downloaded(file)).toMatchObject({ status: 500, retryAfter: null })
+  expect(await it.downloaded(file)).toMatchObject({ status: 503, retryAfter: '30' })
   expect((await it.rowOf(file.slug)).isMarked).toBe(false)
-  expect(log.lines.some(({ fields }) => fields.err instanceof WrongStore)).toBe(true)
+  expect(log.lines.some(({ fields }) => fields.err instanceof StoreFailure)).toBe(true)
   await expect(it.keep()).rejects.toThrow(WrongStore)
   expect(await it.host.storedBlobs()).toEqual(keys)
   await store.writeMark(mark)
