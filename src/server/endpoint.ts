@@ -10,24 +10,30 @@ import { readJsonBody } from './requests/body.ts'
 import { unknownField } from './requests/fields.ts'
 import { wrongValue } from './requests/wrong-values.ts'
 
+/** Groups of operations, with what the OpenAPI document says of each. */
+export const TAGS = {
+  Uploads: 'Files on their way in, at once or resumably, and the receipts of guests',
+  Files: 'Files of an account',
+  Folders: 'Folders of an account',
+  Bin: 'What was deleted, and can be restored until it is gone for good',
+  Links: 'Links to several files and folders, and links that ask for files',
+  Webhooks: 'Events sent to another server, and how their deliveries went',
+  Account: 'The account of the one who asks: its use, keys and events',
+  'Signing in': 'Passwords, passkeys, codes and sessions of people on the site',
+  Administration: 'For administrators who are signed in on the site',
+  Health: 'Whether the server runs, and what it says of itself',
+  Public: 'What anybody may open, by its public address',
+  Site: 'Pages for people, in HTML',
+} as const
+
+type Tag = keyof typeof TAGS
+
 /** Documentation of a route for the OpenAPI document. */
 export interface Documentation {
   /** A title, and for clients that are generated from the document the name of the operation. */
   readonly summary: string
   readonly description?: string
-  readonly tag:
-    | 'Uploads'
-    | 'Files'
-    | 'Folders'
-    | 'Bin'
-    | 'Links'
-    | 'Webhooks'
-    | 'Account'
-    | 'Signing in'
-    | 'Administration'
-    | 'Health'
-    | 'Public'
-    | 'Site'
+  readonly tag: Tag
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly headers?: z.ZodObject
@@ -35,6 +41,8 @@ export interface Documentation {
   readonly answers: Readonly<Record<number, EndpointAnswer>>
   /** Error statuses besides those common to all routes of its kind. */
   readonly errors: readonly number[]
+  /** Of a GET whose HEAD answers something of its own. */
+  readonly head?: Pick<Documentation, 'summary' | 'description' | 'headers' | 'answers'>
 }
 
 /** `type`: media type of the body, by default JSON; `text`: schema of an alternative plain-text body. */

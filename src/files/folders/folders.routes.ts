@@ -31,9 +31,16 @@ import type { FilesPart } from '../files.part.ts'
 import { toFolderListItem } from './folder-answers.ts'
 
 const publicFlag = z
-  .union([z.boolean(), z.literal([1, 0]), z.literal(['1', '0'])], 'must be 1 (public) or 0 (private)')
+  .union(
+    [
+      z.boolean(),
+      z.literal([1, 0]).openapi({ type: 'integer', enum: [1, 0] }),
+      z.literal(['1', '0']).openapi({ type: 'string', enum: ['1', '0'] }),
+    ],
+    'must be 1 (public) or 0 (private)',
+  )
+  .openapi({}, { unionPreferredType: 'oneOf' })
   .transform((flag) => flag === true || flag === 1 || flag === '1')
-  .openapi({ enum: [1, 0, '1', '0', true, false] })
 
 export const createFolderEndpoint = keyedEndpoint({
   summary: 'Create a folder',

@@ -52,8 +52,9 @@ export function schemaFields(schemas: Schemas, schema: Schema): ReferenceField[]
 export function typeOf(schemas: Schemas, schema: Schema): ReferenceType {
   const name = nameOf(schema)
   if (name !== null) return { text: name, schema: name }
-  if (schema.anyOf !== undefined) {
-    const types = schema.anyOf.map((each) => typeOf(schemas, each))
+  const options = schema.oneOf ?? schema.anyOf
+  if (options !== undefined) {
+    const types = options.map((each) => typeOf(schemas, each))
     return {
       text: [...new Set(types.map(({ text }) => text))].join(' or '),
       schema: types.find((each) => each.schema !== null)?.schema ?? null,
@@ -82,7 +83,7 @@ export function exampleOf(schemas: Schemas, schema: Schema, depth = 0): unknown 
     return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(schemas, field, depth + 1)]))
   }
   if (own.items !== undefined) return [exampleOf(schemas, own.items, depth + 1)]
-  const [first] = own.anyOf ?? []
+  const [first] = own.oneOf ?? own.anyOf ?? []
   if (first !== undefined) return exampleOf(schemas, first, depth + 1)
   switch ([own.type].flat()[0]) {
     case 'boolean':

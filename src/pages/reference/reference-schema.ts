@@ -13,6 +13,7 @@ export interface Schema {
   readonly example?: unknown
   readonly allOf?: readonly Schema[] | undefined
   readonly anyOf?: readonly Schema[] | undefined
+  readonly oneOf?: readonly Schema[] | undefined
 }
 
 const schema: z.ZodType<Schema> = z.lazy(() =>
@@ -28,6 +29,7 @@ const schema: z.ZodType<Schema> = z.lazy(() =>
     example: z.unknown().optional(),
     allOf: z.array(schema).optional(),
     anyOf: z.array(schema).optional(),
+    oneOf: z.array(schema).optional(),
   }),
 )
 

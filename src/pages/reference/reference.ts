@@ -113,7 +113,9 @@ function curlOf({ method, path, operation, publicUrl }: Place, type: string, exa
   if (type === FORM && formFields(example).length === 0) body[type] = "-d ''"
   const sent = type === '' ? null : (body[type] ?? `-H 'Content-Type: ${type}' --data-binary @holiday.jpg`)
   const parts = [
-    method === 'GET' || (method === 'POST' && sent !== null) ? 'curl' : `curl -X ${method}`,
+    method === 'GET' || (method === 'POST' && sent !== null)
+      ? 'curl'
+      : `curl ${method === 'HEAD' ? '-I' : `-X ${method}`}`,
     ...(isKeyed ? ['-H "Authorization: Bearer $HOLDFAST_KEY"'] : []),
     ...operation.parameters
       .filter(isSent(method))

@@ -1,9 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { errorBody } from '../../contract/errors.ts'
 import { ERROR_CODES } from '../../domain/errors.ts'
+import { TAGS } from '../endpoint.ts'
 import { statusOf } from '../errors.ts'
 import { isForPeople, isOfApi, type Route } from '../route.ts'
-import { addExamples } from './openapi-examples.ts'
+import { addExamples, missingCode } from './openapi-examples.ts'
 import { documentedSchema } from './openapi-schema.ts'
 
 type Registered = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0]
@@ -46,15 +47,23 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string, ses
     description: 'Of a browser where somebody is signed in, and from pages of this site alone',
   })
   const nextId = operationIds()
-  for (const route of routes) app.openAPIRegistry.registerPath(registered(route, nextId))
+  for (const route of routes) {
+    app.openAPIRegistry.registerPath(registered(route, nextId))
+    const { head } = route.documentation
+    if (head === undefined) continue
+    const documentation = { ...route.documentation, ...head }
+    app.openAPIRegistry.registerPath(registered({ ...route, documentation }, nextId, 'head'))
+  }
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'Holdfast',
       version: '1',
       description: 'Put a file in, get a short link out. Errors carry a code from a closed list.',
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     servers: [{ url: serverUrl }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
   })
   addExamples(document)
   return document
@@ -76,7 +85,11 @@ function operationIds(): (summary: string) => string {
   }
 }
 
-function registered(route: Route, nextId: (summary: string) => string): Registered {
+function registered(
+  route: Route,
+  nextId: (summary: string) => string,
+  method: Registered['method'] = route.method,
+): Registered {
   const { summary, description, tag, params, query, headers, body, answers, errors } = route.documentation
   const responses: Answers = {}
   for (const [status, answer] of Object.entries(answers)) {
@@ -93,15 +106,15 @@ function registered(route: Route, nextId: (summary: string) => string): Register
   const ofKeys = route.auth === 'none' ? [] : [401, 403]
   const counted = route.auth !== 'none' || isOfApi(route.path) ? [429] : []
   for (const status of new Set([...errors, ...ofKeys, ...counted, 500, 503])) {
-    responses[status] ??= refusal(status, isForPeople(route))
+    // No answer to HEAD has a body.
+    responses[status] ??= method === 'head' ? { description: meaningOf(status) } : refusal(status, route)
   }
   return {
-    method: route.method,
+    method,
     path: route.path,
     summary,
     ...(description === undefined ? {} : { description }),
-    // Pages are not called by clients that are generated from the document.
-    ...(tag === 'Site' ? {} : { operationId: nextId(summary) }),
+    operationId: nextId(summary),
     tags: [tag],
     security: securityOf(route),
     request: {
@@ -124,15 +137,22 @@ function securityOf(route: Route): Record<string, string[]>[] {
   return route.auth === 'key' ? [key, session] : [key, session, {}]
 }
 
-function refusal(status: number, isForPeople: boolean): Answers[number] {
-  const description = meanings[status] ?? 'Error'
-  const error = ERROR_CODES.find((code) => statusOf(code) === status)
+function meaningOf(status: number): string {
+  return meanings[status] ?? 'Error'
+}
+
+function refusal(status: number, route: Route): Answers[number] {
+  const description = meaningOf(status)
+  const error =
+    status === 404
+      ? missingCode(route.method, route.path)
+      : ERROR_CODES.find((code) => statusOf(code) === status)
   const example = { success: false, message: description, error }
   return {
     description,
     content: {
       'application/json': { schema: documentedSchema(errorBody), example },
-      ...(isForPeople ? { 'text/html': {} } : {}),
+      ...(isForPeople(route) ? { 'text/html': {} } : {}),
     },
   }
 }

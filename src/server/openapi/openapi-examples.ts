@@ -1,3 +1,5 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+
 const FILE = 'Kx3RmP7vTq2a'
 const FOLDER = 'k7w2m9x4q1z8v3b6'
 const RECEIPT =
@@ -146,6 +148,29 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   views: { integer: 17 },
 }
 
+/** What is missing where an operation answers 404, by "method path"; the first that fits counts. */
+const MISSING: readonly (readonly [RegExp, ErrorCode])[] = [
+  [/ \/api\/v1\/receipts?\/| \/r\//, 'NOT_FOUND'],
+  [/ \/api\/v1\/(?:links|admin\/take-down)$/, 'FILE_NOT_FOUND'],
+  [/ \/(?:api\/v1\/links|l)\//, 'LINK_NOT_FOUND'],
+  [/ \/api\/v1\/(?:uploads\/|upload\/cancel$)/, 'UPLOAD_NOT_FOUND'],
+  [/ \/api\/v1\/upload\/status$/, 'FILE_NOT_FOUND'],
+  [/ \/api\/v1\/(?:files$|files\/move|folder|upload|key$)|^put \/(?:\{name\})?$| \/f\//, 'FOLDER_NOT_FOUND'],
+  [/ \/api\/v1\/bin\/restore$| \/v2\/api\/public\/folder$/, 'FOLDER_NOT_FOUND'],
+  [/ \/(?:api\/v1\/files?\/|d\/|t\/|v2\/|z\/)/, 'FILE_NOT_FOUND'],
+  [/ \/api\/v1\/account(?:$|\/(?:first|password)$)/, 'INVALID_LINK'],
+  [/ \/(?:sign-up|welcome|set-password|verify-mail|keep|unsubscribe)\//, 'INVALID_LINK'],
+]
+
+/** The code that an operation's example of a 404 carries. */
+export function missingCode(method: string, path: string): ErrorCode {
+  const [, code] = MISSING.find(([operation]) => operation.test(`${method} ${path}`)) ?? []
+  return code ?? 'NOT_FOUND'
+}
+
+/** Stands for bytes, which JSON cannot hold. */
+const BYTES = 'The bytes of the file'
+
 /** Keywords that make an example unnecessary. */
 const SELF_EXPLANATORY = ['example', 'enum', 'const', 'format'] as const
 
@@ -176,6 +201,10 @@ function visit(node: unknown, name: string): void {
 }
 
 function exemplify(schema: Record<string, unknown>, name: string, types: readonly unknown[]): void {
+  if (schema.format === 'binary') {
+    schema.example ??= BYTES
+    return
+  }
   const hasOwn = SELF_EXPLANATORY.some(
     (keyword) => keyword in schema && !(keyword === 'format' && name in EXAMPLES),
   )

@@ -166,23 +166,28 @@ export const lookAtUpload = uploadEndpoint({
   description:
     'How many bytes have arrived, and after the last one the file. HEAD answers Upload-Offset, from which to continue.',
   params,
-  headers: z.object({
-    'Holdfast-Before': z.string().optional().openapi({
-      description:
-        'With HEAD, 1 to 65536: asks what so many bytes right before the offset hash to, so that a client tells whether it has the same file',
-    }),
-  }),
-  answers: {
-    200: {
-      description: 'The upload',
-      headers: stateHeader.extend({
-        'Holdfast-Before': z.string().optional().openapi({
-          description:
-            'Where it was asked for: the number of bytes, fewer where only so many can be read, a space, and their SHA-256 in hexadecimal; missing where none can be read',
-          example: '65536 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-        }),
+  answers: { 200: { description: 'The upload', schema: uploadAnswer } },
+  head: {
+    summary: 'Get the offset of an upload',
+    description: 'From which byte to continue. Ends an append whose sender is gone.',
+    headers: z.object({
+      'Tus-Resumable': tusHeader,
+      'Holdfast-Before': z.string().optional().openapi({
+        description:
+          '1 to 65536: asks what so many bytes right before the offset hash to, so that a client tells whether it has the same file',
       }),
-      schema: uploadAnswer,
+    }),
+    answers: {
+      200: {
+        description: 'In the headers',
+        headers: stateHeader.extend({
+          'Holdfast-Before': z.string().optional().openapi({
+            description:
+              'Where it was asked for: the number of bytes, fewer where only so many can be read, a space, and their SHA-256 in hexadecimal; missing where none can be read',
+            example: '65536 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+          }),
+        }),
+      },
     },
   },
   errors: [400, 404, 405, 410, 412, 423],

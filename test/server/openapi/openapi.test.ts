@@ -51,16 +51,12 @@ function operation(method: string, path: string): Operation {
   return found
 }
 
-const isPage = ({ tags }: Operation) => tags.includes('Site')
-
 describe('the OpenAPI document', () => {
-  test('names each operation of the API once, and none of the pages', () => {
+  test('names each operation once, those of pages too', () => {
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
-    const [pages, api] = [operations.filter(isPage), operations.filter((each) => !isPage(each))]
-    const ids = api.map(({ operationId }) => operationId)
-    expect(new Set(ids).size).toBe(api.length)
+    const ids = operations.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(operations.length)
     for (const id of ids) expect(id).toMatch(/^[a-z]+([A-Z][a-z]*)*\d?$/)
-    expect(pages.filter(({ operationId }) => operationId !== undefined)).toEqual([])
     expect(operation('get', '/api/v1/files')).toMatchObject({
       operationId: 'listFiles',
       summary: 'List files',
@@ -75,6 +71,138 @@ describe('the OpenAPI document', () => {
       openapi: expect.stringMatching(/^3\.1\.\d$/),
       info: { title: expect.stringMatching(/./), version: expect.stringMatching(/./) },
     })
+  })
+
+  test('has a licence, and describes every tag that an operation has, and no other', () => {
+    const { info, tags } = z
+      .object({
+        info: z.object({ license: z.object({ name: z.string(), url: z.url() }) }),
+        tags: z.array(z.object({ name: z.string(), description: z.string().min(1) })),
+      })
+      .parse(document)
+    expect(info.license.name).toBe('MIT')
+    const used = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).flatMap((each) => each.tags),
+    )
+    expect(tags.map(({ name }) => name).sort()).toEqual([...new Set(used)].sort())
+  })
+
+  test('states "public" as one of three plain types, each with values of its own type', () => {
+    const body = z.object({
+      content: z.object({
+        'application/json': z.object({
+          schema: z.object({ properties: z.object({ public: z.looseObject({}) }) }),
+        }),
+      }),
+    })
+    for (const each of [
+      operation('post', '/api/v1/folder'),
+      operation('patch', '/api/v1/folder/{identifier}'),
+    ]) {
+      const { schema } = body.parse(each.requestBody).content['application/json']
+      expect(schema.properties.public).toEqual({
+        oneOf: [{ type: 'boolean' }, { type: 'integer', enum: [1, 0] }, { type: 'string', enum: ['1', '0'] }],
+      })
+    }
+  })
+
+  test('states no list of values of more than one type, but null', () => {
+    const mixed: unknown[] = []
+    JSON.stringify(document, (key, value: unknown) => {
+      if (key === 'enum' && Array.isArray(value)) {
+        const types = new Set(value.filter((each) => each !== null).map((each) => typeof each))
+        if (types.size > 1) mixed.push(value)
+      }
+      return value
+    })
+    expect(mixed).toEqual([])
+  })
+
+  test('describes the HEAD of an upload with its offset in a header, and without any body', () => {
+    const { responses } = operation('head', '/api/v1/uploads/{upload}')
+    expect(responses).toMatchObject({ 200: { headers: { 'Upload-Offset': { required: true } } } })
+    for (const response of Object.values(responses)) expect(response.content).toBeUndefined()
+    expect(operation('get', '/api/v1/uploads/{upload}').responses['200']).not.toHaveProperty('headers')
+  })
+
+  test('has an example for every body of bytes, which is no name of a file', () => {
+    const bodies: unknown[] = []
+    JSON.stringify(document, (_, value: unknown) => {
+      const { success, data } = z
+        .object({ format: z.literal('binary'), example: z.unknown() })
+        .safeParse(value)
+      if (success) bodies.push(data.example)
+      return value
+    })
+    expect(new Set(bodies)).toEqual(new Set(['The bytes of the file']))
+  })
+
+  test('shows of a 404 the code that the server answers there', async () => {
+    const { apiKey } = await holdfast.addAccount()
+    const [folder, link] = ['k7w2m9x4q1z8v3b6', 'q7xk2fmw9hbz4tdc']
+    const uuid = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24'
+    const json = (method: string, body: object) => ({
+      method,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const tus = { 'Tus-Resumable': '1.0.0' }
+    const missing: [string, string, string, RequestInit][] = [
+      ['get', '/api/v1/file/{id}', '/api/v1/file/999999', {}],
+      ['patch', '/api/v1/file/{id}', '/api/v1/file/999999', json('PATCH', { name: 'a' })],
+      ['post', '/api/v1/file/move', '/api/v1/file/move', json('POST', { file: 999_999, folder: 'root' })],
+      ['get', '/api/v1/files', `/api/v1/files?folder=${folder}`, {}],
+      ['post', '/api/v1/files/move', '/api/v1/files/move', json('POST', { files: [999_999], folder })],
+      ['post', '/api/v1/files/download', '/api/v1/files/download', json('POST', { files: [999_999] })],
+      ['get', '/api/v1/folder/{identifier}', `/api/v1/folder/${folder}`, {}],
+      ['get', '/api/v1/folder/{identifier}/files', `/api/v1/folder/${folder}/files`, {}],
+      ['get', '/api/v1/folder/{identifier}/download', `/api/v1/folder/${folder}/download`, {}],
+      ['post', '/api/v1/folder', '/api/v1/folder', json('POST', { name: 'a', parent: folder })],
+      ['post', '/api/v1/links', '/api/v1/links', json('POST', { files: [999_999] })],
+      ['get', '/api/v1/links', '/api/v1/links?file=999999', {}],
+      ['get', '/api/v1/links/{link}', `/api/v1/links/${link}`, {}],
+      ['delete', '/api/v1/links/{link}', `/api/v1/links/${link}`, { method: 'DELETE' }],
+      ['get', '/api/v1/uploads/{upload}', '/api/v1/uploads/Zt5oYx0gWmN4rQ1sLk8vBa', { headers: tus }],
+      ['post', '/api/v1/upload/cancel', '/api/v1/upload/cancel', json('POST', { slug: 'Kx3RmP7vTq2a' })],
+      ['get', '/api/v1/upload/status', '/api/v1/upload/status?slug=Kx3RmP7vTq2a', {}],
+      [
+        'put',
+        '/api/v1/upload/{name}',
+        '/api/v1/upload/a.txt',
+        { method: 'PUT', body: 'a', headers: { 'X-Folder-ID': folder } },
+      ],
+      ['get', '/api/v1/webhooks/{id}', '/api/v1/webhooks/999999', {}],
+      ['get', '/t/{uuid}', `/t/${uuid}`, {}],
+      [
+        'post',
+        '/v2/api/public/download',
+        '/v2/api/public/download',
+        json('POST', { file_slug: 'Kx3RmP7vTq2a' }),
+      ],
+      ['post', '/v2/api/public/folder', '/v2/api/public/folder', json('POST', { folder })],
+      [
+        'post',
+        '/api/v1/file/report',
+        '/api/v1/file/report',
+        json('POST', { slug: 'Kx3RmP7vTq2a', reason: 'other' }),
+      ],
+      ['get', '/d/{slug}', '/d/Kx3RmP7vTq2a', {}],
+      ['get', '/f/{identifier}', `/f/${folder}`, {}],
+      ['get', '/l/{link}', `/l/${link}`, {}],
+      ['get', '/api/v1/receipt/{receipt}', '/api/v1/receipt/none', {}],
+    ]
+    const example = z.object({
+      content: z.object({
+        'application/json': z.object({ example: z.object({ error: z.string() }) }),
+      }),
+    })
+    for (const [method, path, address, init] of missing) {
+      const headers = { Accept: 'application/json', Authorization: `Bearer ${apiKey}`, ...init.headers }
+      const answer = await fetch(`${holdfast.url}${address}`, { ...init, headers })
+      const { error } = z.object({ error: z.string() }).parse(await answer.json())
+      const shown = example.parse(operation(method, path).responses['404'])
+      expect([method, path, shown.content['application/json'].example.error]).toEqual([method, path, error])
+    }
   })
 
   test('names a Bearer scheme', () => {
@@ -111,7 +239,10 @@ describe('the OpenAPI document', () => {
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method} ${path}`),
     )
-    const served = routes.map((route) => `${route.method} ${route.path}`)
+    const served = routes.flatMap(({ method, path, documentation: { head } }) => [
+      `${method} ${path}`,
+      ...(head === undefined ? [] : [`head ${path}`]),
+    ])
     for (const each of documented) expect(served).toContain(each)
   })
 
