@@ -1,6 +1,7 @@
 import Papa from 'papaparse'
 import { fill } from '../shared/words.ts'
 import { element, foreignText } from './elements.ts'
+import { separated } from './separated.ts'
 import { type PreviewContext, present } from './stage.ts'
 import { readTextPart } from './text-part.ts'
 
@@ -49,13 +50,6 @@ export async function show(preview: PreviewContext): Promise<void> {
     table,
   )
   present(stage, [frame], note)
-}
-
-/** The rows, and what separates their cells: by a first line as spreadsheets write it, or the name; empty to find it out. */
-function separated(text: string, name: string): { readonly text: string; readonly delimiter: string } {
-  const [line, named = ''] = /^"?sep=([^\r\n"])"?(?:\n|$)/i.exec(text) ?? []
-  if (line !== undefined) return { text: text.slice(line.length), delimiter: named }
-  return { text, delimiter: name.toLowerCase().endsWith('.tsv') ? '\t' : '' }
 }
 
 function row(tag: 'th' | 'td', cells: readonly string[], columns: number): HTMLTableRowElement {
