@@ -134,7 +134,7 @@ const sumOf = (text: string) => createHash('sha256').update(text).digest('hex').
 
 function isSound(text: string | null): text is string {
   const end = text?.lastIndexOf(' ') ?? -1
-  return text !== null && text.startsWith(PREFIX) && text.slice(end + 1) === sumOf(text.slice(0, end))
+  return text?.startsWith(PREFIX) === true && text.slice(end + 1) === sumOf(text.slice(0, end))
 }
 
 /** The mark that the place carries twice: the first sound copy counts, or whatever is there. Null where there is none. */
