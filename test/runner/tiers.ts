@@ -179,6 +179,20 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/faults/sync-failures.test.ts': 'many starts of the program',
   'test/faults/tus-kills.test.ts': 'rounds of kills',
   'test/faults/tus-nodes.test.ts': 'half a minute until a node is taken for dead',
+  'test/blobs/s3-final-answers.contract.test.ts':
+    'each answer at each request; s3-faults.contract.test.ts has those that pass',
+  'test/browser/changing-files.test.ts':
+    'large files in a browser; resuming.test.ts has the rule of the client',
+  'test/browser/unreadable-files.test.ts': 'files of the disk in a browser; start.test.ts has a drop',
+  'test/database/postgres-session.contract.test.ts':
+    'servers with settings of their own; growing-pool.contract.test.ts has the pool',
+  'test/database/postgres-tls.test.ts':
+    'a PostgreSQL of its own with TLS; start-failures.test.ts has messages',
+  'test/deploy/haproxy.test.ts': 'a proxy; upload-window.test.ts is in the whole run too',
+  'test/deploy/wrapper.test.ts': 'many starts of the program',
+  'test/faults/blobs-away.test.ts': 'each way for each route; cleaning.test.ts has a store that is away',
+  'test/faults/few-networks.test.ts': 'thousands of connections; shares.unit.test.ts has the rule',
+  'test/faults/store-refuses.test.ts': 'rounds of refused joins; s3-faults.contract.test.ts has failures',
   'test/faults/write-errors.test.ts': 'rounds of failing calls; sync-failures has each sync',
   'test/files/expiry-clock.test.ts': 'clocks that jump; expiry.test.ts has the rule',
   'test/files/file-search-rows.contract.test.ts': 'thousands of rows; file-search.test.ts searches',
@@ -213,6 +227,14 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/worlds/worlds.test.ts': 'two hundred worlds; world.test.ts has one',
   'test/web/build.test.ts': 'builds the site several times; the run itself builds it once',
   'test/webhooks/webhooks.test.ts': 'days of a clock; webhook-request.unit.test.ts has what is sent where',
+  'test/sharing/links/link-secrets.test.ts': 'generated: link-access.test.ts has the rule',
+  'test/accounts/widening.test.ts': 'a row for each route; key-scopes.test.ts has the scopes',
+  'test/downloads/use-counting.test.ts': 'each way to download; counting.test.ts has the rule',
+  'test/downloads/zip/zip-layout.unit.test.ts': 'generated: zip-folder.test.ts unpacks some',
+  'test/operations/integrity/scrub.test.ts': 'days of a job; damages.test.ts has a run of it',
+  'test/sharing/ways-up.test.ts': 'generated: folder-page.test.ts and access-matrix.test.ts have the pages',
+  'test/thumbnails/thumbnail-pictures.test.ts': 'pictures of every kind; thumbnails.test.ts has some',
+  'test/uploads/resumable/empty-uploads.test.ts': 'thousands of uploads; shares.unit.test.ts has the rule',
 }
 
 /** Files of other folders that run on the cluster, too: what they do is different on S3. */

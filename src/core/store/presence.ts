@@ -7,18 +7,18 @@ const FRESH_FOR = SECOND
 
 /**
  * Wraps the store: what is missing there counts as missing only while the store shows its mark, since a disk that is not
- * mounted has lost nothing. Otherwise StoreFailure `away` is thrown: for reads, removals and probes. `mark`: what it was
- * paired by.
+ * mounted has lost nothing. Otherwise StoreFailure is thrown: `away` for reads and removals; `broken` for probes, since what
+ * is written to another disk would be lost to this store. `mark`: what it was paired by.
  */
 export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): BlobStore {
   let seenAt = Number.NEGATIVE_INFINITY
 
-  async function assertPresent(): Promise<void> {
+  async function assertPresent(reason: 'away' | 'broken' = 'away'): Promise<void> {
     const now = clock.monotonic()
     if (now - seenAt < FRESH_FOR) return
     const present = await readStoreMark(blobs)
     if (present?.mark !== mark) {
-      throw new StoreFailure('away', {
+      throw new StoreFailure(reason, {
         cause: new Error('the store does not show the mark of this database'),
       })
     }
@@ -26,9 +26,9 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
   }
 
   /** What is missing right after the store was seen may have gone with it. */
-  async function assertPresentNow(): Promise<void> {
+  async function assertPresentNow(reason: 'away' | 'broken' = 'away'): Promise<void> {
     seenAt = Number.NEGATIVE_INFINITY
-    await assertPresent()
+    await assertPresent(reason)
   }
 
   async function looking<T>(look: () => Promise<T>): Promise<T> {
@@ -66,7 +66,7 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
     writeMark: (text) => blobs.writeMark(text),
     link: (key, options) => blobs.link(key, options),
     async probe() {
-      await assertPresentNow()
+      await assertPresentNow('broken')
       await blobs.probe()
     },
     async remove(key) {

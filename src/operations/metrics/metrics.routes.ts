@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { described } from '../../contract/documentation.ts'
-import { SECOND } from '../../domain/clock.ts'
+import { type Clock, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { bearerKey, type Site } from '../../server/call.ts'
 import { endpoint } from '../../server/endpoint.ts'
@@ -50,14 +49,15 @@ function isSame(given: string, wanted: string): boolean {
 
 /** Metrics that are sampled on request. Those from the database are omitted when it is unavailable. */
 async function presentFamilies(
-  { uploadsUnderWay }: Site,
+  { uploadsUnderWay, clock }: Site,
   { figures: installation, diskLoad, diskWatch, readiness, removing }: OperationsPart,
 ): Promise<readonly Family[]> {
   const [figures, isStoreUp] = await Promise.all([
     installation.installation(),
-    soonOr(false, async () => (await readiness.check()).store),
+    soonOr(clock, false, async () => (await readiness.check()).store),
   ])
-  const mayRemove = isStoreUp && figures !== null ? await soonOr(null, () => removing.isAllowed()) : null
+  const mayRemove =
+    isStoreUp && figures !== null ? await soonOr(clock, null, () => removing.isAllowed()) : null
   const space = await diskWatch.look().catch(() => null)
   const pools = Object.entries(installation.pools())
   const ofPools = (key: 'busy' | 'idle' | 'waiting' | 'most') =>
@@ -188,15 +188,13 @@ function backups(figures: InstallationFigures['backups']): readonly Family[] {
 }
 
 /** What is found out, or the other value when that fails or takes longer: Prometheus waits for ten seconds. */
-async function soonOr<T>(otherwise: T, ask: () => Promise<T>): Promise<T> {
-  const done = new AbortController()
+async function soonOr<T>({ timers }: Clock, otherwise: T, ask: () => Promise<T>): Promise<T> {
+  const silence = Promise.withResolvers<T>()
+  const cancel = timers.after(ANSWERS_WITHIN, () => silence.resolve(otherwise))
   try {
-    return await Promise.race([
-      ask().catch(() => otherwise),
-      pause(ANSWERS_WITHIN, otherwise, { signal: done.signal }),
-    ])
+    return await Promise.race([ask().catch(() => otherwise), silence.promise])
   } finally {
-    done.abort()
+    cancel()
   }
 }
 
