@@ -57,8 +57,9 @@ describeInBrowser('signing in by another server', (browser) => {
       sameSite: 'Lax',
       httpOnly: true,
     })
-    // What is asked for the list would be refused after signing out.
+    // What the file manager is still asking for would be answered with 401 once the session has ended.
     await page.getByText('Nothing here yet').waitFor()
+    await page.goto('/')
     await page.getByText('grace', { exact: true }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.goto('/settings/keys')
