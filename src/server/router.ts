@@ -10,13 +10,16 @@ import type { Call, Need } from './call.ts'
 import { errorResponse } from './errors.ts'
 import type { Parts } from './parts.ts'
 import type { RequestContext } from './request-context.ts'
-import { assertUncoded, contentLength } from './requests/body.ts'
+import { assertOneEnd, assertUncoded, declaresBody } from './requests/body.ts'
 import { shuttingDown as refusal } from './requests/uploads-under-way.ts'
 import { countsKeys, isForPeople, isOfApi, type Origins, type Route } from './route.ts'
 import type { Trails } from './trails.ts'
 
 /** By which balancers leave a server that stops. */
 const BALANCER_ROUTES: readonly string[] = ['/health', '/ready']
+
+/** Methods whose requests have a body, and say so even when it is empty (RFC 9110 §8.6). */
+const BODY_METHODS: readonly string[] = ['POST', 'PUT', 'PATCH']
 
 const ASSETS = '/assets/{name}'
 /** Paths below which repeated and trailing slashes are ignored. */
@@ -88,7 +91,7 @@ export function createRouter(
         context.params = entry.others === 'nothing' ? paramsOfSingleSegment(path) : paramsOf(found)
         if (entry.always !== undefined) setHeaders(context, entry.always)
       }
-      assertLength(context)
+      assertEnds(context)
       const state = stopping()
       if (state === 'all' || (state === 'uploads' && entry?.isRefusedFirst === true))
         throw shuttingDown(context)
@@ -106,10 +109,15 @@ export function createRouter(
   }
 }
 
-/** Throws Refusal INVALID_REQUEST, and closes the connection, for a length that others may read otherwise. */
-function assertLength({ request, headers }: Call): void {
+/**
+ * Throws Refusal INVALID_REQUEST, and closes the connection, for a body whose end a proxy may see elsewhere. Closes it too
+ * after a body that was not declared: what follows is no request then.
+ */
+function assertEnds({ request, headers }: Call): void {
+  if (BODY_METHODS.includes(request.method) && !declaresBody(request.headers))
+    headers.set('Connection', 'close')
   try {
-    contentLength(request.headers)
+    assertOneEnd(request.headers)
   } catch (error) {
     headers.set('Connection', 'close')
     throw error

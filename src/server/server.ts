@@ -176,14 +176,19 @@ function failedBody(error: unknown, headers: Headers): Response {
   return response
 }
 
+const ALL_METHODS = [...new Set(['get', 'head', ...routes.map(({ method }) => method), 'options'])]
+  .map((method) => method.toUpperCase())
+  .join(', ')
+
 const HEAD_REFUSALS = {
   malformed: [400, 'This is not a request that HTTP knows'],
   'large head': [431, 'The headers are too large'],
   'unknown expectation': [417, 'Nothing but 100-continue can be expected'],
-} as const satisfies Record<Unreadable, readonly [number, string]>
+} as const satisfies Partial<Record<Unreadable, readonly [number, string]>>
 
-/** The error as JSON, for input that is not a valid request. */
+/** The error as JSON, for input that is not a valid request; for `OPTIONS *` what the server as a whole allows. */
 function refusedHead(why: Unreadable): Response {
+  if (why === 'OPTIONS *') return new Response(null, { status: 204, headers: { Allow: ALL_METHODS } })
   const [status, message] = HEAD_REFUSALS[why]
   const answer = errorResponse(new Refusal('INVALID_REQUEST', message))
   answer.headers.set('Connection', 'close')

@@ -1,6 +1,7 @@
 import { Refusal } from '../domain/errors.ts'
 import { nameByContent } from '../domain/name-by-content.ts'
 import type { Call } from '../server/call.ts'
+import { declaresBody } from '../server/requests/body.ts'
 import { HEAD_LENGTH } from './file-head.ts'
 import { assertWhole } from './fragments.ts'
 import type { BodyReader } from './multipart.ts'
@@ -14,7 +15,8 @@ const UNTOLD = ['application/x-www-form-urlencoded']
 /**
  * A body that is the file itself. `isNamed`: whether the address ends with its name; without one, or with `-`, the first
  * bytes are read before the file is announced. Throws Refusal INVALID_REQUEST for one that says it is a form, which would
- * be stored with its envelope, or only a part of the file (RFC 9110, section 14.5).
+ * be stored with its envelope, or only a part of the file (RFC 9110, section 14.5), and for one that is not declared: HTTP
+ * ends it before its first byte, and an empty file would be stored.
  */
 export function rawUpload({ request, url }: Call, isNamed: boolean, route: string): UploadFormat {
   const type = mediaTypeOf(request)
@@ -22,6 +24,12 @@ export function rawUpload({ request, url }: Call, isNamed: boolean, route: strin
     throw new Refusal('INVALID_REQUEST', 'Send the bytes of the file alone; forms go to POST /api/v1/upload')
   }
   assertWhole(request)
+  if (!declaresBody(request.headers)) {
+    throw new Refusal(
+      'INVALID_REQUEST',
+      'Send Content-Length, 0 for an empty file, or "Transfer-Encoding: chunked"',
+    )
+  }
   const length = declaredLength(request)
   const given = isNamed ? decodedWords(nameInPath(url.pathname)) : '-'
   const name = given === '-' ? null : given

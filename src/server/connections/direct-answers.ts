@@ -7,7 +7,7 @@ import { namedHeaders } from './header-names.ts'
 import type { AnswerHead, BodyEnding, NodeRequest } from './node-dispatch.ts'
 import type { PipelinedRequest } from './pipeline-queue.ts'
 import { headersOf, NOWHERE, urlOf } from './request-address.ts'
-import type { Refuse } from './unreadable.ts'
+import { endsWithAnswer, type Refuse } from './unreadable.ts'
 
 /** Limits for a refused sender, which has to read its answer and to stop: bytes that are still received, and milliseconds. */
 const LINGER_BYTES = 64 * 1024 * 1024
@@ -178,6 +178,7 @@ export class DirectAnswer implements Connection {
   #closes({ headers }: AnswerHead): boolean {
     if (this.#pipelined.isLast) headers.set('Connection', 'close')
     else this.#pipelined.isLast = headers.get('connection') === 'close'
+    if (this.#pipelined.isLast) endsWithAnswer(this.#request.socket)
     return this.#pipelined.isLast
   }
 

@@ -6,7 +6,7 @@ import type { AnswerFailure, AnswerRequest, Flow, Sent } from './exchange.ts'
 import { namedHeaders } from './header-names.ts'
 import { dropUnread, untilSenderStops } from './lingering.ts'
 import { headersOf, NOWHERE, urlOf } from './request-address.ts'
-import type { Refuse } from './unreadable.ts'
+import { endsWithAnswer, type Refuse } from './unreadable.ts'
 
 /** `invite`: asks a sender that waits for it for the body. */
 type TakeIncoming = (incoming: IncomingMessage, outgoing: ServerResponse, invite: () => void) => Promise<void>
@@ -96,7 +96,7 @@ async function sendAnswer(response: Response, sending: Sending): Promise<void> {
   const looksAhead = !isStreaming && length === null
   const chunks = storedBody(response) ?? (response.body && bodyChunks(response.body))
   if (chunks === null || (isHead && !looksAhead)) {
-    outgoing.writeHead(response.status, namedHeaders(response.headers))
+    writeHead(response, outgoing)
     chunks?.cancel()
     outgoing.end()
     return
@@ -121,7 +121,7 @@ async function sendAnswer(response: Response, sending: Sending): Promise<void> {
     throw error
   }
   if (begun.length !== null) response.headers.set('Content-Length', String(begun.length))
-  outgoing.writeHead(response.status, namedHeaders(response.headers))
+  writeHead(response, outgoing)
   if (isHead) chunks.cancel()
   else {
     await sendBody(begun.first, begun.rest, outgoing, gone, tell)
@@ -214,7 +214,12 @@ function bodyOf(incoming: IncomingMessage, { came, invite }: Passing): ReadableS
 /** Returns how many bytes it has. */
 export async function sendFailure(failure: Response, outgoing: ServerResponse): Promise<number> {
   const body = await failure.bytes()
-  outgoing.writeHead(failure.status, namedHeaders(failure.headers))
+  writeHead(failure, outgoing)
   outgoing.end(body)
   return body.byteLength
+}
+
+function writeHead({ status, headers }: Response, outgoing: ServerResponse): void {
+  if (headers.get('connection') === 'close' && outgoing.socket !== null) endsWithAnswer(outgoing.socket)
+  outgoing.writeHead(status, namedHeaders(headers))
 }

@@ -3,13 +3,24 @@ import type { Duplex } from 'node:stream'
 import { z } from 'zod'
 import { namedHeaders } from './header-names.ts'
 
-/** Why input is refused before it becomes a request. */
-export type Unreadable = 'malformed' | 'large head' | 'unknown expectation'
+/** Why input does not become a request; `OPTIONS *` is one (RFC 9110 §9.3.7) that Bun's parser does not know. */
+export type Unreadable = 'malformed' | 'large head' | 'unknown expectation' | 'OPTIONS *'
 
 /** Response to such input. */
 export type Refuse = (why: Unreadable) => Response
 
-const parserError = z.object({ code: z.string() })
+const parserError = z.object({ code: z.string(), rawPacket: z.instanceof(Uint8Array).optional() })
+
+/** The head of `OPTIONS *`, with a Host unless it is HTTP/1.0. */
+const SERVER_OPTIONS = /^OPTIONS \* HTTP\/1\.(?:0\r\n|1\r\n(?:[^\r\n]+\r\n)*[Hh][Oo][Ss][Tt]:)/
+
+/** Connections whose last answer has begun. */
+const ended = new WeakSet<object>()
+
+/** Marks the connection: whatever it brings behind the answer under way gets none. */
+export function endsWithAnswer(socket: object): void {
+  ended.add(socket)
+}
 
 /**
  * Answers input that Bun's parser rejects with `refuse`. `turn` runs the work when the connection's earlier
@@ -27,8 +38,13 @@ export function answerUnreadable(
       socket.destroy()
       return
     }
-    const why = data?.code === 'HPE_HEADER_OVERFLOW' ? 'large head' : 'malformed'
+    const why = reasonOf(data)
     turn(socket, () => {
+      if (ended.has(socket)) {
+        socket.end()
+        return
+      }
+      ended.add(socket)
       written(refuse(why)).then(
         (bytes) => (socket.writable ? socket.end(bytes) : socket.destroy()),
         () => socket.destroy(),
@@ -37,12 +53,20 @@ export function answerUnreadable(
   })
 }
 
+function reasonOf(error: z.infer<typeof parserError> | undefined): Unreadable {
+  if (error?.code === 'HPE_HEADER_OVERFLOW') return 'large head'
+  const head = Buffer.from(error?.rawPacket ?? []).toString('latin1')
+  return SERVER_OPTIONS.test(head) ? 'OPTIONS *' : 'malformed'
+}
+
 /** Serialized response, which closes the connection. */
 async function written(response: Response): Promise<Buffer> {
   const body = await response.bytes()
-  const head = [`HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}`, 'Connection: close']
+  const head = [`HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}`]
+  response.headers.set('Connection', 'close')
   const named = namedHeaders(response.headers)
   for (let at = 0; at + 1 < named.length; at += 2) head.push(`${named[at]}: ${named[at + 1]}`)
-  if (!response.headers.has('content-length')) head.push(`Content-Length: ${body.byteLength}`)
+  if (response.status !== 204 && !response.headers.has('content-length'))
+    head.push(`Content-Length: ${body.byteLength}`)
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
 }

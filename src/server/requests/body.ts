@@ -58,13 +58,30 @@ export async function readFormData(call: BodyCall) {
 
 /**
  * Bodies are taken as they are sent: what a coding hides would be kept as the file. Throws Refusal INVALID_REQUEST for a
- * Content-Encoding, and for a Transfer-Encoding besides chunked.
+ * Content-Encoding.
  */
 export function assertUncoded(headers: Headers): void {
-  const refused = (name: string) =>
-    new Refusal('INVALID_REQUEST', `Send the body without "${name}: ${headers.get(name)}"`)
-  if (!/^(?:identity)?$/i.test(headers.get('content-encoding') ?? '')) throw refused('Content-Encoding')
-  if (!/^(?:chunked)?$/i.test(headers.get('transfer-encoding') ?? '')) throw refused('Transfer-Encoding')
+  if (!/^(?:identity)?$/i.test(headers.get('content-encoding') ?? ''))
+    throw coded(headers, 'Content-Encoding')
+}
+
+/**
+ * Throws Refusal INVALID_REQUEST for headers after which a proxy could see another end of the body than Bun does: a
+ * length that is not one whole number, and a Transfer-Encoding other than chunked (RFC 9112 §6.3).
+ */
+export function assertOneEnd(headers: Headers): void {
+  contentLength(headers)
+  if (!/^chunked$/i.test(headers.get('transfer-encoding') ?? 'chunked'))
+    throw coded(headers, 'Transfer-Encoding')
+}
+
+function coded(headers: Headers, name: string): Refusal {
+  return new Refusal('INVALID_REQUEST', `Send the body without "${name}: ${headers.get(name)}"`)
+}
+
+/** Whether the headers say that there is a body, of no bytes perhaps. HTTP takes anything else for none. */
+export function declaresBody(headers: Headers): boolean {
+  return headers.has('content-length') || headers.has('transfer-encoding')
 }
 
 /**
