@@ -193,7 +193,7 @@ module.exports = {
         '^src/cli/',
         '^src/client/',
         '^src/(domain|contract)/',
-        '^src/operations/(administration|migration-time|secret-rotation|takeover|doctor/doctor|integrity/(check|database-check)|mirror/mirror-(command|repair)|backup/(backup|restore|drill|backup-repair)|relocation/relocate)\\.ts$',
+        '^src/operations/(administration|migration-time|secret-rotation|takeover|doctor/doctor|integrity/(check|database-check)|mark-copies|mirror/mirror-(command|repair)|backup/(backup|restore|drill|backup-repair)|relocation/relocate)\\.ts$',
         '^src/(app|config|config/(config-problems|environment)|settings|log|program/bundle)\\.ts$',
       ],
     ),

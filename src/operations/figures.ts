@@ -4,11 +4,12 @@ import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/fi
 import type { JobClaims } from '../core/jobs/job-leases.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, HOUR, SECOND } from '../domain/clock.ts'
-import type { CatalogState } from './backup/catalog.ts'
 import { ownState } from './backup/own-runs.ts'
 import { countRepaired } from './integrity/damages.rows.ts'
 import { scrubDays } from './integrity/scrub.ts'
+import type { MarkState } from './mark-copies.ts'
 import { mirrorLag } from './mirror/mirror-lag.ts'
+import { attachedMirror } from './mirror/mirror-store.ts'
 import { presentRound } from './mirror/reading-rounds.ts'
 
 /** Totals of the whole installation, equal on every node. */
@@ -22,6 +23,8 @@ export interface InstallationFigures extends AccountTotals {
   readonly oldestUnverified: number | null
   /** Milliseconds that the oldest content has waited for its copy in the mirror; null without a mirror. */
   readonly mirrorLag: number | null
+  /** Series and number of the mark of the mirror; null without a mirror. */
+  readonly mirrorMark: MarkState | null
   /** Milliseconds since which all copies there were read or made, and how many were damaged; null where none are read. */
   readonly mirrorRead: { readonly age: number; readonly wrong: number } | null
   /** Null where the server makes no backups by itself. */
@@ -36,7 +39,7 @@ export interface BackupFigures {
   readonly every: number
   /** Whether the last rehearsal of a restore was good; null where there was none. */
   readonly isDrillGood: boolean | null
-  readonly catalog: CatalogState | null
+  readonly catalog: MarkState | null
 }
 
 /** Connections of one pool. */
@@ -81,6 +84,7 @@ export function createFigures(parts: {
       jobsSetAside,
       oldest,
       behind,
+      mirrorMark,
       mirrorRead,
       backups,
     ] = await Promise.all([
@@ -91,6 +95,7 @@ export function createFigures(parts: {
       claims.setAside(),
       scrubDays(config) === 0 ? null : longestUnverified(),
       config.mirror === null ? null : mirrorLag(db, clock.now()),
+      config.mirror === null ? null : attachedMirror(db),
       mirrorFigures(db, config, clock.now()),
       backupFigures(db, config, clock.now()),
     ])
@@ -102,6 +107,7 @@ export function createFigures(parts: {
       jobsSetAside,
       oldestUnverified: oldest,
       mirrorLag: behind,
+      mirrorMark,
       mirrorRead,
       backups,
     }

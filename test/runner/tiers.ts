@@ -218,6 +218,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/operations/integrity/marks.test.ts': 'check.test.ts and damages.test.ts mark and repair',
   'test/operations/migration-time.contract.test.ts':
     'copies in PostgreSQL; test/cli/migrate.test.ts has one of SQLite',
+  'test/operations/mirror/mirror-attacks.test.ts':
+    'each refusal looks again for a second; mirror-folder.test.ts has marks',
   'test/operations/mirror/mirror-folder.test.ts': 'many starts of the program; mirror.test.ts has some',
   'test/operations/relocation/row-copy.contract.test.ts':
     'copies every table; migrations and relocation-bytes are quick',

@@ -5,6 +5,7 @@ import { MINUTE, SECOND, systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import type { Log } from '../../log.ts'
+import { stateName } from '../../operations/mark-copies.ts'
 import type { MirrorCommand, MirrorReport, MirrorStep } from '../../operations/mirror/mirror-command.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
 import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
@@ -53,7 +54,7 @@ export function mirrorCommand(mirror: Command, environment: Environment): void {
     )
     .option(
       '--json',
-      'print {"place","mirrored_contents","mirrored_bytes","lacking_contents","lacking_bytes","oldest_seconds","damaged",…}',
+      'print {"place","series","number","mirrored_contents","mirrored_bytes","lacking_contents","lacking_bytes","oldest_seconds","damaged",…}',
     )
     // A server runs it so: it says what concerns one content alone, and stops at the end of its input.
     .addOption(new Option('--for-server').implies({ now: true }).hideHelp())
@@ -113,9 +114,11 @@ function tell({ err, key }: Parameters<Log['error']>[0], message: string): void 
   printProblem(`${message}${about}`)
 }
 
-function jsonOf({ place, mirrored, lacking, waited, adopted, read }: MirrorReport) {
+function jsonOf({ place, state, mirrored, lacking, waited, adopted, read }: MirrorReport) {
   return {
     place,
+    series: state?.series ?? null,
+    number: state?.number ?? null,
     mirrored_contents: mirrored.contents,
     mirrored_bytes: mirrored.bytes,
     lacking_contents: lacking.contents,
@@ -128,7 +131,7 @@ function jsonOf({ place, mirrored, lacking, waited, adopted, read }: MirrorRepor
   }
 }
 
-function print({ place, mirrored, lacking, waited, isOnSameDisk, adopted, read }: MirrorReport): void {
+function print({ place, state, mirrored, lacking, waited, isOnSameDisk, adopted, read }: MirrorReport): void {
   if (adopted !== null) {
     printLines(
       `${place} is the mirror now. Of the copies that were noted, ${adopted.kept} are there and ${adopted.missing} are not.`,
@@ -137,6 +140,10 @@ function print({ place, mirrored, lacking, waited, isOnSameDisk, adopted, read }
       printLines(`Copies that belong to no content: ${adopted.unknown}. They will be removed in a day.`)
     }
   }
+  if (adopted?.authenticated === false) {
+    printLines('Its mark was not written by this installation, nor by one that this was restored from.')
+  }
+  if (state !== null) printLines(`Its mark is ${stateName(state)}.`)
   printLines(`${place} has ${count(mirrored.contents, 'content')} with ${formatSize(mirrored.bytes)}.`)
   if (lacking.contents === 0) printLines('Nothing waits to be copied.')
   else {

@@ -3,7 +3,8 @@ import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import type { CatalogState, FoundBackup, RecoveryPoint, Restored } from '../../operations/backup/restore.ts'
+import type { FoundBackup, RecoveryPoint, Restored } from '../../operations/backup/restore.ts'
+import type { MarkState } from '../../operations/mark-copies.ts'
 import type { RelocationStep } from '../../operations/relocation/relocate.ts'
 import { timeOf } from '../options.ts'
 import { printJson, printLines, printTable } from '../output.ts'
@@ -17,7 +18,7 @@ import { ProblemsFound } from './problems-found.ts'
 
 interface Options extends StoreOptions {
   readonly at?: number
-  readonly atLeast?: CatalogState
+  readonly atLeast?: MarkState
   readonly points?: true
   readonly json?: true
 }
@@ -59,7 +60,7 @@ export function restoreCommand(restore: Command, environment: Environment): void
 }
 
 /** Throws InvalidArgumentError, which commander shows. */
-function readState(text: string): CatalogState {
+function readState(text: string): MarkState {
   const [, series, number] = /^([0-9a-f]{12})\/(\d{1,15})$/.exec(text) ?? []
   if (series !== undefined && number !== undefined) return { series, number: Number(number) }
   throw new InvalidArgumentError('Allowed is what "holdfast backup" prints, such as 5d0c9f31ab7e/42.')

@@ -15,6 +15,7 @@ import { preconditionFailed, type Refusal } from '../../domain/errors.ts'
 import { makeBlobKey } from '../../domain/random.ts'
 import { openRows, type StorageOptions } from '../../storage.ts'
 import { withInstallation } from '../installation.ts'
+import { type MarkState, makeSeries } from '../mark-copies.ts'
 import type { BlobCopier } from '../relocation/blob-copier.ts'
 import { copyBlobs, type UncopyableBlob } from '../relocation/copy-blobs.ts'
 import {
@@ -28,7 +29,7 @@ import { copySnapshot } from '../relocation/row-copy.rows.ts'
 import { watchedRows } from '../relocation/watched-rows.ts'
 import { liesWithServer, placeName, sharesDisk } from '../store-places.ts'
 import { addCopied, listedAmong, liveFiles, makeListed, writeRows } from './backup.rows.ts'
-import { addDoubted, type CatalogState, type HeldCatalog, makeSeries, type RecoveryPoint } from './catalog.ts'
+import { addDoubted, type HeldCatalog, type RecoveryPoint } from './catalog.ts'
 import { startCopyThreads } from './copy-threads.ts'
 import { type Durability, durabilityOf } from './durability.ts'
 import { packRows, unpackRows } from './packing.ts'
@@ -74,7 +75,7 @@ export interface BackedUp extends Pruned {
   /** Points that were dropped. */
   readonly dropped: number
   readonly damaged: readonly UncopyableBlob[]
-  readonly catalog: CatalogState
+  readonly catalog: MarkState
   /** Whether the series began with this run. */
   readonly isNewSeries: boolean
   /** Whether the backup lies on the disk of the data folder. */

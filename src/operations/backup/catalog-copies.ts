@@ -1,21 +1,18 @@
 /**
- * The catalog of a backup as it lies in the store: two copies of one text, each with a sum, so that one lost object or one
- * wrong bit costs nothing. In an encrypted backup the body is authenticated by the key of the backup: whoever can write to the
- * store, but does not know the passphrase, can only put back what was there before, and its series and number tell.
+ * The catalog of a backup as it lies in the store, twice. In an encrypted backup its body is authenticated by the key of the
+ * backup.
  */
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
-import { type MarkCopy, StoreFailure } from '../../blobs/blob-store.ts'
+import type { MarkCopy } from '../../blobs/blob-store.ts'
 import { preconditionFailed } from '../../domain/errors.ts'
 import { type BlobKey, isBlobKey } from '../../domain/ids.ts'
+import { COPIES, type CopyFault, isAuthentic, macOf, readCopyText, withSum } from '../mark-copies.ts'
 import { parsedJson } from '../parsed-json.ts'
 import type { BackupStore } from './backup-store.ts'
 import { type BackupKey, unlockKey } from './encryption.ts'
 
 const FORMAT = 2
-
-/** Written in this order, so the first one is never older than the second. It alone has the lease. */
-export const COPIES = ['mark', 'mark-copy'] as const satisfies readonly MarkCopy[]
+const USE = `holdfast backup catalog/${FORMAT}`
 
 const blobKey = z.custom<BlobKey>((text) => typeof text === 'string' && isBlobKey(text))
 
@@ -55,7 +52,10 @@ const catalog = z.object({
 })
 export type Catalog = z.infer<typeof catalog>
 
-/** Who works on the backup, and until when unless it is renewed. Not authenticated: it holds up runs and no more. */
+/**
+ * Who works on the backup, and until when unless it is renewed. In the first copy alone, and not authenticated: it holds up
+ * runs and no more.
+ */
 const lease = z.nullable(z.object({ holder: z.string(), process: z.nullable(z.string()), until: z.int() }))
 export type Lease = z.infer<typeof lease>
 
@@ -70,22 +70,12 @@ const envelope = z.object({
 
 export function sealCatalog(present: Catalog, key: BackupKey | null, held: Lease): string {
   const body = JSON.stringify(present)
-  const mac = key === null ? null : macOf(body, key.key)
-  const text = JSON.stringify({ lockedKey: key?.lockedKey ?? null, body, mac, lease: held })
-  return `holdfast-backup ${FORMAT} ${sumOf(FORMAT, text)}\n${text}`
-}
-
-const sumOf = (format: number, text: string) =>
-  createHash('sha256').update(`${format}\n${text}`).digest('hex')
-
-function macOf(body: string, key: string): string {
-  const macKey = new Uint8Array(hkdfSync('sha256', key, '', `holdfast backup catalog/${FORMAT}`, 32))
-  return createHmac('sha256', macKey).update(body).digest('hex')
-}
-
-function isAuthentic(body: string, mac: string, key: string): boolean {
-  const [one, other] = [Buffer.from(mac), Buffer.from(macOf(body, key))]
-  return one.length === other.length && timingSafeEqual(one, other)
+  const mac = key === null ? null : macOf(body, key.key, USE)
+  return withSum(
+    'backup',
+    FORMAT,
+    JSON.stringify({ lockedKey: key?.lockedKey ?? null, body, mac, lease: held }),
+  )
 }
 
 interface SoundCopy {
@@ -104,36 +94,17 @@ type ReadCopy =
 
 /** Reads one copy. A failure that concerns this object alone is damage of it; throws StoreFailure for any other. */
 export async function readCopy(store: Pick<BackupStore, 'readMark'>, copy: MarkCopy): Promise<ReadCopy> {
-  try {
-    return parsedCopy(await store.readMark(copy))
-  } catch (error) {
-    if (!(error instanceof StoreFailure) || error.reason !== 'broken') throw error
-    const cause = error.cause instanceof Error ? error.cause.message : error.message
-    return { kind: 'damaged', reason: `cannot be read: ${cause}` }
-  }
-}
-
-function parsedCopy(text: string | null): ReadCopy {
-  if (text === null) return { kind: 'missing' }
-  const [head = '', format = '', sum] = /^holdfast-backup (\d{1,9}) ([0-9a-f]{64})\n/.exec(text) ?? []
-  if (sum === undefined) {
-    const isOld = z.object({ holdfastBackup: z.literal(1) }).safeParse(parsedJson(text)).success
+  const read = await readCopyText(store, copy, 'backup')
+  if (read.kind === 'other') {
+    const isOld = z.object({ holdfastBackup: z.literal(1) }).safeParse(parsedJson(read.text)).success
     return isOld ? { kind: 'old' } : { kind: 'damaged', reason: 'is no catalog, or its beginning is damaged' }
   }
-  const json = text.slice(head.length)
-  if (sumOf(Number(format), json) !== sum)
-    return { kind: 'damaged', reason: 'has other bytes than were written' }
-  if (Number(format) > FORMAT) return { kind: 'newer' }
-  const outer = envelope.safeParse(parsedJson(json))
+  if (read.kind !== 'whole') return read
+  if (read.format > FORMAT) return { kind: 'newer' }
+  const outer = envelope.safeParse(parsedJson(read.json))
   const inner = outer.success ? catalog.safeParse(parsedJson(outer.data.body)) : null
   if (!outer.success || inner?.success !== true) return { kind: 'damaged', reason: 'is not a whole catalog' }
   return { kind: 'sound', catalog: inner.data, ...outer.data }
-}
-
-/** A copy that is missing or damaged, or that nobody who knows the passphrase has written. */
-export interface CopyFault {
-  readonly copy: MarkCopy
-  readonly reason: string
 }
 
 interface UsableCopy {
@@ -230,7 +201,7 @@ export class CatalogReader {
     if (lockedKey === null) return read.catalog.points.length === 0 ? null : 'is not encrypted'
     const key = await this.#unlocked(lockedKey)
     if (key === null) return 'has another passphrase'
-    return mac !== null && isAuthentic(body, mac, key)
+    return mac !== null && isAuthentic(body, mac, key, USE)
       ? null
       : 'was changed by somebody without the passphrase'
   }

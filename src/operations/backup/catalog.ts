@@ -8,13 +8,12 @@ import { type Clock, SECOND } from '../../domain/clock.ts'
 import { preconditionFailed } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
+import { COPIES, type CopyFault, makeSeries } from '../mark-copies.ts'
 import type { BackupStore } from './backup-store.ts'
 import {
   type Catalog,
   CatalogLost,
   type CatalogReader,
-  COPIES,
-  type CopyFault,
   type FoundCatalog,
   type Lease,
   readCopy,
@@ -23,7 +22,7 @@ import {
 import type { BackupKey } from './encryption.ts'
 import { hasProcessEnded, ownProcess } from './own-process.ts'
 
-export type { Catalog, CopyFault, RecoveryPoint } from './catalog-copies.ts'
+export type { Catalog, RecoveryPoint } from './catalog-copies.ts'
 
 /** A run that was killed on another machine holds up the next one for so long. */
 const LEASE = 20 * SECOND
@@ -39,22 +38,6 @@ export function addDoubted(present: Catalog['doubted'], keys: readonly BlobKey[]
   if (present === 'all') return present
   const both = [...new Set([...present, ...keys])]
   return both.length > MOST_DOUBTED ? 'all' : both
-}
-
-const SERIES_BYTES = 6
-
-export function makeSeries(random: Random): string {
-  return Buffer.from(random(SERIES_BYTES)).toString('hex')
-}
-
-/** State of a backup, as people compare it: the series, and the number within it. */
-export interface CatalogState {
-  readonly series: string
-  readonly number: number
-}
-
-export function stateName({ series, number }: CatalogState): string {
-  return `${series}/${number}`
 }
 
 /** A catalog that this process alone works on. */

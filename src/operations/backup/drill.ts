@@ -11,8 +11,9 @@ import { SCOPES } from '../../domain/scopes.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { connect, databaseExists } from '../../storage.ts'
 import { openAdministration } from '../administration.ts'
+import type { MarkState } from '../mark-copies.ts'
 import { type SampledFile, sampleOfFiles } from './backup.rows.ts'
-import { type CatalogState, pointsOf, type Restored, type Restoring, restore } from './restore.ts'
+import { pointsOf, type Restored, type Restoring, restore } from './restore.ts'
 import { makeScratch } from './scratch.ts'
 import { seenOf } from './seen.ts'
 
@@ -75,7 +76,7 @@ export async function drill(given: Drill): Promise<Drilled> {
 }
 
 /** What the installation that is configured has seen there; null where there is none here. */
-async function seenBefore(given: Drill): Promise<CatalogState | null> {
+async function seenBefore(given: Drill): Promise<MarkState | null> {
   if (!databaseExists(given.config)) return null
   const { db, close } = await connect({ ...given, report() {} })
   try {

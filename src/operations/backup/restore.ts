@@ -9,32 +9,33 @@ import type { Database } from '../../database/database.ts'
 import { isBlank } from '../../database/migrate.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { connect, holdDataFolder, openRows, type StorageOptions } from '../../storage.ts'
+import type { MarkState } from '../mark-copies.ts'
 import type { UncopyableBlob } from '../relocation/copy-blobs.ts'
 import { relocateBlobs as copyInstallation, type RelocationWatch } from '../relocation/relocation.ts'
 import { holdsNothing } from '../relocation/row-copy.rows.ts'
 import { contentKeys } from './backup.rows.ts'
 import type { BackupStore } from './backup-store.ts'
-import { addDoubted, type CatalogState, type HeldCatalog, type RecoveryPoint } from './catalog.ts'
+import { addDoubted, type HeldCatalog, type RecoveryPoint } from './catalog.ts'
 import { openToFill } from './durability.ts'
 import { unpackRows } from './packing.ts'
 import { makeScratch } from './scratch.ts'
 import { assertAtLeast } from './seen.ts'
 import { openToRead, type TargetOptions } from './target.ts'
 
-export type { CatalogState, RecoveryPoint } from './catalog.ts'
+export type { RecoveryPoint } from './catalog.ts'
 
 export type Restoring = StorageOptions &
   TargetOptions & {
     /** The newest point that is not newer than this; null: the newest of all. */
     readonly at: number | null
     /** The catalog has to be of this series, and as new; null: whichever is there. */
-    readonly atLeast: CatalogState | null
+    readonly atLeast: MarkState | null
     /** Called with what was found, before anything is restored. */
     readonly onFound: (found: FoundBackup) => void
     readonly watch: RelocationWatch
   }
 
-export interface FoundBackup extends CatalogState {
+export interface FoundBackup extends MarkState {
   readonly points: number
   readonly newest: number | null
   /** False without a passphrase: whoever can write to the place could have changed all of it. */

@@ -8,8 +8,9 @@ import { metaOf, setMeta } from '../../core/meta.rows.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { preconditionFailed } from '../../domain/errors.ts'
+import { type MarkState, stateName } from '../mark-copies.ts'
 import { placeName } from '../store-places.ts'
-import { type Catalog, type CatalogState, stateName } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
 
 const seen = z.object({
   series: z.string(),
@@ -53,7 +54,7 @@ export function assertNotOlder(place: StorePlace, present: Catalog, known: Seen 
 }
 
 /** Throws Refusal PRECONDITION_FAILED for a catalog that is older than a person knows of, or of another series. */
-export function assertAtLeast(present: CatalogState, least: CatalogState | null): void {
+export function assertAtLeast(present: MarkState, least: MarkState | null): void {
   if (least === null) return
   if (present.series === least.series && present.number >= least.number) return
   throw preconditionFailed(

@@ -6,10 +6,11 @@ import type { Clock } from '../../domain/clock.ts'
 import { preconditionFailed } from '../../domain/errors.ts'
 import type { Random } from '../../domain/random.ts'
 import { openPlace, StoreUnusable } from '../../storage.ts'
+import { COPIES, type CopyFault } from '../mark-copies.ts'
 import { holdsOtherThings, inSettingsOf, placeName } from '../store-places.ts'
 import type { BackupStore } from './backup-store.ts'
-import { type CopyFault, type HeldCatalog, hasCatalog, holdCatalog } from './catalog.ts'
-import { CatalogLost, CatalogReader, COPIES } from './catalog-copies.ts'
+import { type HeldCatalog, hasCatalog, holdCatalog } from './catalog.ts'
+import { CatalogLost, CatalogReader } from './catalog-copies.ts'
 import { type BackupKey, encrypted, makeKey } from './encryption.ts'
 
 export interface TargetOptions {

@@ -2,8 +2,10 @@ import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import type { BackgroundJobs } from '../background-jobs.ts'
+import { stateName } from '../mark-copies.ts'
 import { MIRROR_JOB } from '../mirror/mirror.part.ts'
 import { mirrorLag } from '../mirror/mirror-lag.ts'
+import { attachedMirror } from '../mirror/mirror-store.ts'
 import { type Finding, fine, problem, say } from './findings.ts'
 
 const CHECK = 'mirror'
@@ -17,7 +19,11 @@ export async function checkMirror(
   const waited = await mirrorLag(db, clock.now())
   const job = (await jobs.list()).find(({ name }) => name === MIRROR_JOB)
   const failure = job?.failure ?? null
-  if (waited <= HOUR && failure === null) return fine(CHECK, say`the mirror keeps up`)
+  if (waited <= HOUR && failure === null) {
+    const attached = await attachedMirror(db)
+    if (attached === null) return fine(CHECK, say`the mirror keeps up`)
+    return fine(CHECK, say`the mirror keeps up; its mark is ${stateName(attached)}`)
+  }
   const what =
     failure === null
       ? say`a content has waited ${Math.round(waited / HOUR)} h for its copy in the mirror`

@@ -147,6 +147,13 @@ function storedBytes(figures: InstallationFigures): readonly Family[] {
       figures.mirrorLag === null ? [] : [{ value: figures.mirrorLag / SECOND }],
     ),
     gauge(
+      'holdfast_mirror_mark_number',
+      'Number of the mark of the mirror, which grows with what is copied and removed, and its series.',
+      figures.mirrorMark === null
+        ? []
+        : [{ labels: { series: figures.mirrorMark.series }, value: figures.mirrorMark.number }],
+    ),
+    gauge(
       'holdfast_mirror_unverified_seconds',
       'Since which time every copy in the mirror was read, or made.',
       figures.mirrorRead === null ? [] : [{ value: figures.mirrorRead.age / SECOND }],

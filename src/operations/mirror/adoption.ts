@@ -19,15 +19,17 @@ export interface Adopted {
   readonly kept: number
   readonly missing: number
   readonly unknown: number
+  /** Whether the mark that was there is of this installation or one that it was restored from; null for an empty place. */
+  readonly authenticated: boolean | null
 }
 
 /** Throws MirrorUnusable for a place that holds anything but a mirror. */
 export async function adoptMirror(parts: MirrorParts): Promise<Adopted> {
-  let adopted: Adopted = { kept: 0, missing: 0, unknown: 0 }
-  await takeOverMirror(parts, async (store) => {
-    adopted = await reconcile(parts, store)
+  let found = { kept: 0, missing: 0, unknown: 0 }
+  const authenticated = await takeOverMirror(parts, async (store) => {
+    found = await reconcile(parts, store)
   })
-  return adopted
+  return { ...found, authenticated }
 }
 
 async function addUnfinished(listed: Database, store: BlobStore): Promise<void> {
@@ -45,7 +47,7 @@ async function addUnfinished(listed: Database, store: BlobStore): Promise<void> 
 async function reconcile(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   store: BlobStore,
-): Promise<Adopted> {
+): Promise<Omit<Adopted, 'authenticated'>> {
   const scratch = await makeScratch()
   const listed = openRows(join(scratch, 'listed.sqlite'))
   try {

@@ -1,6 +1,7 @@
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { generationsOf, isBehind } from '../../core/store/generations.ts'
 import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY, HOUR } from '../../domain/clock.ts'
 import { dueKeys, forgetQueued, postponeKeys, setTimes } from './mirror.rows.ts'
 import type { Mirror } from './mirror-store.ts'
@@ -28,7 +29,13 @@ export async function clearMirror(clearing: MirrorClearing): Promise<void> {
     if (keys.length === 0 || isBehind(await generationsOf(db, blobs))) return
     await mirror.assertOwn()
     const removed = await mirror.store.removeAll(keys, onFailure)
-    await forgetQueued(db, removed)
+    if (removed.length > 0) {
+      const number = await mirror.advance()
+      await inTransaction(db, async (trx) => {
+        await mirror.remember(trx, number)
+        await forgetQueued(trx, removed)
+      })
+    }
     const gone = new Set(removed)
     const stuck = keys.filter((key) => !gone.has(key))
     await postponeKeys(db, stuck, clock.now() + TRIED_AGAIN_AFTER)

@@ -15,11 +15,12 @@ import { createDiskLoad } from '../integrity/disk-load.ts'
 import { linuxDiskPressure } from '../integrity/disk-pressure.ts'
 import { markFound } from '../integrity/scrub.ts'
 import { createThrottle } from '../integrity/throttle.ts'
+import type { MarkState } from '../mark-copies.ts'
 import { placeName } from '../store-places.ts'
 import { type Adopted, adoptMirror } from './adoption.ts'
 import { type Amount, type MirrorOrder, mirroredTotals, unmirroredTotals } from './mirror.rows.ts'
 import { mirrorLag } from './mirror-lag.ts'
-import { type Mirror, openMirror } from './mirror-store.ts'
+import { attachedMirror, type Mirror, type MirrorParts, openMirror } from './mirror-store.ts'
 import { type CopiesRead, readCopies } from './reading-copies.ts'
 import { isReadingDue, readRound } from './reading-rounds.ts'
 import type { RepairResult } from './repair-from-mirror.ts'
@@ -49,6 +50,8 @@ export type MirrorCommand = StorageOptions & {
 
 export interface MirrorReport {
   readonly place: string
+  /** Series and number of its mark. */
+  readonly state: MarkState | null
   readonly mirrored: Amount
   readonly lacking: Amount
   /** Milliseconds that the oldest of these has waited. */
@@ -112,10 +115,12 @@ const noPressure = async () => null
 async function opened<T>(command: MirrorCommand, use: (parts: Opened) => Promise<T>): Promise<T> {
   const { mirror } = command.config
   if (mirror === null) throw preconditionFailed(`there is no mirror: ${settings.mirror.variable} is not set`)
-  return withInstallation(command, (installation) => use({ ...installation, ...mirror }))
+  const onFault: Opened['onFault'] = ({ copy, reason }) =>
+    command.log.warn({}, `of the two copies of the mirror's mark, "${copy}" ${reason}; it is made anew`)
+  return withInstallation(command, (installation) => use({ ...installation, ...mirror, onFault }))
 }
 
-type Opened = MirrorConfig & Installation
+type Opened = MirrorConfig & Installation & Pick<MirrorParts, 'onFault'>
 
 async function work(command: MirrorCommand, parts: Opened): Promise<Pick<MirrorReport, 'adopted' | 'read'>> {
   const { adopts, keeps, reads } = command
@@ -133,6 +138,7 @@ async function reportOf(
 ): Promise<MirrorReport> {
   return {
     place: placeName(place),
+    state: await attachedMirror(db),
     mirrored: await mirroredTotals(db),
     lacking: await unmirroredTotals(db),
     waited: await mirrorLag(db, clock.now()),

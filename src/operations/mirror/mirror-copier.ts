@@ -71,6 +71,10 @@ export class MirrorCopier {
     const keys = work.map(({ key }) => key)
     await queueKeys(db, keys, clock.now() + DAY)
     const copied: Copied[] = []
+    const note = async (done: readonly Copied[]) => {
+      const number = await mirror.advance()
+      return noteCopies(db, done, clock.now() + NOTED_BEFORE, (trx) => mirror.remember(trx, number))
+    }
     const waiting = work.values()
     const lane = async () => {
       for (const { content, key } of waiting) {
@@ -80,8 +84,7 @@ export class MirrorCopier {
     const lanes = await Promise.allSettled(Array.from({ length: WIDTH }, lane))
     // A folder that was unmounted meanwhile has them under its mount point.
     await mirror.assertOwn()
-    const dueAfter = clock.now() + NOTED_BEFORE
-    const noted = copied.length === 0 ? 0 : await noteCopies(db, copied, dueAfter, mirror.assertAttached)
+    const noted = copied.length === 0 ? 0 : await note(copied)
     for (const each of lanes) if (each.status === 'rejected') throw each.reason
     return noted
   }

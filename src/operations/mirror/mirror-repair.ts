@@ -16,7 +16,11 @@ export function mirrorRepair(config: Config, onFailure: (error: unknown) => void
   return async (parts, { content }) => {
     if (isUnusable) return false
     try {
-      mirror ??= await openMirror({ ...parts, place })
+      mirror ??= await openMirror({
+        ...parts,
+        place,
+        onFault: ({ copy, reason }) => onFailure(new Error(`of the mark of the mirror, "${copy}" ${reason}`)),
+      })
       return (await repairFromMirror({ ...parts, mirror }, content.id)) === 'repaired'
     } catch (error) {
       isUnusable = isOutage(error)

@@ -1,26 +1,47 @@
 /**
  * The store of the mirror. It carries the mark of the pair of database and store that it belongs to, so that a foreign place,
- * or a folder that is not mounted, is neither filled nor cleared: a pair that was restored or relocated has another mark.
+ * or a folder that is not mounted, is neither filled nor cleared: a pair that was restored or relocated has another mark. The
+ * database keeps the number that the mark has to have at least, so that an older state of the place is not taken for the present.
  */
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BlobStore, type MarkCopy, StoreFailure } from '../../blobs/blob-store.ts'
+import * as z from 'zod/mini'
+import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
 import type { StorePlace } from '../../config/setting-groups.ts'
 import { metaOf, metaValue, setMeta } from '../../core/meta.rows.ts'
 import { pairMeta } from '../../core/store/pairing.ts'
-import type { Database, Trx } from '../../database/database.ts'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, HOUR, SECOND, sleep } from '../../domain/clock.ts'
 import type { Random } from '../../domain/random.ts'
 import { openPlace } from '../../storage.ts'
-import { COPIES } from '../backup/catalog-copies.ts'
+import { COPIES, type CopyFault, type MarkState, makeSeries, stateName } from '../mark-copies.ts'
 import { holdsOtherThings, inSettingsOf, placeName } from '../store-places.ts'
 import { mirroredAfter } from './mirror.rows.ts'
+import { type FoundMark, readMirrorMark, writeMirrorMark } from './mirror-mark.ts'
 
-/** Key in `meta`: since when the database has its present mirror, in milliseconds. */
-const ATTACHED = 'mirror_attached'
+/** Keys in `meta`: what the database knows of its mirror, and the key that authenticates marks, which restores take along. */
+const [STATE, KEY] = ['mirror_state', 'mirror_key']
+const KEY_BYTES = 32
+
+const mirrorState = z.object({
+  /** When the database got its present mirror, in milliseconds. */
+  since: z.int(),
+  series: z.string(),
+  /** The highest number that a run was given to write. */
+  given: z.int(),
+  /** What was noted to be copied or removed was so before the place had this number: the place never has a lower one. */
+  number: z.int(),
+  /** When the place was last seen to be the mirror. */
+  lookedAt: z.int(),
+})
+type MirrorState = z.infer<typeof mirrorState>
+
+/** How often the place is looked at though there is nothing to copy. */
+const LOOKED_AT_EVERY = HOUR
+/** Two runs at once may write their numbers in another order than they were given them, and then write again. */
+const SETTLES = { looks: 3, every: SECOND / 2 }
 
 /** The mirror cannot be used now: to jobs an outage, which is no failure of theirs. */
 export class MirrorUnusable extends StoreFailure {
@@ -37,88 +58,162 @@ export interface MirrorParts {
   readonly clock: Clock
   readonly random: Random
   readonly place: StorePlace
+  /** Called with each copy of the mark that was missing or damaged; it is made anew. */
+  readonly onFault: (fault: CopyFault) => void
 }
 
 export interface Mirror {
   readonly store: BlobStore
-  /** Throws MirrorUnusable where the place, which may have been unmounted since, is not this mirror any more. */
+  /** Throws MirrorUnusable where the place, which may have been unmounted since, is not this mirror any more, or an older state of it. */
   assertOwn(): Promise<void>
-  /** Throws MirrorUnusable where the database has taken another mirror since, and holds that off until the transaction ends. */
-  assertAttached(trx: Trx): Promise<void>
+  /**
+   * Raises the number of the place, before what was copied or removed is noted in the database, and returns it. Throws
+   * MirrorUnusable where the database has taken another mirror since.
+   */
+  advance(): Promise<number>
+  /**
+   * Remembers that the place has at least this number from now on. Throws MirrorUnusable where the database has taken another
+   * mirror since, and holds that off until the transaction ends.
+   */
+  remember(trx: Trx, number: number): Promise<void>
 }
 
-/** Null where the database never had one. */
-export async function attachedAt(db: Database): Promise<number | null> {
-  const since = await metaOf(db, ATTACHED)
-  return since === null ? null : Number(since)
+async function stateOf(db: Queryable): Promise<MirrorState | null> {
+  const text = await metaOf(db, STATE)
+  return text === null ? null : mirrorState.parse(JSON.parse(text))
+}
+
+/** Since when the database has its present mirror, and what its mark is; null where it never had one. */
+export async function attachedMirror(db: Database): Promise<(MarkState & { readonly since: number }) | null> {
+  return stateOf(db)
+}
+
+/** Whether it is time to see that the place is still the mirror. */
+export async function isLookDue(db: Database, now: number): Promise<boolean> {
+  const state = await stateOf(db)
+  return state === null || now - state.lookedAt >= LOOKED_AT_EVERY
+}
+
+/** Changes the state of that series, or throws MirrorUnusable where there is another one now. Returns the new state. */
+async function changeState(
+  trx: Trx,
+  { series, place }: { readonly series: string; readonly place: StorePlace },
+  change: (now: MirrorState) => Partial<MirrorState>,
+): Promise<MirrorState> {
+  const held = trx.selectFrom('meta').select('value').where('key', '=', STATE)
+  const row = await held.modifyEnd(forUpdate(trx)).executeTakeFirst()
+  const now = row === undefined ? null : mirrorState.parse(JSON.parse(row.value))
+  if (now === null || now.series !== series) throw foreign(place)
+  const next = { ...now, ...change(now) }
+  await setMeta(trx, STATE, JSON.stringify(next))
+  return next
+}
+
+/** The mark of the pair, and the key that authenticates marks. */
+async function ownIdentity(
+  db: Database,
+  random: Random,
+): Promise<{ readonly pair: string; readonly key: string }> {
+  const pair = await metaOf(db, pairMeta.mark)
+  if (pair === null) throw new MirrorUnusable('no server has run on this database yet')
+  const key = await metaValue(db, KEY, () => Buffer.from(random(KEY_BYTES)).toString('hex'))
+  return { pair, key }
 }
 
 /**
  * Opens the mirror, and takes an empty place for a new one where no content has a copy yet. Throws MirrorUnusable where it
- * cannot be reached, or is not the database's own.
+ * cannot be reached, is not the database's own, or has an older state than the database knows of.
  */
-export async function openMirror({ db, place, clock, random }: MirrorParts): Promise<Mirror> {
-  const attached = await metaValue(db, ATTACHED, () => String(clock.now()))
-  const mark = await ownMark(db, attached)
+export async function openMirror({ db, place, clock, random, onFault }: MirrorParts): Promise<Mirror> {
+  const { pair, key } = await ownIdentity(db, random)
+  const begun = { since: clock.now(), series: makeSeries(random), given: 1, number: 1, lookedAt: clock.now() }
+  const text = await metaValue(db, STATE, () => JSON.stringify(begun))
+  const { series } = mirrorState.parse(JSON.parse(text))
   // Looked at before the store makes its folders there.
   if (place.kind === 'folder' && !COPIES.some((copy) => existsSync(join(place.path, copy)))) {
     await assertNoCopies(db, place)
   }
   const store = await opened(place, random)
-  const present = await markOf(store, place)
-  if (present === null) {
+
+  const inOrder = (change: (now: MirrorState) => Partial<MirrorState>) =>
+    inTransaction(db, (trx) => changeState(trx, { series, place }, change))
+
+  /** The mark that is there, once it is not an older one. Null where there is none. */
+  async function present(): Promise<FoundMark | null> {
+    for (let look = 1; ; look++) {
+      // First, since it grows.
+      const known = await stateOf(db)
+      const found = await markOf(store, place, key)
+      if (found === null) return null
+      const { mark } = found
+      if (mark === null) throw found.isForged ? foreign(place) : damaged(place)
+      if (mark.pair !== pair || mark.series !== series) throw foreign(place)
+      if (known === null || mark.number >= known.number) return found
+      if (look === SETTLES.looks) throw older(place, mark, known)
+      await sleep(clock.timers, SETTLES.every)
+    }
+  }
+
+  async function advance(): Promise<number> {
+    let { given } = await inOrder((now) => ({ given: now.given + 1 }))
+    for (;;) {
+      await writeMirrorMark(store, { pair, series, number: given }, key)
+      const now = await stateOf(db)
+      if (now === null || now.series !== series) throw foreign(place)
+      // Another run may have written a higher number, which this one has replaced.
+      if (now.given <= given) return given
+      given = now.given
+    }
+  }
+
+  const found = await present()
+  if (found === null) {
     await assertNoCopies(db, place)
     await assertEmpty(store, place)
-    await writeMarks(store, mark)
-  } else if (present.text !== mark) throw foreign(place)
-  else if (!present.isTwice) await writeMarks(store, mark)
+  }
+  for (const fault of found?.faults ?? []) onFault(fault)
+  const least = found?.mark?.number ?? 0
+  await inOrder((now) => ({ lookedAt: clock.now(), given: Math.max(now.given, least) }))
+  if (found?.isTwice !== true) await advance()
   return {
     store,
     async assertOwn() {
-      const now = await markOf(store, place)
-      if (now === null) throw lost(place)
-      if (now.text !== mark) throw foreign(place)
+      if ((await present()) === null) throw lost(place)
     },
-    async assertAttached(trx) {
-      const held = trx.selectFrom('meta').select('value').where('key', '=', ATTACHED)
-      const now = await held.modifyEnd(forUpdate(trx)).executeTakeFirst()
-      if (now?.value !== attached) throw foreign(place)
+    advance,
+    async remember(trx, number) {
+      await changeState(trx, { series, place }, (now) => ({ number: Math.max(now.number, number) }))
     },
   }
 }
 
 /**
  * Takes the place for this database's mirror, whichever pair it belonged to before. `reconcile` is called when nobody notes
- * copies any more, and before the place counts as the mirror; after a kill it has to be taken over again. Throws
+ * copies any more, and before the place counts as the mirror; after a kill it has to be taken over again. Returns whether the
+ * mark that was there is of this installation or one that it was restored or relocated from; null for an empty place. Throws
  * MirrorUnusable for a place that holds anything but a mirror.
  */
 export async function takeOverMirror(
   { db, clock, random, place }: MirrorParts,
   reconcile: (store: BlobStore) => Promise<void>,
-): Promise<void> {
-  const attached = String(clock.now())
-  const mark = await ownMark(db, attached)
+): Promise<boolean | null> {
+  const { pair, key } = await ownIdentity(db, random)
   const store = await opened(place, random)
-  const present = await markOf(store, place)
-  if (present === null) await assertEmpty(store, place)
-  else if (!present.text.startsWith(PREFIX)) throw foreign(place)
-  await inTransaction(db, (trx) => setMeta(trx, ATTACHED, attached))
+  const found = await markOf(store, place, key)
+  if (found === null) await assertEmpty(store, place)
+  else if (!found.isMirrors) throw occupied(place)
+  const number = Math.max((await stateOf(db))?.given ?? 0, found?.mark?.number ?? 0) + 1
+  const series = makeSeries(random)
+  const now = clock.now()
+  const state: MirrorState = { since: now, series, given: number, number, lookedAt: now }
+  await inTransaction(db, (trx) => setMeta(trx, STATE, JSON.stringify(state)))
   await reconcile(store)
-  await writeMarks(store, mark)
+  await writeMirrorMark(store, { pair, series, number }, key)
+  return found === null ? null : found.mark !== null
 }
 
 async function assertNoCopies(db: Database, place: StorePlace): Promise<void> {
   if ((await mirroredAfter(db, { after: null }, 1)).length > 0) throw lost(place)
-}
-
-const PREFIX = 'mirror of '
-
-/** Names the time too, so that a former mirror of the same pair, which lacks copies that are noted, is not taken for the present one. */
-async function ownMark(db: Database, attached: string): Promise<string> {
-  const mark = await metaOf(db, pairMeta.mark)
-  if (mark === null) throw new MirrorUnusable('no server has run on this database yet')
-  const text = `${PREFIX}${mark} since ${attached}`
-  return `${text} ${sumOf(text)}`
 }
 
 async function opened(place: StorePlace, random: Random): Promise<BlobStore> {
@@ -130,34 +225,12 @@ async function opened(place: StorePlace, random: Random): Promise<BlobStore> {
   throw occupied(place)
 }
 
-const sumOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
-
-function isSound(text: string | null): text is string {
-  const end = text?.lastIndexOf(' ') ?? -1
-  return text?.startsWith(PREFIX) === true && text.slice(end + 1) === sumOf(text.slice(0, end))
-}
-
-/** The mark that the place carries twice: the first sound copy counts, or whatever is there. Null where there is none. */
-async function markOf(
-  store: BlobStore,
-  place: StorePlace,
-): Promise<{ readonly text: string; readonly isTwice: boolean } | null> {
-  const read = (copy: MarkCopy) =>
-    store.readMark(copy).catch((error: unknown) => {
-      // One object that cannot be read is one copy less.
-      if (error instanceof StoreFailure && error.reason === 'broken') return DAMAGED
-      throw unreachable(place, error)
-    })
-  const [first, second] = [await read('mark'), await read('mark-copy')]
-  const text = [first, second].find(isSound) ?? first ?? second
-  return text === null ? null : { text, isTwice: first === second }
-}
-
-const DAMAGED = 'damaged'
-
-/** The first one is never older than the second: of another mirror both say so as soon as one does. */
-async function writeMarks(store: BlobStore, mark: string): Promise<void> {
-  for (const copy of COPIES) await store.writeMark(mark, copy)
+async function markOf(store: BlobStore, place: StorePlace, key: string): Promise<FoundMark | null> {
+  try {
+    return await readMirrorMark(store, key)
+  } catch (error) {
+    throw unreachable(place, error)
+  }
 }
 
 function unreachable(place: StorePlace, cause: unknown): MirrorUnusable {
@@ -174,6 +247,18 @@ function lost(place: StorePlace): MirrorUnusable {
 function foreign(place: StorePlace): MirrorUnusable {
   return new MirrorUnusable(
     `${placeName(place)} is not the mirror of this installation; after a restore or a relocation "holdfast mirror --adopt" takes it over`,
+  )
+}
+
+function damaged(place: StorePlace): MirrorUnusable {
+  return new MirrorUnusable(
+    `both copies of the mark of the mirror in ${placeName(place)} are damaged; "holdfast mirror --adopt" makes them anew, with the copies that are there`,
+  )
+}
+
+function older(place: StorePlace, present: MarkState, known: MarkState): MirrorUnusable {
+  return new MirrorUnusable(
+    `${placeName(place)} has an older state of the mirror than this installation has seen: its mark is ${stateName(present)}, and ${stateName(known)} was seen before. Bring back what was there, or "holdfast mirror --adopt" goes on with what is there and makes anew what it lacks`,
   )
 }
 

@@ -9,6 +9,7 @@ import { sizeDamage } from '../integrity/reading.ts'
 import { markFound } from '../integrity/scrub.ts'
 import { mirroredContent } from './mirror.rows.ts'
 import { runMirrorProcess } from './mirror-process.ts'
+import { isLookDue } from './mirror-store.ts'
 import { isReadingDue } from './reading-rounds.ts'
 import { needsMirrorSync } from './sync-mirror.ts'
 
@@ -34,8 +35,9 @@ export function createMirrorPart(core: Core): MirrorPart {
         on: 'one node',
         every: MINUTE,
         async run(mayGoOn) {
-          const isToDo = await needsMirrorSync(db, clock)
-          if (isToDo || (await isReadingDue(db, mirror, clock.now())))
+          const now = clock.now()
+          const isToDo = (await needsMirrorSync(db, clock)) || (await isLookDue(db, now))
+          if (isToDo || (await isReadingDue(db, mirror, now)))
             await runMirrorProcess({ config, tell }, mayGoOn)
         },
       },

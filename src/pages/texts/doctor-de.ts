@@ -273,6 +273,7 @@ export const doctorSentencesDe: Translations = {
   'the last rehearsal of a restore: {0} contents did not come back':
     'die letzte Probe einer Wiederherstellung: {0} Inhalte kamen nicht zurück',
   'the mirror keeps up': 'der Spiegel ist auf dem Stand',
+  'the mirror keeps up; its mark is {0}': 'der Spiegel ist auf dem Stand; seine Marke ist {0}',
   'the newest backup is as young as it should be': 'die neueste Sicherung ist so jung, wie sie sein soll',
   'the newest backup is as young as it should be; its catalog is {0}':
     'die neueste Sicherung ist so jung, wie sie sein soll; ihr Katalog ist {0}',

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { COPIES } from '../../../src/operations/backup/catalog-copies.ts'
+import { COPIES } from '../../../src/operations/mark-copies.ts'
 import { caller } from '../../support/clients/caller.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'

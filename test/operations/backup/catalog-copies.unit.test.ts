@@ -2,13 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { MarkCopy } from '../../../src/blobs/blob-store.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import {
-  type Catalog,
-  CatalogReader,
-  COPIES,
-  sealCatalog,
-} from '../../../src/operations/backup/catalog-copies.ts'
+import { type Catalog, CatalogReader, sealCatalog } from '../../../src/operations/backup/catalog-copies.ts'
 import { type BackupKey, makeKey } from '../../../src/operations/backup/encryption.ts'
+import { COPIES } from '../../../src/operations/mark-copies.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
 const locked = await makeKey(PASSPHRASE)

@@ -21,7 +21,9 @@ import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { checkMirror } from '../../../src/operations/doctor/mirror.ts'
 import { unthrottled } from '../../../src/operations/integrity/throttle.ts'
+import { COPIES } from '../../../src/operations/mark-copies.ts'
 import { MirrorCopier } from '../../../src/operations/mirror/mirror-copier.ts'
+import { writeMirrorMark } from '../../../src/operations/mirror/mirror-mark.ts'
 import { type Mirror, MirrorUnusable, openMirror } from '../../../src/operations/mirror/mirror-store.ts'
 import { MAIN, onlyThese } from '../../cli/command.ts'
 import { readMetrics } from '../../support/clients/metrics.ts'
@@ -202,7 +204,7 @@ async function copierTo(mirror: Mirror): Promise<MirrorCopier> {
 
 function openedMirror(): Promise<Mirror> {
   const { database: db, clock } = it.host
-  return openMirror({ db, clock, random: systemRandom, place: it.place })
+  return openMirror({ db, clock, random: systemRandom, place: it.place, onFault() {} })
 }
 
 test('a disk of the mirror that is full gets nothing more, and nothing is left of it', async () => {
@@ -238,7 +240,8 @@ test('a mirror of others is neither written nor cleared until it is adopted, wit
   const file = await it.stored('mine')
   const store = await it.store()
   const mark = (await store.readMark()) ?? ''
-  for (const copy of ['mark', 'mark-copy'] as const) await store.writeMark('mirror of somebody else', copy)
+  const theirs = { pair: 'of somebody else', series: '0123456789ab', number: 99 }
+  await writeMirrorMark(store, theirs, 'a key of somebody else')
   const before = await it.copies()
   await upload(it.host, { bytes: textBytes('not theirs') })
   const queue = { key: copyOf(file), due_at: 1 }
@@ -249,14 +252,14 @@ test('a mirror of others is neither written nor cleared until it is adopted, wit
   const rows = await it.host.database.selectFrom('blobs').select('mirrored_key').execute()
   const kept = rows.filter(({ mirrored_key }) => mirrored_key !== null).length
   const { adopted } = await it.keep({ adopts: true })
-  expect(adopted).toEqual({ kept, missing: 0, unknown: before.length - kept })
+  expect(adopted).toEqual({ kept, missing: 0, unknown: before.length - kept, authenticated: false })
   expect((await it.rowOf(file.slug)).copy).toBe(file.copy)
   expect(await it.copies()).toContain(copyOf(file))
   // The one that it was before may lack copies that were made since.
   const present = (await store.readMark()) ?? ''
-  await store.writeMark(mark)
+  for (const copy of COPIES) await store.writeMark(mark, copy)
   await expect(it.keep()).rejects.toThrow('is not the mirror of this installation')
-  await store.writeMark(present)
+  for (const copy of COPIES) await store.writeMark(present, copy)
 })
 
 test('a place with other things in it is refused, also to be adopted', async () => {
@@ -297,7 +300,7 @@ test('a folder that is not mounted stays empty until it is back, or is adopted',
   expect((await it.rowOf(file.slug)).copy).not.toBeNull()
   renameSync(path, `${path} lost`)
   const { adopted, lacking, mirrored } = await it.keep({ adopts: true })
-  expect(adopted).toEqual({ kept: 0, missing: mirrored.contents, unknown: 0 })
+  expect(adopted).toEqual({ kept: 0, missing: mirrored.contents, unknown: 0, authenticated: null })
   expect(lacking.contents).toBe(0)
   expect(await it.copies()).toHaveLength(mirrored.contents)
   expect(existsSync(join(path, 'mark'))).toBe(true)
@@ -307,19 +310,27 @@ test.each(['mark', 'mark-copy'])(
   'one wrong byte in the %s of the mirror, or its loss, costs nothing, and it is made anew',
   async (copy) => {
     const { path } = it.place.kind === 'folder' ? it.place : { path: '' }
-    const marks = ['mark', 'mark-copy'].map((name) => join(path, name))
-    const whole = readFileSync(join(path, 'mark'))
-    for (let at = 0; at <= whole.length; at++) {
-      if (at === whole.length) rmSync(join(path, copy))
+    const marks = COPIES.map((name) => join(path, name))
+    for (let at = 0; ; at++) {
+      const whole = readFileSync(join(path, 'mark'))
+      const isLast = at >= whole.length
+      if (isLast) rmSync(join(path, copy))
       else if (at % 7 !== 0) continue
       else
         writeFileSync(
           join(path, copy),
           whole.map((byte, place) => (place === at ? byte ^ 1 : byte)),
         )
-      await it.keep()
-      for (const mark of marks) expect(readFileSync(mark)).toEqual(whole)
+      const told = keptLog()
+      await it.keep({ log: told })
+      expect(told.lines.map(({ message }) => message)).toEqual([
+        expect.stringContaining(`of the two copies of the mirror's mark, "${copy}"`),
+      ])
+      for (const mark of marks) expect(readFileSync(mark, 'utf8')).toContain('holdfast-mirror 1 ')
+      expect(readFileSync(marks[0] ?? '')).toEqual(readFileSync(marks[1] ?? ''))
+      if (isLast) break
     }
+    const whole = readFileSync(join(path, 'mark'))
     for (const mark of marks)
       writeFileSync(
         mark,

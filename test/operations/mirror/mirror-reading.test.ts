@@ -42,7 +42,7 @@ async function read(changes: Partial<ReadingRound> = {}): Promise<void> {
     db,
     clock,
     log,
-    mirror: await openMirror({ db, clock, random: systemRandom, place }),
+    mirror: await openMirror({ db, clock, random: systemRandom, place, onFault() {} }),
     throttle: unthrottled,
     scrubDays: 30,
     diskLoad: { quiet: async () => true },
