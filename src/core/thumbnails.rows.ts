@@ -63,17 +63,19 @@ export interface MadeThumbnail {
   readonly small: number
   readonly large: number
   readonly screen: number
+  /** 1 where browsers show the content itself otherwise, else 0. */
+  readonly turned: number
 }
 
 export async function findThumbnail(db: Database, blob: BlobId): Promise<MadeThumbnail | null> {
   const row = await db
     .selectFrom('thumbnails')
-    .select(['key', 'small', 'large', 'screen'])
+    .select(['key', 'small', 'large', 'screen', 'turned'])
     .where('blob_id', '=', blob)
     .where('state', '=', 'made')
     .executeTakeFirst()
   if (row === undefined || row.key === null) return null
-  return { key: row.key, small: row.small, large: row.large, screen: row.screen }
+  return { ...row, key: row.key }
 }
 
 /** States for the contents of these files; null for contents without a row. */

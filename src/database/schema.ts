@@ -625,6 +625,8 @@ interface ThumbnailsTable {
   small: Generated<number>
   large: Generated<number>
   screen: Generated<number>
+  /** 1 where browsers show the content itself otherwise, because they ignore its orientation; else 0. */
+  turned: Generated<number>
   /** Node that makes it. Null: not claimed. */
   node: NodeId | null
   /** Number of attempts that count: outages do not. */

@@ -127,15 +127,15 @@ async function previewOf(
     counted: true,
     lifetime: PAGE_TOKEN_LIFETIME,
   } as const
-  const isLarge = kind === 'image' && file.size > MAX_NATIVE_BYTES
+  const rendition = kind === 'image' ? await thumbnails.rendition(file) : null
+  const isTurned = rendition?.isTurned === true
+  const isLarge = file.size > MAX_NATIVE_BYTES && rendition?.isSmaller === true
   return {
     kind,
     url: contentAddress(site, downloads.contentTokens, requester, seen, use),
-    opens: isInlineSafe(file.type),
+    opens: isInlineSafe(file.type) && !isTurned,
     rawUrl: kind === 'text' || kind === 'code' ? `${place.path}?raw=1` : null,
     screen:
-      isLarge && (await thumbnails.hasScreen(file))
-        ? { thumbnailUrl: place.thumbnail, url: `${place.thumbnail}?size=large` }
-        : null,
+      isLarge || isTurned ? { thumbnailUrl: place.thumbnail, url: `${place.thumbnail}?size=large` } : null,
   }
 }

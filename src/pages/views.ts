@@ -88,11 +88,11 @@ export interface FilePreview {
   readonly kind: PreviewKind
   /** Signed address of the bytes, for showing them inline. */
   readonly url: string
-  /** Whether a browser that opens the address displays the content rather than saving it. */
+  /** Whether a browser that opens the address displays the content rather than saving it, and as it is meant. */
   readonly opens: boolean
   /** Address that shows a text or source code as plain text; null for other kinds. */
   readonly rawUrl: string | null
-  /** Thumbnail and screen-sized rendition of a large picture; else null. */
+  /** Thumbnail and screen-sized rendition of a large picture, or of one that browsers show on its side; else null. */
   readonly screen: { readonly thumbnailUrl: string; readonly url: string } | null
 }
 

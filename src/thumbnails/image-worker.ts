@@ -51,7 +51,13 @@ async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
     large: longer > SMALL ? await within(LARGE) : null,
     // A noisy picture may be too large for its use.
     screen: screen !== null && screen.byteLength <= MOST_BYTES ? screen : null,
+    isTurned: isTurned(head),
   }
+}
+
+/** Chromium reads the orientation of JPEG, PNG and AVIF, and ignores that of WebP. */
+function isTurned({ format, orientation = 1 }: Metadata): boolean {
+  return format === 'webp' && orientation !== 1
 }
 
 /**
@@ -69,8 +75,8 @@ function isMoving({ format, pages = 1 }: Metadata, picture: Uint8Array): boolean
 async function answerTo(picture: Uint8Array): Promise<Uint8Array> {
   const nothing = new Uint8Array(0)
   try {
-    const { small, large, screen } = await thumbnail(picture)
-    return answer('made', small, large ?? nothing, screen ?? nothing)
+    const { small, large, screen, isTurned: turned } = await thumbnail(picture)
+    return answer(turned ? 'turned' : 'made', small, large ?? nothing, screen ?? nothing)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return answer('refused', Buffer.from(reason.slice(0, LONGEST_REASON)), nothing, nothing)

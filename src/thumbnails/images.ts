@@ -131,7 +131,7 @@ async function receive({ answers }: Worker, guard: ProcessGuard): Promise<Thumbn
   for (const made of [small, large, screen]) {
     if (made !== null && !isWebp(made)) throw new ThumbnailFailed('its process answers no WebP')
   }
-  return { kind: 'made', thumbnail: { small, large, screen } }
+  return { kind: 'made', thumbnail: { small, large, screen, isTurned: kind === 'turned' } }
 }
 
 function isWebp(bytes: Uint8Array): boolean {

@@ -16,6 +16,8 @@ export interface Thumbnail {
   readonly large: Uint8Array | null
   /** null where the large picture has all pixels, and for animated content. */
   readonly screen: Uint8Array | null
+  /** Whether browsers show the content itself otherwise: they ignore its orientation. */
+  readonly isTurned: boolean
 }
 
 /**

@@ -9,11 +9,13 @@ export const READY = Uint8Array.of(0x2b)
 export const REQUEST_HEADER = 4
 export const ANSWER_HEADER = 13
 
-export type AnswerKind = 'made' | 'refused'
+/** As numbers in the answer. */
+const KINDS = ['refused', 'made', 'turned'] as const
+export type AnswerKind = (typeof KINDS)[number]
 
 /**
  * `made`: the small picture, the large one and the screen-sized one, each empty where it would equal the one
- * before. `refused`: the reason, and nothing else.
+ * before. `turned`: the same, of a content that browsers show otherwise. `refused`: the reason, and nothing else.
  */
 export interface AnswerHeader {
   readonly kind: AnswerKind
@@ -35,7 +37,7 @@ export function answer(
   ...parts: readonly [Uint8Array, Uint8Array, Uint8Array]
 ): Uint8Array {
   const header = Buffer.alloc(ANSWER_HEADER)
-  header.writeUInt8(kind === 'made' ? 1 : 0)
+  header.writeUInt8(KINDS.indexOf(kind))
   for (const [at, part] of parts.entries()) header.writeUInt32BE(part.byteLength, 1 + 4 * at)
   return Buffer.concat([header, ...parts])
 }
@@ -43,7 +45,7 @@ export function answer(
 export function readAnswerHeader(bytes: Uint8Array): AnswerHeader {
   const header = Buffer.from(bytes)
   return {
-    kind: header.readUInt8() === 1 ? 'made' : 'refused',
+    kind: KINDS[header.readUInt8()] ?? 'refused',
     lengths: [header.readUInt32BE(1), header.readUInt32BE(5), header.readUInt32BE(9)],
   }
 }

@@ -46,8 +46,10 @@ export class ThumbnailStoring {
     const small = thumbnail.small.byteLength
     const large = thumbnail.large?.byteLength ?? 0
     const screen = thumbnail.screen?.byteLength ?? 0
+    const turned = Number(thumbnail.isTurned)
     await inTransaction(this.#db, async (trx) => {
-      if (!(await endThumbnail(trx, blob, node, { state: 'made', key, small, large, screen }))) return
+      const end = { state: 'made', key, small, large, screen, turned } as const
+      if (!(await endThumbnail(trx, blob, node, end))) return
       if (!(await keepGarbage(trx, key))) throw new Error('writing a thumbnail took too long')
     })
   }

@@ -47,6 +47,13 @@ interface FileShown {
 }
 
 /** For uploads. */
+export interface Rendition {
+  /** Whether it has fewer pixels than the content. */
+  readonly isSmaller: boolean
+  /** Whether it is upright where browsers show the content itself on its side or mirrored. */
+  readonly isTurned: boolean
+}
+
 export interface ThumbnailQueue {
   /** Whether a content with these first bytes may have a thumbnail; null where none are made. */
   mayHaveOne(head: Uint8Array): boolean | null
@@ -58,8 +65,8 @@ export interface Thumbnails extends ThumbnailQueue {
   progress(file: Pick<FileShown, 'thumbnail'>): ThumbnailProgress
   /** Requests a picture that is missing. A failure of that request is reported, never thrown. */
   show(file: Pick<FileShown, 'blob_id' | 'thumbnail'>, size: ThumbnailSize): Promise<ThumbnailAvailability>
-  /** Whether there is a screen-sized picture that is smaller than the content. */
-  hasScreen(file: Pick<FileShown, 'blob_id' | 'thumbnail'>): Promise<boolean>
+  /** What the picture for screens is good for: null where there is none, or not yet. */
+  rendition(file: Pick<FileShown, 'blob_id' | 'thumbnail'>): Promise<Rendition | null>
   /** Whether `show` has a picture of the file, now or soon. */
   shows(file: Pick<FileShown, 'type' | 'thumbnail'>): boolean
   /** The subset of the files for which `show` has no picture, now or soon. */
@@ -129,10 +136,9 @@ export function createThumbnails(parts: {
       }
     },
 
-    async hasScreen({ blob_id, thumbnail }) {
-      if (thumbnail !== 'made') return false
-      const made = await findThumbnail(db, blob_id)
-      return made !== null && made.screen > 0
+    async rendition({ blob_id, thumbnail }) {
+      const made = thumbnail === 'made' ? await findThumbnail(db, blob_id) : null
+      return made && { isSmaller: made.screen > 0, isTurned: made.turned > 0 }
     },
 
     shows: ({ thumbnail, type }) => mayShow(thumbnail, type),
@@ -169,7 +175,7 @@ export const noThumbnails: Thumbnails = {
   wake() {},
   progress: () => 'none',
   show: async () => ({ kind: 'never' }),
-  hasScreen: async () => false,
+  rendition: async () => null,
   shows: () => false,
   without: async (files) => new Set(files),
   read: async () => null,

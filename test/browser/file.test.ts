@@ -22,6 +22,7 @@ import {
   upload,
 } from '../support/clients/public.ts'
 import { decided } from '../support/clients/thumbnails.ts'
+import { CORNERS, cornersOf, quarters } from '../support/contents/pictures.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { CODE, film, MARKDOWN, pdf, picture, scan, silence, zip } from './shown-files.ts'
@@ -123,6 +124,32 @@ describeInBrowser(
         expect(await image.evaluate((it: { naturalWidth: number }) => it.naturalWidth)).toBe(960)
       })
     })
+
+    test('shows pictures as they are meant, whatever of their orientation the browser reads, with and without JavaScript', async () => {
+      const wrong: unknown[] = []
+      for (const kind of ['webp', 'jpeg', 'png', 'avif'] as const) {
+        for (const orientation of kind === 'webp' ? [1, 2, 3, 4, 5, 6, 7, 8] : [6]) {
+          const name = `turned-${orientation}.${kind}`
+          const file = await put(name, await quarters(kind, orientation, [600, 400]))
+          expect(await decided(host, key, file)).toBe('ready')
+          for (const javaScriptEnabled of [true, false]) {
+            await opened(
+              file,
+              async (page) => {
+                if (javaScriptEnabled) await page.getByRole('region', { name }).waitFor()
+                const { isTall, corners } = await seenOf(page)
+                const meant = { isTall: orientation > 4, corners: CORNERS[orientation - 1] }
+                if (isTall !== meant.isTall || corners !== meant.corners)
+                  wrong.push({ name, javaScriptEnabled, isTall, corners, meant })
+                expect(await page.getByRole('button', { name: 'View original' }).count()).toBe(0)
+              },
+              { javaScriptEnabled },
+            )
+          }
+        }
+      }
+      expect(wrong).toEqual([])
+    }, 120_000)
 
     test('plays a film and seeks in it by ranges', async () => {
       const file = await put('crossing.webm', await film('webm'))
@@ -545,12 +572,31 @@ interface Player {
   readonly seeking: boolean
 }
 
+/** What a person sees of the picture. */
+async function seenOf(page: Page): Promise<{ isTall: boolean; corners: string }> {
+  await eventually('the picture is there', async () => (await pictureOf(page)).complete)
+  const { naturalWidth, naturalHeight } = await pictureOf(page)
+  const shot = await page.locator('#picture').screenshot()
+  // Within its element it may have space at two sides.
+  const { width, height } = await sharp(shot).metadata()
+  const scale = Math.min(width / naturalWidth, height / naturalHeight)
+  const size = { width: Math.floor(naturalWidth * scale), height: Math.floor(naturalHeight * scale) }
+  const [left, top] = [Math.floor((width - size.width) / 2), Math.floor((height - size.height) / 2)]
+  const picture = await sharp(shot)
+    .extract({ left, top, ...size })
+    .png()
+    .toBuffer()
+  return { isTall: naturalHeight > naturalWidth, corners: await cornersOf(picture) }
+}
+
 /** What the browser has of the picture; asked over the protocol, because the page runs nothing. */
-async function pictureOf(page: Page): Promise<{ complete: boolean; naturalWidth: number }> {
+async function pictureOf(
+  page: Page,
+): Promise<{ complete: boolean; naturalWidth: number; naturalHeight: number }> {
   const session = await page.context().newCDPSession(page)
   const { result } = await session.send('Runtime.evaluate', {
     expression:
-      '(({ complete, naturalWidth }) => ({ complete, naturalWidth }))(document.querySelector("#stage img"))',
+      '(({ complete, naturalWidth, naturalHeight }) => ({ complete, naturalWidth, naturalHeight }))(document.querySelector("#picture"))',
     returnByValue: true,
   })
   return result.value

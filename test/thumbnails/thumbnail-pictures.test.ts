@@ -18,12 +18,15 @@ import {
 import { decided, expectIcon, thumbnailOf } from '../support/clients/thumbnails.ts'
 import { guestAt, tus } from '../support/clients/tus.ts'
 import {
+  CORNERS,
+  cornersOf,
   edges,
   framesGif,
   greyJpeg,
   orientedWebp,
   PICTURES,
   picture,
+  quarters,
   SVG,
 } from '../support/contents/pictures.ts'
 import { eventually } from '../support/eventually.ts'
@@ -85,12 +88,51 @@ describe('the thumbnail of a picture', () => {
     },
   )
 
-  test('of a WebP stands as its EXIF data say', async () => {
+  test.each(['jpeg', 'png', 'webp', 'avif', 'tiff'] as const)(
+    'of kind %s stands upright, whichever of the eight orientations it has',
+    async (kind) => {
+      for (const [at, corners] of CORNERS.entries()) {
+        const file = await put(await quarters(kind, at + 1), `turned-${at}.${kind}`)
+        for (const size of ['320', '960', 'large']) {
+          const shown = await thumbnailOf(host, key, file, `?size=${size}`)
+          const { width = 0, height = 0 } = await sharp(shown).metadata()
+          const found = {
+            orientation: at + 1,
+            size,
+            corners: await cornersOf(shown),
+            isUpright: height > width,
+          }
+          expect(found).toEqual({ orientation: at + 1, size, corners, isUpright: at >= 4 })
+        }
+      }
+    },
+  )
+
+  test('of a WebP whose EXIF data stand behind the picture stands as they say', async () => {
     const [width, height] = [800, 400]
     const turned = orientedWebp(await picture('webp', width, height), { width, height }, 6)
     const shown = await thumbnailOf(host, key, await put(turned, 'turned.webp'))
     expect(await sharp(shown).metadata()).toMatchObject({ width: 160, height: 320 })
     expect(await edges(shown)).toMatchObject({ top: 'red', bottom: 'blue' })
+  })
+
+  test('stands on the page of a WebP with an orientation in place of the file itself, which browsers show on its side', async () => {
+    for (const [orientation, isTurned] of [
+      [1, false],
+      [6, true],
+      [3, true],
+    ] as const) {
+      const file = await put(await quarters('webp', orientation, [1000, 600]), `page-${orientation}.webp`)
+      expect(await decided(host, key, file)).toBe('ready')
+      const html = await (await visit(host, `/d/${file.slug}`)).text()
+      const shown = elements(html, '#picture').map(({ attributes }) => attributes.src ?? '')
+      expect({ orientation, shown }).toEqual({
+        orientation,
+        shown: [isTurned ? `${file.thumbnail_url}?size=large` : expect.stringContaining('/v2/')],
+      })
+      expect(elements(html, '#stage a')).toHaveLength(isTurned ? 0 : 1)
+      expect(html.includes('"isSmaller":true')).toBe(false)
+    }
   })
 
   test('of a large photo has a size for screens, which its page shows before the file itself', async () => {

@@ -91,7 +91,7 @@ export async function attachedMirror(db: Database): Promise<(MarkState & { reado
 /** Whether it is time to see that the place is still the mirror. */
 export async function isLookDue(db: Database, now: number): Promise<boolean> {
   const state = await stateOf(db)
-  return state === null || now - state.lookedAt >= LOOKED_AT_EVERY
+  return state !== null && now - state.lookedAt >= LOOKED_AT_EVERY
 }
 
 /** Changes the state of that series, or throws MirrorUnusable where there is another one now. Returns the new state. */

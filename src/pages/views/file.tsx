@@ -141,7 +141,7 @@ function dataOf(view: FilePageView, { assets, locale, texts }: PageContext): Fil
             kind: preview.kind,
             url: preview.url,
             rawUrl: preview.rawUrl,
-            isSmaller: preview.screen !== null,
+            isSmaller: preview.screen !== null && preview.opens,
           },
     parts: {
       codeWorker: worker('code'),

@@ -20,6 +20,44 @@ export async function picture(
   return new Uint8Array(await change(pixels).toFormat(kind).toBuffer())
 }
 
+/** Of a picture with four quarters, by the orientation that it says: the corners as it is meant, row by row from the top left. */
+export const CORNERS = ['rgbw', 'grwb', 'wbgr', 'bwrg', 'rbgw', 'brwg', 'wgbr', 'gwrb'] as const
+
+/** A picture whose quarters are red, green, blue and white, row by row, with an orientation from 1 to 8. */
+export async function quarters(
+  kind: 'jpeg' | 'png' | 'webp' | 'avif' | 'tiff',
+  orientation: number,
+  [width, height]: readonly [number, number] = [400, 200],
+): Promise<Bytes> {
+  const size = { width: width / 2, height: height / 2, channels: 3 } as const
+  const quarter = async (background: string, left: number, top: number) => ({
+    input: await sharp({ create: { ...size, background } })
+      .png()
+      .toBuffer(),
+    left,
+    top,
+  })
+  const parts = [
+    await quarter('#ff0000', 0, 0),
+    await quarter('#00ff00', width / 2, 0),
+    await quarter('#0000ff', 0, height / 2),
+  ]
+  const pixels = sharp({ create: { width, height, channels: 3, background: '#ffffff' } }).composite(parts)
+  return new Uint8Array(await pixels.withMetadata({ orientation }).toFormat(kind).toBuffer())
+}
+
+/** The colours near the corners, as in `CORNERS`. */
+export async function cornersOf(image: Uint8Array): Promise<string> {
+  const { data, info } = await sharp(image).removeAlpha().raw().toBuffer({ resolveWithObject: true })
+  const at = (across: number, down: number) => {
+    const [x, y] = [Math.floor(info.width * across), Math.floor(info.height * down)]
+    const [red = 0, green = 0, blue = 0] = data.subarray((y * info.width + x) * info.channels)
+    if (Math.min(red, green, blue) > 128) return 'w'
+    return red > 128 ? 'r' : green > 128 ? 'g' : blue > 128 ? 'b' : '?'
+  }
+  return at(0.2, 0.2) + at(0.8, 0.2) + at(0.2, 0.8) + at(0.8, 0.8)
+}
+
 /** Colours at the middle of each edge: the nearer one of red and blue. */
 export async function edges(image: Uint8Array): Promise<Record<'left' | 'right' | 'top' | 'bottom', string>> {
   const { data, info } = await sharp(image).removeAlpha().raw().toBuffer({ resolveWithObject: true })
