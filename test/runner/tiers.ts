@@ -45,6 +45,7 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
     'is about the disk of the mirror; the order of ids and the rows are those of mirror.test.ts',
   'test/server/connections/one-answer.test.ts':
     'generated, and about the connection: nginx refuses most of it by itself',
+  'test/server/openapi/generators.test.ts': 'is about the document; one server answers its clients',
   'test/server/long-work.test.ts':
     'is about statements on the main thread; the other nodes answer in any case',
 }
@@ -226,6 +227,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/server/authorization-matrix.test.ts': 'generated: every route; bound-keys.test.ts has some',
   'test/server/connections/one-answer.test.ts':
     'generated: 680 requests; request-smuggling.contract.test.ts has what parsers disagree on',
+  'test/server/openapi/generators.test.ts':
+    'installs and runs programs of others; openapi-answers.test.ts compares answers with the document',
   'test/sharing/links/link-log.test.ts': 'link-claims.test.ts counts the same downloads',
   'test/thumbnails/thumbnail-films.test.ts':
     'makes films; guard.contract.test.ts has the process that reads them',
