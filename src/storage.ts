@@ -233,7 +233,7 @@ export async function openPlace(
   random: Random,
   { isSyncedLater = false } = {},
 ): Promise<BlobStore> {
-  if (place.kind === 's3') return openS3Blobs(place.s3, random, { largest: LARGEST_BESIDE })
+  if (place.kind === 's3') return openS3Blobs(place.s3, random, { largest: LARGEST_BESIDE, isPatient: true })
   await openDataFolder(place.path)
   return openDiskBlobs(place.path, random, { alone: false, isSyncedLater })
 }

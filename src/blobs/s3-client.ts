@@ -1,7 +1,16 @@
+import { systemTimers } from '../domain/clock.ts'
+import { SilenceWatch } from '../domain/silence.ts'
+import type { MarkCopy } from './blob-store.ts'
 import type { Pacing } from './retries.ts'
-import { failureOf } from './s3-failure.ts'
+import { failureOf, S3Silent } from './s3-failure.ts'
 import { countedRequests, type S3Watch } from './s3-metrics.ts'
-import { type S3Reply, type S3Request, type S3Requests, signedRequests } from './s3-requests.ts'
+import {
+  type S3Reply,
+  type S3Request,
+  type S3Requests,
+  signedRequests,
+  type WatchedTry,
+} from './s3-requests.ts'
 import { refusingRequests, repeatedRequests } from './s3-retries.ts'
 import { type S3Settings, s3Signing } from './s3-signing.ts'
 import { type S3Timeouts, watchedRequests } from './s3-watchdog.ts'
@@ -27,14 +36,17 @@ export interface S3Client {
   presign(object: string, query: Readonly<Record<string, string>>, seconds: number): Promise<string>
 }
 
+/** `isPatient`: requests to a store that stands still are tried again as long as to one that is away. */
 export function s3Client(
   settings: S3Settings,
   pacing: Pacing,
   timeouts: S3Timeouts,
   watch: S3Watch = () => () => {},
+  isPatient = false,
 ): S3Client {
   const signing = s3Signing(settings)
-  const watched = watchedRequests(signedRequests(signing), timeouts)
+  const signed = signedRequests(signing)
+  const watched = watchedRequests(signed, timeouts, isPatient ? null : silenceOf(signed))
   const requests: S3Requests = repeatedRequests(refusingRequests(countedRequests(watched, watch)), pacing)
   return {
     bucket: settings.bucket,
@@ -51,4 +63,20 @@ export function s3Client(
 
     open: (request, use) => requests.perform(request, async (reply) => use(reply)),
   }
+}
+
+/** Asks for the mark: a store of which only the front answers is no help. */
+function silenceOf(requests: S3Requests<WatchedTry>): SilenceWatch {
+  return new SilenceWatch({
+    ping: (signal) =>
+      requests.perform(
+        // A try that is not the first has a connection of its own.
+        { method: 'GET', object: 'mark' satisfies MarkCopy, signal, tries: 2, moved() {} },
+        async (reply) => {
+          await reply.text()
+        },
+      ),
+    failure: () => new S3Silent(),
+    timers: systemTimers,
+  })
 }

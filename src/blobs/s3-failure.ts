@@ -18,6 +18,13 @@ export class S3Failure extends Error {
   }
 }
 
+/** The store answers nothing at all. There is no use in trying again before it does. */
+export class S3Silent extends S3Failure {
+  constructor() {
+    super(null, '', 'the store does not answer')
+  }
+}
+
 /** The failure that an answer reports. `what` names the request, for the log. */
 export function failureOf(what: string, status: number, body: string): S3Failure {
   const code = (isErrorDocument(body) ? text(body, 'Code') : null) ?? ''

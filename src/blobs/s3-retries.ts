@@ -1,5 +1,5 @@
 import { type Pacing, retrying, type StoreRetryPolicy } from './retries.ts'
-import { failureOf, isTransient } from './s3-failure.ts'
+import { failureOf, isTransient, S3Silent } from './s3-failure.ts'
 import type { S3Requests, S3Try } from './s3-requests.ts'
 
 /** For requests that somebody waits for. */
@@ -26,7 +26,8 @@ export function repeatedRequests(requests: S3Requests<S3Try>, pacing: Pacing): S
         signal?.throwIfAborted()
         return requests.perform({ ...request, tries }, use)
       }
-      return retrying(attempt, { isTransient, policy, pacing, signal })
+      const mayPass = (error: unknown) => isTransient(error) && !(error instanceof S3Silent)
+      return retrying(attempt, { isTransient: mayPass, policy, pacing, signal })
     },
   }
 }

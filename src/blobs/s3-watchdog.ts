@@ -1,3 +1,4 @@
+import type { SilenceWatch } from '../domain/silence.ts'
 import type { S3Requests, S3Try, WatchedTry } from './s3-requests.ts'
 import { isStreamed } from './s3-transfer.ts'
 import { Watchdog } from './watchdog.ts'
@@ -18,9 +19,13 @@ export const usualTimeouts: S3Timeouts = { answer: 10_000, stall: 30_000 }
 /**
  * Aborts tries that make no progress, with S3Failure: also one that the runtime does not end when its signal is aborted.
  * After `takeBody` the reader of the body has to watch over it. Of `bytes` nobody sees the progress, so that they may take
- * the time of so many chunks.
+ * the time of so many chunks. `silence`: whether the store answers; null where its silence ends nothing.
  */
-export function watchedRequests(requests: S3Requests<WatchedTry>, timeouts: S3Timeouts): S3Requests<S3Try> {
+export function watchedRequests(
+  requests: S3Requests<WatchedTry>,
+  timeouts: S3Timeouts,
+  silence: SilenceWatch | null = null,
+): S3Requests<S3Try> {
   return {
     async perform(request, use) {
       const { body, answerWithin } = request
@@ -29,9 +34,14 @@ export function watchedRequests(requests: S3Requests<WatchedTry>, timeouts: S3Ti
       watchdog.arm(
         isStreamed(body) ? Math.max(timeouts.stall, answerWithin ?? 0) : (answerWithin ?? timeouts.answer),
       )
-      try {
-        const watched = { ...request, signal: watchdog.signal, moved: () => watchdog.restart() }
-        return await requests.perform(watched, (reply) => {
+      const attempt = (moved: () => void) => {
+        const restart = () => {
+          watchdog.restart()
+          moved()
+        }
+        return requests.perform({ ...request, signal: watchdog.signal, moved: restart }, (reply) => {
+          silence?.heard()
+          moved()
           watchdog.arm(timeouts.stall)
           const takeBody = () => {
             isTaken = true
@@ -44,6 +54,9 @@ export function watchedRequests(requests: S3Requests<WatchedTry>, timeouts: S3Ti
           }
           return use({ ...reply, bytes, takeBody, close: () => watchdog.abort('the reader has gone') })
         })
+      }
+      try {
+        return await (silence?.run(attempt) ?? attempt(() => {}))
       } catch (error) {
         watchdog.abort('it was given up')
         throw error

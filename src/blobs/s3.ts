@@ -63,6 +63,8 @@ const PROBE_ANSWER = 5000
 
 export interface S3Options {
   readonly watch?: S3Watch
+  /** For work in the background: waits longer for a store that stands still. */
+  readonly isPatient?: boolean
   /** Bytes of the largest blob whose size is not known when it begins; 10 GiB where it is left out. */
   readonly largest?: number
   /** Replaced in tests, as are the timeouts. */
@@ -78,9 +80,15 @@ export interface S3Options {
 export async function openS3Blobs(
   settings: S3Settings,
   random: Random,
-  { pacing = systemPacing(random), timeouts = usualTimeouts, watch, largest = LARGEST_BLOB }: S3Options = {},
+  {
+    pacing = systemPacing(random),
+    timeouts = usualTimeouts,
+    watch,
+    isPatient,
+    largest = LARGEST_BLOB,
+  }: S3Options = {},
 ): Promise<BlobStore> {
-  const client = s3Client(settings, pacing, timeouts, watch)
+  const client = s3Client(settings, pacing, timeouts, watch, isPatient)
   await assertBucket(client, settings)
   return new S3Blobs(client, random, largest)
 }

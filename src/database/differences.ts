@@ -120,6 +120,16 @@ export function isReadOnlyServer(error: unknown): boolean {
   return codeOf(error) === '25006'
 }
 
+/** The database answers nothing, on any connection. */
+export class DatabaseSilent extends Error {
+  override readonly name = 'DatabaseSilent'
+  readonly code = 'ETIMEDOUT'
+
+  constructor() {
+    super('the database does not answer')
+  }
+}
+
 /** Whether the database is full, read-only or unreachable, as opposed to a bug. */
 export function isDatabaseFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -1,4 +1,5 @@
 import type { CancelTimer, Timers } from '../domain/clock.ts'
+import type { SilenceWatch } from '../domain/silence.ts'
 
 /** What is used of the pool of `pg`. */
 interface OpeningPool<Client> {
@@ -40,7 +41,11 @@ export class GrowingPool<Client extends Releasable> {
   /** Opens another connection when nothing else has served those that wait. */
   #growth: CancelTimer | null = null
 
-  constructor(pool: OpeningPool<Client>, timers: Timers) {
+  /** See `ClientPool.silence`. */
+  readonly silence: SilenceWatch | null
+
+  constructor(pool: OpeningPool<Client>, timers: Timers, silence: SilenceWatch | null = null) {
+    this.silence = silence
     this.#pool = pool
     this.#timers = timers
     pool.on('connect', (client) => this.#openedIn.set(client, this.#retirements))
@@ -59,6 +64,15 @@ export class GrowingPool<Client extends Releasable> {
 
   /** A connection, which is given back by its own `release`. */
   connect(): Promise<Client> {
+    return (
+      this.silence?.run(
+        () => this.#connect(),
+        (client) => client.release(true),
+      ) ?? this.#connect()
+    )
+  }
+
+  #connect(): Promise<Client> {
     if (this.#waiting.length === 0 && this.#isReady()) return this.#take()
     const { promise, resolve } = Promise.withResolvers<Client>()
     this.#waiting.push(resolve)
@@ -79,7 +93,7 @@ export class GrowingPool<Client extends Releasable> {
   end(): Promise<void> {
     const ended = this.#pool.end()
     while (this.#waiting.length > 0) this.#next()
-    return ended
+    return ended.finally(() => this.silence?.stop())
   }
 
   /** Whether the pool has an idle connection, none at all, or as many as it may have and a queue of its own. */

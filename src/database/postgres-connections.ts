@@ -7,8 +7,9 @@ import type {
   PostgresQueryResult,
 } from 'kysely'
 import { endsWithin } from '../domain/abort.ts'
+import type { SilenceWatch } from '../domain/silence.ts'
 import { type CommittedReader, compiledQuery, type StatementPipeline } from './database.ts'
-import { isConflict, isDatabaseFailure, isReadOnlyServer } from './differences.ts'
+import { DatabaseSilent, isConflict, isDatabaseFailure, isReadOnlyServer } from './differences.ts'
 import type { StatementNames } from './named-statements.ts'
 
 /** Milliseconds for which closing waits for connections in use. Any that remain end with the process. */
@@ -25,10 +26,12 @@ interface ClientPool {
   retireAll(): void
   /** Whether the connection was open when all were retired. */
   isRetired(client: PooledClient): boolean
+  /** Whether the server answers; null where nothing ends what waits for it. */
+  readonly silence: SilenceWatch | null
 }
 
 export interface PooledClient {
-  readonly connection: { readonly stream: { cork(): void; uncork(): void } }
+  readonly connection: { readonly stream: { cork(): void; uncork(): void; destroy(): void } }
   query<R>(query: NamedQuery): Promise<PostgresQueryResult<R>>
   release(isBroken: boolean): void
 }
@@ -138,6 +141,8 @@ class Connection implements PostgresPoolClient {
       // A transaction has failed as a whole, and `inTransaction` runs it again.
       if (this.#names.learn(error, text, name) && !isInTransaction) return this.#run(text, parameters)
       this.#isBroken ||= isDatabaseFailure(error) && !isConflict(error)
+      // Closing it would wait for the answers that are due.
+      if (error instanceof DatabaseSilent) this.#client.connection.stream.destroy()
       // The server is no primary any more, for all connections alike; new ones lead to the one that is.
       if (isReadOnlyServer(error)) this.#pool.retireAll()
       throw error
@@ -146,12 +151,16 @@ class Connection implements PostgresPoolClient {
 
   async #sent<R>(query: NamedQuery): Promise<PostgresQueryResult<R>> {
     const begun = this.#begun
-    if (begun === null) return await this.#client.query<R>(query)
+    if (begun === null) return await this.#watched(() => this.#client.query<R>(query))
     this.#begun = null
-    const sent = this.#client.query<R>(query)
+    const sent = this.#watched(() => this.#client.query<R>(query))
     this.#client.connection.stream.uncork()
     const [answer] = await Promise.all([sent, begun])
     return answer
+  }
+
+  #watched<R>(query: () => Promise<R>): Promise<R> {
+    return this.#pool.silence?.run(query) ?? query()
   }
 
   /** See `StatementPipeline`; run once. */

@@ -1,7 +1,10 @@
 import { PostgresDialect } from 'kysely'
-import { Pool, types } from 'pg'
+import { Client, type ClientConfig, DatabaseError, Pool, types } from 'pg'
+import { unlessAborted } from '../domain/abort.ts'
 import { systemTimers, type Timers } from '../domain/clock.ts'
+import { SilenceWatch } from '../domain/silence.ts'
 import { Database } from './database.ts'
+import { DatabaseSilent } from './differences.ts'
 import { GrowingPool } from './growing-pool.ts'
 import { StatementNames } from './named-statements.ts'
 import {
@@ -71,7 +74,7 @@ export interface PostgresOptions {
    * and must not delay a request.
    */
   readonly durable: boolean
-  /** Disables the time limits of statements and locks: for migrations. */
+  /** Disables the time limits of statements and locks, and waits for a server that stands still: for migrations. */
   readonly isPatient?: boolean
   /** Whether frequent statements are prepared under names; off behind a pooler that keeps none. On unless told. */
   readonly preparesStatements?: boolean
@@ -85,8 +88,9 @@ export interface PostgresOptions {
 
 /** Opens a pool for that address. Connects with the first query, so a wrong address shows only then. */
 export function openPostgres(url: string, options: PostgresOptions): PostgresDatabase {
+  const server = postgresConnection(url)
   const pool = new Pool({
-    ...postgresConnection(url),
+    ...server,
     max: options.connections,
     connectionTimeoutMillis: CONNECTING_MAY_TAKE,
     idleTimeoutMillis: CONNECTION_MAY_IDLE,
@@ -107,7 +111,48 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
   // query, but an `error` event without a listener would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const names = new StatementNames(options.preparesStatements ?? true)
-  return new PostgresDatabase(pool, names, options.timers ?? systemTimers)
+  const timers = options.timers ?? systemTimers
+  const growing: GrowingPool<PooledClient> = new GrowingPool<PooledClient>(
+    pool,
+    timers,
+    options.isPatient === true
+      ? null
+      : silenceOf(server, (error) => {
+          growing.retireAll()
+          options.report(error)
+        }),
+  )
+  return new PostgresDatabase(pool, growing, names)
+}
+
+/** `wentSilent`: called when the server has stopped to answer. */
+function silenceOf(server: ClientConfig, wentSilent: (error: Error) => void): SilenceWatch {
+  return new SilenceWatch({
+    ping: (signal) => ping(server, signal),
+    failure: () => new DatabaseSilent(),
+    wentSilent: () => wentSilent(new DatabaseSilent()),
+    timers: systemTimers,
+  })
+}
+
+/** Resolves when the server answers, if only that it lets nobody in; rejects when the signal is aborted. */
+async function ping(server: ClientConfig, signal: AbortSignal): Promise<void> {
+  const client = new Client({ ...server, application_name: 'holdfast' })
+  // Errors are those of what is under way.
+  client.on('error', () => {})
+  const close = () => client.connection.stream.destroy()
+  signal.addEventListener('abort', close)
+  try {
+    await unlessAborted(
+      signal,
+      client.connect().then(() => client.query('select 1')),
+    )
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error
+  } finally {
+    signal.removeEventListener('abort', close)
+    close()
+  }
 }
 
 function searchPath({ schemas }: PostgresOptions): string {
@@ -121,8 +166,7 @@ export class PostgresDatabase extends Database {
   readonly #pool: Pool
   readonly #growing: GrowingPool<PooledClient>
 
-  constructor(pool: Pool, names: StatementNames, timers: Timers) {
-    const growing = new GrowingPool<PooledClient>(pool, timers)
+  constructor(pool: Pool, growing: GrowingPool<PooledClient>, names: StatementNames) {
     const read = directPoolReads(growing, names)
     super(
       new PostgresDialect({ pool: kyselyPool(growing, names) }),

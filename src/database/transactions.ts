@@ -1,3 +1,4 @@
+import { endsWithin } from '../domain/abort.ts'
 import { asTrx, type Database, type TransactionOutcome, type Trx } from './database.ts'
 import { disableIdleTimeout, isConflict, isDatabaseFailure } from './differences.ts'
 import { isCommitted } from './outcomes.ts'
@@ -5,7 +6,11 @@ import { isCommitted } from './outcomes.ts'
 const MOST_TRIES = 5
 
 /** Milliseconds before each query for a lost outcome; long enough in total for a restart of the database. */
-const OUTCOME_WAITS = [0, 100, 300, 600, 1000, 2000, 3000, 3000]
+const OUTCOME_WAITS = [0, 100, 300, 600, 1000, 2000, 2000, 2000]
+/** Milliseconds after a commit was sent in which its outcome is looked for: whoever waits is answered within ten seconds. */
+const OUTCOME_WITHIN = 8000
+/** The least that is left for that, when the commit itself took long. */
+const LEAST_FOR_OUTCOME = 1000
 
 /**
  * Runs the work in one transaction: all of it is committed or nothing. Work that loses a conflict is retried
@@ -21,12 +26,15 @@ export async function inTransaction<T>(
   find: () => Promise<Found<T> | null> = async () => null,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
-    const done: (Found<T> & { readonly outcome: TransactionOutcome | null })[] = []
+    const done: (Found<T> & {
+      readonly outcome: TransactionOutcome | null
+      readonly search: OutcomeSearch
+    })[] = []
     try {
       return await db.transaction().execute(async (transaction) => {
         const trx = asTrx(transaction, db.executor)
         const value = await work(trx)
-        done.push({ value, outcome: trx.outcome })
+        done.push({ value, outcome: trx.outcome, search: outcomeSearch() })
         return value
       })
     } catch (error) {
@@ -34,7 +42,7 @@ export async function inTransaction<T>(
       const [end] = done
       if (end === undefined || !isDatabaseFailure(error)) throw error
       if (end.outcome !== null) {
-        if (await wentThrough(db, end.outcome)) return end.value
+        if (await wentThrough(db, end.outcome, end.search)) return end.value
         throw error
       }
       const found = await find().catch(() => null)
@@ -65,19 +73,32 @@ export interface Found<T> {
 }
 
 /** Whether the transaction was committed. False also when that cannot be found out in time. */
-async function wentThrough(db: Database, outcome: TransactionOutcome): Promise<boolean> {
-  return (await retryUntilAnswered(() => isCommitted(db, outcome))) === true
+async function wentThrough(
+  db: Database,
+  outcome: TransactionOutcome,
+  search: OutcomeSearch,
+): Promise<boolean> {
+  return (await search(() => isCommitted(db, outcome))) === true
 }
 
-/** Asks again while the database is unavailable, for some ten seconds. Null when it has not answered then. */
-export async function retryUntilAnswered<T>(ask: () => Promise<T>): Promise<T | null> {
-  for (const wait of OUTCOME_WAITS) {
-    await Bun.sleep(wait)
-    try {
-      return await ask()
-    } catch (error) {
-      if (!isDatabaseFailure(error)) throw error
+/** Asks again while the database is unavailable. Null when it has not answered in time. */
+export type OutcomeSearch = <T>(ask: () => Promise<T>) => Promise<T | null>
+
+/** Begins the time in which the outcome of a commit is looked for, when the commit is sent. */
+export function outcomeSearch(): OutcomeSearch {
+  const began = performance.now()
+  return async (ask) => {
+    const until = Math.max(began + OUTCOME_WITHIN, performance.now() + LEAST_FOR_OUTCOME)
+    for (const wait of OUTCOME_WAITS) {
+      if (performance.now() + wait > until) return null
+      await Bun.sleep(wait)
+      try {
+        const asked = ask()
+        return (await endsWithin(until - performance.now(), asked)) ? await asked : null
+      } catch (error) {
+        if (!isDatabaseFailure(error)) throw error
+      }
     }
+    return null
   }
-  return null
 }

@@ -2,7 +2,7 @@ import { endReservation } from '../core/reservations.rows.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Database, StatementPipeline } from '../database/database.ts'
 import { isDatabaseFailure, lockAccount, lockingForUploads } from '../database/differences.ts'
-import { inTransaction, retryUntilAnswered } from '../database/transactions.ts'
+import { inTransaction, type OutcomeSearch, outcomeSearch } from '../database/transactions.ts'
 import type { AccountId, FileId } from '../domain/ids.ts'
 import { findFile } from '../files/files.rows.ts'
 import { type NewRows, type StoringResult, storingStatement } from './stored-files.rows.ts'
@@ -39,9 +39,10 @@ export class CommitBatcher {
 
   /** Returns once the rows would survive a power cut, or nothing is stored. Throws as `storingStatement` says. */
   async store(rows: NewRows): Promise<StoringResult> {
+    const search = outcomeSearch()
     const ending = await this.#ending(rows)
     if ('result' in ending) return ending.result
-    const id = ending.isUnsure ? await this.#lookUp(rows) : null
+    const id = ending.isUnsure ? await this.#lookUp(rows, search) : null
     if (id === null) throw ending.error
     return { id, isFolderGone: false, isRefused: false, isFull: false }
   }
@@ -85,8 +86,8 @@ export class CommitBatcher {
   }
 
   /** The file's id, if it was stored; from now on it will not be. Null also when that cannot be found out in time. */
-  async #lookUp({ file, blob }: NewRows): Promise<FileId | null> {
-    return retryUntilAnswered(async () => {
+  async #lookUp({ file, blob }: NewRows, search: OutcomeSearch): Promise<FileId | null> {
+    return search(async () => {
       const isOpen = await inTransaction(this.#db, async (trx) => {
         // Waits for a transaction that is still under way.
         await lockAccount(trx, file.account_id)

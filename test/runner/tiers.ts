@@ -166,6 +166,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/faults/crash.test.ts': 'rounds of crashes',
   'test/faults/database-away.test.ts': 'a database that stands still',
   'test/faults/dead-nodes.test.ts': 'half a minute until a node is taken for dead',
+  'test/faults/frozen-services.test.ts':
+    'a database and a store of its own; silence.unit.test.ts has the rule',
   'test/faults/hostile-pictures.test.ts': 'generated: every hostile picture',
   'test/faults/link-kills.test.ts': 'a kill, and two starts of the program',
   'test/faults/lost-commits.test.ts': 'ten seconds in which a database might come back',
