@@ -37,6 +37,7 @@ export const JOB_NAMES: readonly string[] = [
   'count old downloads by links',
   'forget contributions that never arrived',
   'forget old links',
+  'end forgotten uploads at the store',
   'remove garbage',
   'forget outcomes of transactions',
   'forget old mails',

@@ -96,6 +96,13 @@ export interface BlobStore {
   /** Every complete blob with its size in bytes, in no particular order. */
   listSizes(): AsyncIterable<ListedBlob>
 
+  /**
+   * Ends multipart uploads that began before that time, in milliseconds since the epoch, and that nobody completes any more: a
+   * request to begin one may be carried out after its sender has given it up, also beside a blob that is complete. `isUnderWay`:
+   * whether the blob is still being written. Does nothing in a store that has no such uploads. Throws StoreFailure.
+   */
+  endForgotten(before: number, isUnderWay: (key: BlobKey) => Promise<boolean>): Promise<void>
+
   /** Bytes that may still be written, or null when the store does not know. */
   freeSpace(): Promise<number | null>
 

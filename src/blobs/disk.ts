@@ -170,6 +170,8 @@ class DiskBlobs implements BlobStore {
     }
   }
 
+  async endForgotten(): Promise<void> {}
+
   async *listSizes(): AsyncIterable<ListedBlob> {
     for (const folder of this.#layout.shards) {
       const keys = (await asDiskFailures(() => readdir(folder))).filter(isBlobKey)

@@ -49,6 +49,19 @@ export async function removeBlobs(
   }
 }
 
+/** As `BlobStore.endForgotten`. Throws S3Failure. */
+export async function abortForgotten(
+  client: S3Client,
+  before: number,
+  isUnderWay: (key: BlobKey) => Promise<boolean>,
+): Promise<void> {
+  for await (const upload of unfinishedUploads(client, BLOBS)) {
+    const key = keyOf(upload.object)
+    if (key === null || upload.begunAt === null || upload.begunAt >= before) continue
+    if (!(await isUnderWay(key))) await abortMultipartUpload(client, upload)
+  }
+}
+
 /** The keys that are gone; null where too much is unfinished to list all of it. */
 async function removeTogether(
   client: S3Client,

@@ -12,6 +12,12 @@ export interface UnfinishedMultipartUpload {
   readonly id: string
 }
 
+/** As a list of the store has it. */
+export interface ListedMultipartUpload extends UnfinishedMultipartUpload {
+  /** When it was begun, in milliseconds since the epoch; null where the store does not tell. */
+  readonly begunAt: number | null
+}
+
 export interface StoredPart {
   /** As the store sends it, with quotation marks. */
   readonly etag: string
@@ -138,14 +144,16 @@ export async function abortMultipartUploads(client: S3Client, object: string): P
 export async function* unfinishedUploads(
   client: S3Client,
   prefix: string,
-): AsyncIterable<UnfinishedMultipartUpload> {
+): AsyncIterable<ListedMultipartUpload> {
   let from: Record<string, string> = {}
   for (;;) {
     const answer = await client.send({ method: 'GET', query: { uploads: '', prefix, ...from } })
     for (const upload of elements(answer.text, 'Upload')) {
       const object = text(upload, 'Key')
       const id = text(upload, 'UploadId')
-      if (object !== null && id !== null) yield { object, id }
+      const begunAt = Date.parse(text(upload, 'Initiated') ?? '')
+      if (object !== null && id !== null)
+        yield { object, id, begunAt: Number.isNaN(begunAt) ? null : begunAt }
     }
     const key = text(answer.text, 'NextKeyMarker')
     const id = text(answer.text, 'NextUploadIdMarker')

@@ -36,7 +36,7 @@ import { LARGEST_BLOB, newPart, type PlanPart, planFor, type SealedPart } from '
 import { GrowingObject } from './s3-partial-reads/growing-object.ts'
 import { canCopyParts } from './s3-partial-reads/part-copies.ts'
 import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
-import { removeBlob, removeBlobs } from './s3-removal.ts'
+import { abortForgotten, removeBlob, removeBlobs } from './s3-removal.ts'
 import { resumeOnS3 } from './s3-resumable.ts'
 import type { S3Settings } from './s3-signing.ts'
 import { keyOfTail, TAILS } from './s3-tails.ts'
@@ -210,6 +210,10 @@ class S3Blobs implements BlobStore {
 
   removeAll(keys: readonly BlobKey[], failed: (error: unknown) => void): Promise<BlobKey[]> {
     return removeBlobs(this.#client, keys, failed)
+  }
+
+  endForgotten(before: number, isUnderWay: (key: BlobKey) => Promise<boolean>): Promise<void> {
+    return asS3Failures(() => abortForgotten(this.#client, before, isUnderWay))
   }
 
   #planPart(length: number | null): PlanPart {

@@ -122,3 +122,11 @@ export function deadReservations(db: Database, limit: number): Promise<DeadReser
     .limit(limit)
     .execute()
 }
+
+/** Whether the blob belongs to an upload that has not ended, in one request or resumable. */
+export async function isBeingWritten(db: Database, key: BlobKey): Promise<boolean> {
+  const { rows } = await sql<{ one: number }>`
+    select 1 as one from reservations where key = ${key}
+    union all select 1 from uploads where key = ${key}`.execute(db)
+  return rows.length > 0
+}

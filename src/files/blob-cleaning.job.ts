@@ -9,7 +9,12 @@ import {
   releaseBlob,
 } from '../core/blobs.rows.ts'
 import { pooledKeys, recordPooledKeys } from '../core/pooled-keys.rows.ts'
-import { type DeadReservation, deadReservations, endReservation } from '../core/reservations.rows.ts'
+import {
+  type DeadReservation,
+  deadReservations,
+  endReservation,
+  isBeingWritten,
+} from '../core/reservations.rows.ts'
 import type { RemovalGuard } from '../core/store/generations.ts'
 import { withPause } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
@@ -17,13 +22,16 @@ import { isPostgres } from '../database/dialect.ts'
 import { lockAccount } from '../database/differences.ts'
 import { dropOldOutcomes } from '../database/outcomes.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, MINUTE } from '../domain/clock.ts'
+import { type Clock, DAY, MINUTE } from '../domain/clock.ts'
 import type { BlobKey, FileId } from '../domain/ids.ts'
 import { deletedFiles, dropFile } from './file-removal.rows.ts'
 import { dropDeletedFolders, isAnyFolderDeleted } from './folders/deleted-folders.rows.ts'
 
 /** When a blob that could not be removed is tried again. */
 const TRY_AGAIN = MINUTE
+
+/** Requests of a day ago are carried out or lost. */
+const FORGOTTEN_AFTER = DAY
 
 /** Rows go in steps, so that no transaction holds up the requests beside it. */
 const STEP = 50
@@ -51,6 +59,8 @@ export interface Cleaning {
   isAnyDeleted(): Promise<boolean>
   /** Bytes that no row points to go. */
   removeGarbage(mayGoOn?: () => boolean): Promise<void>
+  /** Multipart uploads at the store that nobody completes any more are ended a day after they began. */
+  endForgotten(): Promise<void>
   /** Outcomes of transactions on PostgreSQL go once nobody asks for them. */
   forgetOutcomes(mayGoOn?: () => boolean): Promise<void>
   /** Drops the rows and leaves their bytes as garbage. */
@@ -61,7 +71,7 @@ const always = () => true
 
 export function createCleaning(
   db: Database,
-  blobs: Pick<BlobStore, 'removeAll' | 'size'>,
+  blobs: Pick<BlobStore, 'removeAll' | 'size' | 'endForgotten'>,
   clock: Clock,
   report: (error: unknown) => void,
   removing: RemovalGuard = { isAllowed: async () => true },
@@ -84,6 +94,11 @@ export function createCleaning(
         for (const upload of dead) if (mayGoOn()) await endDead(upload, clock.now() + GARBAGE_GRACE)
         if (dead.length < STEP) break
       }
+    },
+
+    async endForgotten() {
+      if (!(await removing.isAllowed())) return
+      await blobs.endForgotten(clock.now() - FORGOTTEN_AFTER, (key) => isBeingWritten(db, key))
     },
 
     isAnyDead: async () => (await deadReservations(db, 1)).length > 0,

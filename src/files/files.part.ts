@@ -105,6 +105,7 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
         hasWork: cleaning.isAnyDeleted,
         run: cleaning.purgeDeleted,
       },
+      { name: 'end forgotten uploads at the store', on: 'one node', every: HOUR, run: cleaning.endForgotten },
       { name: 'remove garbage', on: 'one node', every: MINUTE / 4, run: cleaning.removeGarbage },
       {
         name: 'forget outcomes of transactions',

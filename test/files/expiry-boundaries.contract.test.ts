@@ -26,6 +26,7 @@ import { finishedBlobs, unfinishedBlobs } from '../support/storage/blob-folder.t
 
 /** Of any blob. */
 const size = async () => null
+const endForgotten = async () => {}
 
 const LASTS = 45 * DAY
 
@@ -53,7 +54,12 @@ async function scene({ db }: ContractDatabase): Promise<Scene> {
     .where('parent_id', 'is', null)
     .executeTakeFirstOrThrow()
   const usage = createUsage(db, clock)
-  const cleaning = createCleaning(db, { size, removeAll: async (keys) => [...keys] }, clock, () => {})
+  const cleaning = createCleaning(
+    db,
+    { size, removeAll: async (keys) => [...keys], endForgotten },
+    clock,
+    () => {},
+  )
   const lifetime = {
     days: 45,
     endOf: (usedAt: number) => usedAt + LASTS,
@@ -308,7 +314,7 @@ test('bytes that go stay where nothing may be removed, as with a database that w
   }
   const cleaning = createCleaning(
     db,
-    { size, removeAll },
+    { size, removeAll, endForgotten },
     clock,
     (error) => parts.reported.push(error),
     never,
@@ -338,6 +344,7 @@ test('bytes that cannot be removed are tried again after a minute', async () => 
   await discardBlob(parts.db, key, clock.now())
   const refusing = {
     size,
+    endForgotten,
     async removeAll(keys: readonly unknown[], failed: (error: unknown) => void) {
       for (const _ of keys) failed(new Error('not now'))
       return []

@@ -222,6 +222,8 @@ class MemoryBlobs implements BlobStore {
     yield* await this.#doing('list', '', () => [...this.#store.entries.keys()])
   }
 
+  async endForgotten(): Promise<void> {}
+
   async *listSizes(): AsyncIterable<ListedBlob> {
     for await (const key of this.list()) {
       const size = await this.size(key)

@@ -160,6 +160,10 @@ export function guardRemovals(blobs: BlobStore, removing: RemovalGuard): BlobSto
       if (await removing.isAllowed()) return blobs.remove(key)
       throw refusal()
     },
+    async endForgotten(before, isUnderWay) {
+      if (await removing.isAllowed()) return blobs.endForgotten(before, isUnderWay)
+      throw refusal()
+    },
     async removeAll(keys, failed) {
       if (await removing.isAllowed()) return blobs.removeAll(keys, failed)
       failed(refusal())

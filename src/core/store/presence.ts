@@ -49,9 +49,9 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
   return {
     dropsUnfinished: blobs.dropsUnfinished,
     readsGrowing: blobs.readsGrowing,
-    create: (key) => blobs.create(key),
+    create: (key, length) => blobs.create(key, length),
     put: (key, bytes, sha256) => blobs.put(key, bytes, sha256),
-    resume: (key, kept) => looking(() => blobs.resume(key, kept)),
+    resume: (key, kept, length) => looking(() => blobs.resume(key, kept, length)),
     read: (key, start, end, size) => looking(() => blobs.read(key, start, end, size)),
     open: (key, size) => looking(() => blobs.open(key, size)),
     openGrowing: (key) => looking(() => blobs.openGrowing(key)),
@@ -62,8 +62,8 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
     list: () => blobs.list(),
     listSizes: () => blobs.listSizes(),
     freeSpace: () => blobs.freeSpace(),
-    readMark: () => blobs.readMark(),
-    writeMark: (text) => blobs.writeMark(text),
+    readMark: (copy) => blobs.readMark(copy),
+    writeMark: (text, copy) => blobs.writeMark(text, copy),
     link: (key, options) => blobs.link(key, options),
     async probe() {
       await assertPresentNow('broken')
@@ -72,6 +72,10 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
     async remove(key) {
       await assertPresent()
       await blobs.remove(key)
+    },
+    async endForgotten(before, isUnderWay) {
+      await assertPresent()
+      await blobs.endForgotten(before, isUnderWay)
     },
     async removeAll(keys, failed) {
       try {

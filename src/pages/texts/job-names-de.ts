@@ -37,6 +37,7 @@ export const jobNamesDe: Translations = {
   'count old downloads by links': 'Alte Downloads über Links zusammenzählen',
   'forget contributions that never arrived': 'Beiträge vergessen, die nie ankamen',
   'forget old links': 'Alte Links vergessen',
+  'end forgotten uploads at the store': 'Vergessene Uploads im Speicher beenden',
   'remove garbage': 'Nicht mehr gebrauchte Inhalte entfernen',
   'forget outcomes of transactions': 'Ergebnisse von Transaktionen vergessen',
   'forget old mails': 'Alte Mails vergessen',
