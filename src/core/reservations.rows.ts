@@ -128,5 +128,5 @@ export async function isBeingWritten(db: Database, key: BlobKey): Promise<boolea
   const { rows } = await sql<{ one: number }>`
     select 1 as one from reservations where key = ${key}
     union all select 1 from uploads where key = ${key}`.execute(db)
-  return rows.length > 0
+  return rows[0] !== undefined
 }
