@@ -1,14 +1,14 @@
 import type { OwnBackups } from '../../config/setting-groups.ts'
 import { HOUR } from '../../domain/clock.ts'
 import { settings } from '../../settings.ts'
-import type { IntegrityState } from '../integrity/integrity.ts'
+import type { OwnState, Runs } from '../backup/own-runs.ts'
 import { advice, type Finding, fine, problem, say } from './findings.ts'
 
 const CHECK = 'backups'
 
 /** Whether the server's own backups are made, and can be restored. Asks the database alone, as a place that is away may hang. */
 export function checkBackups(
-  { backup, drill, seen }: Pick<IntegrityState, 'backup' | 'drill' | 'seen'>,
+  { backup, drill, seen }: { readonly backup: Runs | null } & Pick<OwnState, 'drill' | 'seen'>,
   own: OwnBackups | null,
   now: number,
 ): Finding {

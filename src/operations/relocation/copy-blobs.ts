@@ -13,7 +13,7 @@ import {
 } from './relocated-blobs.rows.ts'
 
 /** Blobs copied concurrently. */
-const MAX_CONCURRENT = 32
+export const MAX_CONCURRENT = 32
 /**
  * Bytes of blobs copied concurrently. One blob counts for at most half of it, so that two large ones run
  * together.

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   cpSync,
   existsSync,
+  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
@@ -12,6 +13,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { ownState } from '../../../src/operations/backup/own-runs.ts'
+import { checkBackups } from '../../../src/operations/doctor/backups.ts'
 import { COPIES } from '../../../src/operations/mark-copies.ts'
 import { caller } from '../../support/clients/caller.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
@@ -374,11 +377,31 @@ test('a bucket that cannot be reached is told in words of the settings of the ba
   }
 }, 120_000)
 
-test('a backup on the disk of the data folder says so', async () => {
-  const { errors } = await run(['backup', newPlace()])
-  const isOnDataDisk =
-    statSync(folder.path).dev === statSync(host.config.dataDir).dev && host.config.databaseUrl === null
-  expect(errors.includes('lies on the disk of the data folder')).toBe(isOnDataDisk)
+test('a backup on the disk of the data folder says so and is a fault to the doctor, and one on another disk is none', async () => {
+  const inMemory = mkdtempSync('/dev/shm/holdfast-backup-')
+  try {
+    for (const target of [newPlace(), join(inMemory, 'backup')]) {
+      const { code, errors } = await run(['backup', target])
+      expect(code).toBe(0)
+      const isOnDataDisk = statSync(target).dev === statSync(host.config.dataDir).dev
+      const own = {
+        place: { kind: 'folder', path: target } as const,
+        ...{ hours: 24, keepDaily: 7, keepWeekly: 4, rate: null, drillDays: 0, drillFolder: folder.path },
+      }
+      const now = host.clock.now()
+      const state = await ownState(host.database, own, now)
+      if (state === null) throw new Error('there is a place for backups')
+      const { level, what } = checkBackups(state, own, now)
+      expect({ target, level, isSaid: errors.includes('lies on the disk of the data folder') }).toEqual({
+        target,
+        level: isOnDataDisk ? 'problem' : 'ok',
+        isSaid: isOnDataDisk,
+      })
+      expect(JSON.stringify(what).includes('lie on the disk of the data folder')).toBe(isOnDataDisk)
+    }
+  } finally {
+    rmSync(inMemory, { recursive: true })
+  }
 }, 120_000)
 
 test('a backup in the format before 0.1.0 is told as what it is, and left alone', async () => {

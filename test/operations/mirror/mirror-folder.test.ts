@@ -122,15 +122,19 @@ describe('the command', () => {
     expect(objects().filter(({ name }) => !known.has(name))).toEqual([])
   }, 120_000)
 
-  test('fills a store that has lost everything but its mark, by a check', async () => {
+  test('fills a store that has lost everything but its mark, by a check, which then asks nobody to bring anything back', async () => {
     const file = await it.stored('lost with all others')
     const store = await storeOf(it.host)
     const mark = (await store.readMark()) ?? ''
     await store.removeAll(await Array.fromAsync(store.list()), () => {})
     await store.writeMark(mark)
-    const { code, errors } = await command(['check', '--repair']).ended
+    const { code, output, errors } = await command(['check', '--repair']).ended
     expect(code).toBe(3)
     expect(errors).toContain('its bytes are fetched from a second copy')
+    expect(output).toContain('put right')
+    // Nothing is left for a person to bring back.
+    expect(output).not.toContain('ring the content back')
+    expect(output).not.toContain('brings no content back')
     expect(await it.downloaded(file)).toEqual(whole('lost with all others'))
   })
 })
