@@ -169,6 +169,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/faults/frozen-services.test.ts':
     'a database and a store of its own; silence.unit.test.ts has the rule',
   'test/faults/hostile-pictures.test.ts': 'generated: every hostile picture',
+  'test/faults/killed-windows.test.ts': 'a kill, and three starts of the program',
   'test/faults/link-kills.test.ts': 'a kill, and two starts of the program',
   'test/faults/lost-commits.test.ts': 'ten seconds in which a database might come back',
   'test/faults/node-starts.test.ts': 'many starts of nodes',
