@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config-problems.ts'
 import type { Environment } from '../config/environment.ts'
 import { Refusal } from '../domain/errors.ts'
+import { clientVariables } from '../settings.ts'
 import { explainStart } from './start-failures.ts'
 
 /** Error message for the terminal: one sentence that says what to do, without a stack trace. */
@@ -16,6 +17,9 @@ export function explain(error: unknown, environment: Environment): string {
   }
   if (isFull(error)) {
     return 'no room is left where the bytes go. Free some there, or name another place, and run the same command again.'
+  }
+  if (isKeyRefused(error)) {
+    return `${error.message}. Log in again with "holdfast login", or set another ${clientVariables.apiKey}, and run the same command again.`
   }
   if (error instanceof Refusal || (error instanceof Error && WORDED_ERRORS.includes(error.name)))
     return error.message
@@ -37,6 +41,11 @@ const WORDED_ERRORS = [
   'StoreUnusable',
   'MirrorUnusable',
 ]
+
+/** By whatever server was asked. */
+function isKeyRefused(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'INVALID_API_KEY'
+}
 
 function isFull(error: unknown): boolean {
   return (

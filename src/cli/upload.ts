@@ -193,6 +193,7 @@ async function uploadAll(command: UploadCommand, paths: readonly string[], optio
   const leave = (path: string) => watch.say(`left out, being neither a file nor a folder: ${path}`)
   const found = await Array.fromAsync(findFiles(paths, leave))
   const files = found.flatMap((item) => (item.kind === 'file' ? [item.file] : []))
+  const unreadable = found.filter(({ kind }) => kind === 'failure').length
   watch.expect(
     files.length,
     files.reduce((sum, { size }) => sum + size, 0),
@@ -213,7 +214,7 @@ async function uploadAll(command: UploadCommand, paths: readonly string[], optio
   )
   if (failed > 0) {
     throw new ClientError(
-      `${failed} of ${count(files.length, 'file')} could not be uploaded; the same command, run again, goes on with them.`,
+      `${failed} of ${count(files.length + unreadable, 'file')} could not be uploaded; the same command, run again, goes on with them.`,
     )
   }
   // States are removed last, so that a repeated command prints the links of uploads that an interrupted one
@@ -228,6 +229,7 @@ async function* inOrder(found: readonly FoundEntry[]): AsyncGenerator<FoundEntry
 
 async function uploadOne(command: UploadCommand, item: FoundEntry, done: string[]): Promise<Outcome> {
   const { parts, tree, destination } = command
+  if (item.kind === 'failure') return { path: item.shown, error: item.error }
   const path = item.kind === 'file' ? item.file.shown : item.folders.join('/')
   try {
     const folder: FolderName = tree === null ? 'root' : await tree.ensure(destination.folder, item.folders)

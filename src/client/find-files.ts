@@ -7,19 +7,22 @@ export type FoundEntry =
   | { readonly kind: 'file'; readonly folders: readonly string[]; readonly file: FoundFile }
   /** A folder with nothing in it. */
   | { readonly kind: 'folder'; readonly folders: readonly string[] }
+  /** A path that cannot be read: it is gone, a link that leads nowhere, or not for this user. */
+  | { readonly kind: 'failure'; readonly shown: string; readonly error: unknown }
 
 /**
  * The files that paths name, folders with all that is below them. Links inside of folders are followed to files and
- * not to folders, which may be above them. `left` hears of what is neither file nor folder. Throws for a path that
- * is not there.
+ * not to folders, which may be above them. `left` hears of what is neither file nor folder. A path that cannot be read is
+ * a failure of its own, and the others are found.
  */
 export async function* findFiles(
   paths: readonly string[],
   left: (shown: string) => void,
 ): AsyncGenerator<FoundEntry> {
   for (const path of paths) {
-    const found = await stat(path)
-    if (found.isDirectory()) {
+    const found = await attempt(path, stat(path))
+    if ('error' in found) yield found
+    else if (found.isDirectory()) {
       yield* below(
         path,
         [basename(resolve(path))].filter((name) => name !== ''),
@@ -29,7 +32,11 @@ export async function* findFiles(
   }
 
   async function* below(folder: string, folders: readonly string[]): AsyncGenerator<FoundEntry> {
-    const entries = await readdir(folder, { withFileTypes: true })
+    const entries = await attempt(folder, readdir(folder, { withFileTypes: true }))
+    if ('error' in entries) {
+      yield entries
+      return
+    }
     if (entries.length === 0) yield { kind: 'folder', folders }
     for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(folder, entry.name)
@@ -37,10 +44,22 @@ export async function* findFiles(
         yield* below(path, [...folders, entry.name])
         continue
       }
-      const found = await stat(path).catch(() => null)
-      if (found?.isFile()) yield { kind: 'file', folders, file: toFile(path, found) }
+      const found = await attempt(path, stat(path))
+      if ('error' in found) yield found
+      else if (found.isFile()) yield { kind: 'file', folders, file: toFile(path, found) }
       else left(path)
     }
+  }
+}
+
+async function attempt<T extends object>(
+  path: string,
+  reading: Promise<T>,
+): Promise<T | Extract<FoundEntry, { kind: 'failure' }>> {
+  try {
+    return await reading
+  } catch (error) {
+    return { kind: 'failure', shown: path, error }
   }
 }
 

@@ -83,7 +83,7 @@ async function inOnePiece(
 
 class PartLost extends UploadGivenUp {
   constructor() {
-    super('the server has lost a part of the upload; run the command again')
+    super('the server has lost a part of the upload')
   }
 }
 

@@ -186,7 +186,7 @@ export async function untilStored(
       case 'failed':
         throw new UploadGivenUp(`the server could not store it: ${state.message}`)
       case undefined:
-        throw new UploadGivenUp('the server has lost the upload; run the command again')
+        throw new UploadGivenUp('the server has lost the upload')
       case 'uploading':
         throw new ConnectionError('the server waits for more of the file', { passes: true, isUnsent: false })
       case 'processing':

@@ -2,6 +2,9 @@ import { type Clock, SECOND } from '../domain/clock.ts'
 import { AnswerError, ConnectionError } from './failure.ts'
 import { backoff, mayPass, type RetryPatience, requestedPause } from './policy/retry-policy.ts'
 
+/** For how many of the longest waits limits are waited for while nothing moves: of a transfer, for a day. */
+const LIMITS_ENDURED = 12
+
 export interface Retries {
   /**
    * Tries again what failed for a reason that passes, with growing pauses. `moved` tells how far it is: when that has
@@ -49,15 +52,20 @@ export function createRetries({ clock, chance, sleep, say }: RetryParts): Retrie
       let tries = 0
       let reached = moved()
       let since = clock.monotonic()
+      /** When it first failed after something had moved; null: not since. */
+      let stuckSince: number | null = null
       for (;;) {
         await untilWelcome()
         try {
           return await attempt()
         } catch (error) {
           if (!passes(error) || (waitOf(error) ?? 0) * SECOND > patience.longestWait) throw error
+          const hasMoved = moved() > reached
+          if (hasMoved || stuckSince === null) stuckSince = clock.monotonic()
+          const isStuck = clock.monotonic() - stuckSince > LIMITS_ENDURED * patience.longestWait
           // A limit that was reached is no outage: whoever waits as told gets on.
           // Nor is the time before the first failure: what failed then may have been under way for long.
-          if (tries === 0 || moved() > reached || isRateLimit(error)) {
+          if (tries === 0 || hasMoved || (isRateLimit(error) && !isStuck)) {
             reached = moved()
             since = clock.monotonic()
             tries = 0
@@ -75,8 +83,9 @@ function passes(error: unknown): error is AnswerError | ConnectionError {
   return error instanceof AnswerError && mayPass(error, false)
 }
 
+/** A limit that tells when it ends. */
 function isRateLimit(error: AnswerError | ConnectionError): boolean {
-  return error instanceof AnswerError && error.status === 429
+  return error instanceof AnswerError && error.status === 429 && error.retryAfter !== null
 }
 
 function waitOf(error: AnswerError | ConnectionError): number | null {

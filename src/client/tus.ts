@@ -141,7 +141,9 @@ async function askForOffset(
     const before = length === undefined || sha256 === undefined ? null : { length: Number(length), sha256 }
     return { offset: offsetOf(server, response), before }
   } catch (error) {
-    if (isAnswer(error, 404) || isAnswer(error, 410)) return null
+    if (!(error instanceof AnswerError) || error.status >= 500) throw error
+    // An answer to HEAD has no body, so neither code nor words; and who answers may stand before a server that restarts.
+    if ((await fetchUploadStatus(server, path)) === null) return null
     throw error
   }
 }
@@ -186,9 +188,14 @@ export async function fetchUploadStatus(
     const said = await readJsonAnswer(server, await sendRequest(server, { method: 'GET', path }), statusBody)
     return said
   } catch (error) {
-    if (isAnswer(error, 404) || isAnswer(error, 410)) return null
+    if (isUploadGone(error)) return null
     throw error
   }
+}
+
+/** Whether the server does not know an upload any more. */
+export function isUploadGone(error: unknown): error is AnswerError {
+  return isAnswer(error, 404, 'UPLOAD_NOT_FOUND') || isAnswer(error, 410, 'UPLOAD_GONE')
 }
 
 /** Gives up the upload, and what of it is on the server. */

@@ -8,6 +8,7 @@ import { uploadInParts } from './parts-upload.ts'
 import { mayGoInParts } from './policy/parts-policy.ts'
 import { MOST_ANEW, pauseBeforeAnew, TRANSFER } from './policy/retry-policy.ts'
 import { uploadResumably } from './resumable-upload.ts'
+import { isUploadGone } from './tus.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 import { type KeptUploadState, type UploadDestination, uploadId } from './upload-states.ts'
 import { uploadWhole } from './whole-upload.ts'
@@ -59,7 +60,7 @@ async function sendAnew(
     try {
       return await send(parts, job, times === 0 ? state : null)
     } catch (error) {
-      if (!(error instanceof UploadGivenUp || isAnswer(error, 410, 'UPLOAD_GONE'))) throw error
+      if (!(error instanceof UploadGivenUp || isUploadGone(error))) throw error
       await parts.states.remove(job.id)
       if (times === MOST_ANEW) {
         throw new ClientError(

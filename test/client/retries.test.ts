@@ -190,6 +190,24 @@ describe('a server that says when to come again', () => {
   })
 })
 
+describe('a repeat without memory:', () => {
+  test('a limit that names no time is waited for with growing pauses, and not for ever', async () => {
+    const { retries, waits } = trial()
+    const endless = failing(Number.POSITIVE_INFINITY, () => answered(429))
+    await expect(retries.persist(patient, endless)).rejects.toThrow('answered 429')
+    expect(waits.slice(0, 7)).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000])
+  })
+
+  test('a limit that never ends, whatever it promises, ends the command after a day', async () => {
+    const { retries, now } = trial()
+    const began = now()
+    const endless = failing(Number.POSITIVE_INFINITY, () => answered(429, 3600))
+    await expect(retries.persist(patient, endless)).rejects.toThrow('answered 429')
+    expect(now() - began).toBeGreaterThan(24 * HOUR)
+    expect(now() - began).toBeLessThan(28 * HOUR)
+  })
+})
+
 test('what a store does not show before it is whole is waited for, however long that takes', async () => {
   const { retries, now, said } = trial()
   using folder = temporaryFolder()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GENEROUS, randomBytes } from '../support/clients/public.ts'
 import { hostOfFile } from '../support/servers/owned-host.ts'
@@ -126,14 +126,22 @@ describe('files', () => {
     expect((await account.get('/api/v1/account')).body).toMatchObject({ data: { files_count: 2 } })
   })
 
-  test('that are not there are named before anything is sent', async () => {
+  test('all or nothing on messy input: what cannot be read is named, and everything else goes', async () => {
     const { client, account } = await loggedIn(host)
     using _ = client
-    writeFileSync(join(client.folder, 'a.txt'), 'a')
-    const { code, errors } = await client.run('upload', 'a.txt', 'missing.txt')
-    expect(code).toBe(1)
+    mkdirSync(join(client.folder, 'd'))
+    writeFileSync(join(client.folder, 'd/a.txt'), 'a')
+    symlinkSync('nowhere', join(client.folder, 'd/b.txt'))
+    // A folder whose name is no UTF-8 is found under a name that leads nowhere.
+    mkdirSync(Buffer.concat([Buffer.from(`${client.folder}/d/`), Buffer.from([0x66, 0xfc, 0x72])]))
+    writeFileSync(join(client.folder, 'd/z.txt'), 'z')
+    const { code, output, errors } = await client.run('upload', 'missing.txt', 'd')
+    expect([code, lines(output).length]).toEqual([1, 2])
     expect(errors).toContain('missing.txt does not exist')
-    expect((await account.get('/api/v1/account')).body).toMatchObject({ data: { files_count: 0 } })
+    expect(errors).toContain('d/b.txt does not exist')
+    expect(errors).toMatch(/d\/f.r does not exist/)
+    expect(errors).toContain('3 of 5 files could not be uploaded')
+    expect((await account.get('/api/v1/account')).body).toMatchObject({ data: { files_count: 2 } })
   })
 })
 

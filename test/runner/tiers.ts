@@ -109,6 +109,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/blobs/s3-resuming.contract.test.ts': 'retries, further and further apart; resumable-blobs has S3 too',
   'test/browser/admin-access.test.ts': 'admin.test.ts opens the same pages',
   'test/browser/arriving.test.ts': 'test/downloads/arrivals.test.ts has the same by its interface',
+  'test/browser/both-do.test.ts': 'waits as servers ask; changing-files and test/client have most of it',
   'test/browser/file.test.ts': 'previews of every kind; site.test.ts opens the page',
   'test/browser/files-hostile.test.ts': 'generated: every hostile name',
   'test/browser/files-manners.test.ts': 'files.test.ts works on the same page',

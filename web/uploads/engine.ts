@@ -1,3 +1,4 @@
+import { backoff } from '../../src/client/policy/retry-policy.ts'
 import type { Picked } from './picked.ts'
 import { NO_PACE, type UploadItem, type Uploads } from './upload-item.ts'
 import type { UploadList } from './uploads.ts'
@@ -16,12 +17,12 @@ export interface UploadEngine {
 
 /** Before anything was chosen, and on the server. */
 export const NOTHING: Uploads = { items: [], total: { size: 0, sent: 0, pace: NO_PACE, isActive: false } }
-const LATER = 3000
 
 export function createEngine(open: () => Promise<UploadList>): UploadEngine {
   const listeners = new Set<() => void>()
   let list: UploadList | null = null
   let opening = false
+  let failures = 0
   let waiting: ((list: UploadList) => void)[] = []
   let shown = NOTHING
 
@@ -43,7 +44,8 @@ export function createEngine(open: () => Promise<UploadList>): UploadEngine {
       () => {
         // The network may be away just now; what is to be done is still there.
         opening = false
-        setTimeout(start, LATER)
+        setTimeout(start, backoff(failures, Math.random()))
+        failures += 1
       },
     )
   }

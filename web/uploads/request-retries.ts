@@ -1,3 +1,4 @@
+import { backoff } from '../../src/client/policy/retry-policy.ts'
 import { RequestFailure } from './answers.ts'
 import { isUnchanged } from './file-changes.ts'
 import type { KeptUpload } from './kept-uploads.ts'
@@ -27,7 +28,7 @@ export class RequestRetries {
    */
   async persist<T>(line: Line, ask: () => Promise<T>, options: TryOptions): Promise<T | 'anew' | null> {
     const { signal } = options
-    for (;;) {
+    for (let failures = 0; ; failures += 1) {
       await line.open(signal)
       if (signal.aborted) return null
       try {
@@ -37,7 +38,7 @@ export class RequestRetries {
       } catch (error) {
         if (!(error instanceof RequestFailure)) throw error
         if (signal.aborted) return null
-        if ((await this.#settle(line, error, options)) === 'anew') return 'anew'
+        if ((await this.#settle(line, error, failures, options)) === 'anew') return 'anew'
       }
     }
   }
@@ -46,6 +47,7 @@ export class RequestRetries {
   async #settle(
     line: Line,
     { answer }: RequestFailure,
+    failures: number,
     { signal, waiting }: TryOptions,
   ): Promise<'again' | 'anew'> {
     if (answer === null) await assertUnchanged(this.#kept())
@@ -65,7 +67,8 @@ export class RequestRetries {
       case 'again':
         if (answer?.status === 409 || answer?.status === 423) {
           // It concerns this upload alone: an earlier connection has not been given up yet.
-          await delay((verdict.seconds ?? 1) * 1000, signal)
+          const asked = (verdict.seconds ?? 0) * 1000
+          await delay(Math.max(asked, backoff(failures, Math.random())), signal)
         } else {
           waiting(verdict.reason, line.failed(verdict.seconds))
         }
