@@ -30,8 +30,8 @@ import { StorageLevel } from './storage-level.ts'
 /** Rows among which an entry is looked for that has gone out of what is here. */
 const SEARCHED = 1000
 
-/** Milliseconds until what failed for the network is asked for again. */
-const LATER = 5000
+/** Milliseconds until what failed for the network is asked for again: half as long as it has failed, between these two. */
+const [SOON, LATER] = [5000, 60_000]
 
 export class Manager {
   readonly listing = new Listing(fetchWindow)
@@ -39,6 +39,7 @@ export class Manager {
   readonly storage = new StorageLevel(fetchAccount)
   readonly #listeners = new Set<() => void>()
   readonly #busy = new BusyEntries()
+  #failingSince: number | null = null
   /** Of the rows that a selection is being extended over. */
   #extending = new AbortController()
   readonly #folders = new NewestFolders(fetchFolders)
@@ -223,6 +224,7 @@ export class Manager {
       selection: withoutGone(this.#followed(this.#shown.selection), total, new Set()),
     })
     if (failure !== null) this.#refreshLater(problemOf(failure))
+    else if (this.#treeProblem === null) this.#failingSince = null
   }
 
   /** The list and the tree answer in any order. */
@@ -234,7 +236,9 @@ export class Manager {
   #refreshLater(problem: ListProblem): void {
     clearTimeout(this.#timer)
     if (problem !== 'network') return
-    this.#timer = setTimeout(() => void this.refresh(), LATER)
+    this.#failingSince ??= Date.now()
+    const pause = Math.min(LATER, Math.max(SOON, (Date.now() - this.#failingSince) / 2))
+    this.#timer = setTimeout(() => void this.refresh(), pause)
   }
 
   #list(query: Query): void {

@@ -1,5 +1,5 @@
-/** How often the server is asked, in milliseconds. */
-const EVERY = 2000
+/** Milliseconds between two questions to the server: the first pause, doubled while nothing changes, and the longest. */
+const [FIRST_PAUSE, LONGEST_PAUSE] = [2000, 15_000]
 
 /**
  * Keeps the elements with `data-live` as the server has them now, while somebody may see them. When the page has none any
@@ -7,10 +7,11 @@ const EVERY = 2000
  */
 export function keepLive(): void {
   const live = liveOf(document)
-  if (live.length > 0) setTimeout(look, EVERY, live)
+  if (live.length > 0) setTimeout(look, FIRST_PAUSE, live, FIRST_PAUSE)
 }
 
-async function look(live: readonly Element[]): Promise<void> {
+async function look(live: readonly Element[], pause: number): Promise<void> {
+  let hasChanged = false
   if (document.visibilityState === 'visible') {
     const page = await presentPage()
     const present = page === null ? [] : liveOf(page)
@@ -21,10 +22,14 @@ async function look(live: readonly Element[]): Promise<void> {
     for (const [at, element] of live.entries()) {
       const now = present[at]
       // What is the same keeps the focus.
-      if (now !== undefined && now.innerHTML !== element.innerHTML) element.replaceChildren(...now.childNodes)
+      if (now !== undefined && now.innerHTML !== element.innerHTML) {
+        element.replaceChildren(...now.childNodes)
+        hasChanged = true
+      }
     }
   }
-  setTimeout(look, EVERY, live)
+  const next = hasChanged ? FIRST_PAUSE : Math.min(LONGEST_PAUSE, pause * 2)
+  setTimeout(look, next, live, next)
 }
 
 function liveOf(page: Document): readonly Element[] {
