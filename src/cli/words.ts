@@ -1,4 +1,5 @@
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import { isoMoment, zoneHere } from '../domain/days.ts'
 
 /** Formats a duration: `45 s`, `12 min`, `3 h 5 min`. */
 export function formatTime(milliseconds: number): string {
@@ -15,8 +16,5 @@ export function count(number: number, thing: string): string {
 
 /** Formats a server's time in the local time zone, to the minute. */
 export function shortTime(iso: string): string {
-  const date = new Date(iso)
-  const two = (number: number) => String(number).padStart(2, '0')
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
+  return isoMoment(Date.parse(iso), zoneHere()).slice(0, 16)
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts'
-import { type Clock, DAY, timestamp } from '../domain/clock.ts'
+import { type Clock, DAY } from '../domain/clock.ts'
+import { isoDay } from '../domain/days.ts'
 import { addTraffic, type Traffic } from './days.rows.ts'
 import { outageRefusal } from './failures.ts'
 
@@ -33,7 +34,7 @@ export function createTrafficCounter(db: Database, clock: Clock): TrafficCounter
 
   function setAside(): void {
     if (Object.values(counted).some((number) => number > 0))
-      waiting.push({ day: dayOf(day * DAY), traffic: counted })
+      waiting.push({ day: isoDay(day * DAY, 'UTC'), traffic: counted })
     counted = { ...NONE }
   }
 
@@ -74,9 +75,4 @@ export function createTrafficCounter(db: Database, clock: Clock): TrafficCounter
       return written
     },
   }
-}
-
-/** The day in UTC as `YYYY-MM-DD`. */
-export function dayOf(time: number): string {
-  return timestamp(time).slice(0, 10)
 }

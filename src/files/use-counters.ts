@@ -1,9 +1,9 @@
 import type { AccountCaller } from '../core/callers.ts'
-import { dayOf } from '../core/traffic.ts'
 import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
+import { isoDay } from '../domain/days.ts'
 import type { AccountId, FileId } from '../domain/ids.ts'
 import { byId, type CountBatch, equalUses, PendingCounts } from './pending-counts.ts'
 import { addFileUse, addRequests, requestsOn, requestsSince, setKeyUsed } from './use-counters.rows.ts'
@@ -163,12 +163,12 @@ class UseCounters implements Usage {
   #presentDay(): string {
     const now = this.#clock.now()
     const number = Math.floor(now / DAY)
-    if (number !== this.#today.number) this.#today = { number, day: dayOf(now) }
+    if (number !== this.#today.number) this.#today = { number, day: isoDay(now, 'UTC') }
     return this.#today.day
   }
 
   #dayBefore(days: number): string {
-    return dayOf(this.#clock.now() - days * DAY)
+    return isoDay(this.#clock.now() - days * DAY, 'UTC')
   }
 }
 

@@ -1,3 +1,4 @@
+import { dayFormat, momentFormat } from '../domain/days.ts'
 import type {
   BackupEnded,
   BackupFailed,
@@ -12,8 +13,8 @@ import type {
 import { formatSize } from '../domain/sizes.ts'
 import type { ListItem, MailText, MailTextContext, RenderMail } from './mail-text.ts'
 
-const day = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeZone: 'UTC' })
-const moment = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+const day = dayFormat('de-DE', 'UTC')
+const moment = momentFormat('de-DE', 'UTC')
 const number = new Intl.NumberFormat('de-DE')
 
 export const mailTextDe: RenderMail = (content, at) => {
@@ -84,7 +85,7 @@ function filesGoing(content: FilesGoing, account: string, at: MailTextContext): 
   return {
     subject: isOne ? 'Eine Datei wird bald gelöscht' : `${files} werden bald gelöscht`,
     paragraphs: [
-      `${files} im ${account} ${isOne ? 'wird' : 'werden'} ab dem ${day.format(goAt)} gelöscht, wenn niemand sie vorher öffnet:`,
+      `${files} im ${account} ${isOne ? 'wird' : 'werden'} ab dem ${day(goAt)} (UTC) gelöscht, wenn niemand sie vorher öffnet:`,
     ],
     list: { items: names, more: more === 0 ? null : `und ${number.format(more)} weitere` },
     link: { label: isOne ? 'Behalten' : 'Alle behalten', address: at.address(content.keepPath) },
@@ -152,9 +153,9 @@ function newsItem(item: LinkNewsItem): string {
     case 'full':
       return `„${item.title}“ ist beendet: Alle Dateien, die der Link annimmt, sind da`
     case 'ends soon':
-      return `„${item.title}“ endet am ${moment.format(item.at)} UTC`
+      return `„${item.title}“ endet am ${moment(item.at)} UTC`
     case 'ended':
-      return `„${item.title}“ endete am ${moment.format(item.at)} UTC`
+      return `„${item.title}“ endete am ${moment(item.at)} UTC`
     case 'nearly full':
       return `Dein Speicher ist fast voll: ${formatSize(item.bytes)} sind belegt`
   }
@@ -212,7 +213,7 @@ function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
   return {
     subject: `Der Sicherung ${wrong === 1 ? 'fehlt' : 'fehlen'} ${what}`,
     paragraphs: [
-      `Die Sicherung von ${at.host} vom ${moment.format(takenAt)} UTC in ${place} ist gemacht, aber ${what} ${wrong === 1 ? 'konnte' : 'konnten'} nicht kopiert werden, weil sich die gespeicherten Bytes verändert haben oder verloren sind.`,
+      `Die Sicherung von ${at.host} vom ${moment(takenAt)} UTC in ${place} ist gemacht, aber ${what} ${wrong === 1 ? 'konnte' : 'konnten'} nicht kopiert werden, weil sich die gespeicherten Bytes verändert haben oder verloren sind.`,
     ],
     link: { label: 'Gespeicherte Bytes zeigen', address: at.address('/admin/integrity') },
     rest: [
@@ -227,7 +228,7 @@ function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupE
   return {
     subject: 'Die Sicherung lässt sich zurückspielen',
     paragraphs: [
-      `Die Sicherung von ${at.host} vom ${moment.format(takenAt)} UTC in ${place} wurde in einen Probeordner zurückgespielt und ein Server darauf gestartet. Alle Inhalte haben ihre Prüfsummen, und ${read} mit ${formatSize(bytes)}, zufällig gewählt, ${files === 1 ? 'kam' : 'kamen'} zurück wie hochgeladen.`,
+      `Die Sicherung von ${at.host} vom ${moment(takenAt)} UTC in ${place} wurde in einen Probeordner zurückgespielt und ein Server darauf gestartet. Alle Inhalte haben ihre Prüfsummen, und ${read} mit ${formatSize(bytes)}, zufällig gewählt, ${files === 1 ? 'kam' : 'kamen'} zurück wie hochgeladen.`,
     ],
     link: { label: 'Sicherungen zeigen', address: at.address('/admin/integrity') },
     rest: [
@@ -242,7 +243,7 @@ function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
   return {
     subject: 'Die Sicherung lässt sich nicht ganz zurückspielen',
     paragraphs: [
-      `Die Sicherung von ${at.host} vom ${moment.format(takenAt)} UTC in ${place} wurde in einen Probeordner zurückgespielt, aber ${what} beschädigt.`,
+      `Die Sicherung von ${at.host} vom ${moment(takenAt)} UTC in ${place} wurde in einen Probeordner zurückgespielt, aber ${what} beschädigt.`,
     ],
     link: { label: 'Sicherungen zeigen', address: at.address('/admin/integrity') },
     rest: [
@@ -254,7 +255,7 @@ function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
 
 function backupFailed({ kind, place, reason, lastAt, unsubscribePath }: BackupFailed, at: MailTextContext) {
   const isBackup = kind === 'backup failed'
-  const last = lastAt === null ? null : moment.format(lastAt)
+  const last = lastAt === null ? null : moment(lastAt)
   return {
     subject: isBackup ? 'Die Sicherung ist fehlgeschlagen' : 'Die Sicherung konnte nicht erprobt werden',
     paragraphs: [

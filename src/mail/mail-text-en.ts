@@ -1,3 +1,4 @@
+import { dayFormat, momentFormat } from '../domain/days.ts'
 import type {
   BackupEnded,
   BackupFailed,
@@ -12,8 +13,8 @@ import type {
 import { formatSize } from '../domain/sizes.ts'
 import type { ListItem, MailText, MailTextContext, RenderMail } from './mail-text.ts'
 
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+const day = dayFormat('en-GB', 'UTC')
+const moment = momentFormat('en-GB', 'UTC')
 const number = new Intl.NumberFormat('en-GB')
 
 export const mailTextEn: RenderMail = (content, at) => {
@@ -83,7 +84,7 @@ function filesGoing(content: FilesGoing, account: string, at: MailTextContext): 
   return {
     subject: isOne ? 'One file will be deleted soon' : `${files} will be deleted soon`,
     paragraphs: [
-      `${files} in ${account} will be deleted from ${day.format(goAt)} on, unless somebody opens ${isOne ? 'it' : 'them'} first:`,
+      `${files} in ${account} will be deleted from ${day(goAt)} (UTC) on, unless somebody opens ${isOne ? 'it' : 'them'} first:`,
     ],
     list: { items: names, more: more === 0 ? null : `and ${number.format(more)} more` },
     link: { label: isOne ? 'Keep it' : 'Keep all of them', address: at.address(content.keepPath) },
@@ -149,9 +150,9 @@ function newsItem(item: LinkNewsItem): string {
     case 'full':
       return `“${item.title}” has ended: all files that it takes have come`
     case 'ends soon':
-      return `“${item.title}” ends on ${moment.format(item.at)} UTC`
+      return `“${item.title}” ends on ${moment(item.at)} UTC`
     case 'ended':
-      return `“${item.title}” ended on ${moment.format(item.at)} UTC`
+      return `“${item.title}” ended on ${moment(item.at)} UTC`
     case 'nearly full':
       return `Your storage is nearly full: ${formatSize(item.bytes)} are used`
   }
@@ -208,7 +209,7 @@ function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
   return {
     subject: `The backup lacks ${what}`,
     paragraphs: [
-      `The backup of ${at.host} of ${moment.format(takenAt)} UTC in ${place} was made, but ${what} could not be copied, because the stored bytes have changed or are lost.`,
+      `The backup of ${at.host} of ${moment(takenAt)} UTC in ${place} was made, but ${what} could not be copied, because the stored bytes have changed or are lost.`,
     ],
     link: { label: 'Show stored bytes', address: at.address('/admin/integrity') },
     rest: [
@@ -223,7 +224,7 @@ function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupE
   return {
     subject: 'The backup can be restored',
     paragraphs: [
-      `The backup of ${at.host} of ${moment.format(takenAt)} UTC in ${place} was restored into a scratch folder, and a server was started on it. All contents have their hashes, and ${read} with ${formatSize(bytes)}, taken by chance, came back as uploaded.`,
+      `The backup of ${at.host} of ${moment(takenAt)} UTC in ${place} was restored into a scratch folder, and a server was started on it. All contents have their hashes, and ${read} with ${formatSize(bytes)}, taken by chance, came back as uploaded.`,
     ],
     link: { label: 'Show backups', address: at.address('/admin/integrity') },
     rest: ['The settings and their passwords are not in the backup. Keep them elsewhere too.'],
@@ -236,7 +237,7 @@ function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
   return {
     subject: 'The backup cannot be restored whole',
     paragraphs: [
-      `The backup of ${at.host} of ${moment.format(takenAt)} UTC in ${place} was restored into a scratch folder, but ${what} missing or damaged.`,
+      `The backup of ${at.host} of ${moment(takenAt)} UTC in ${place} was restored into a scratch folder, but ${what} missing or damaged.`,
     ],
     link: { label: 'Show backups', address: at.address('/admin/integrity') },
     rest: [
@@ -248,7 +249,7 @@ function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at
 
 function backupFailed({ kind, place, reason, lastAt, unsubscribePath }: BackupFailed, at: MailTextContext) {
   const isBackup = kind === 'backup failed'
-  const last = lastAt === null ? null : moment.format(lastAt)
+  const last = lastAt === null ? null : moment(lastAt)
   return {
     subject: isBackup ? 'The backup failed' : 'The backup could not be tried out',
     paragraphs: [

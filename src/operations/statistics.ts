@@ -3,9 +3,10 @@ import { findAccount } from '../core/accounts.rows.ts'
 import { countDamaged } from '../core/damage.rows.ts'
 import { type DayRow, daysSince, setSample } from '../core/days.rows.ts'
 import { latestOutages, type OutageRow } from '../core/outages.rows.ts'
-import { dayOf, type TrafficCounter } from '../core/traffic.ts'
+import type { TrafficCounter } from '../core/traffic.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
+import { isoDay } from '../domain/days.ts'
 import { GUESTS } from '../domain/ids.ts'
 import { countReports } from '../sharing/reports.rows.ts'
 
@@ -74,15 +75,17 @@ export function createStatistics(parts: {
       // Without the last seconds the statistics are still useful, so a failure is only reported.
       await traffic.flush().catch(report)
       const now = clock.now()
-      const wanted = Array.from({ length: days }, (_, at) => dayOf(now - (days - 1 - at) * DAY))
-      const known = new Map((await daysSince(db, wanted[0] ?? dayOf(now))).map((row) => [row.day, row]))
+      const wanted = Array.from({ length: days }, (_, at) => isoDay(now - (days - 1 - at) * DAY, 'UTC'))
+      const known = new Map(
+        (await daysSince(db, wanted[0] ?? isoDay(now, 'UTC'))).map((row) => [row.day, row]),
+      )
       const rows = wanted.map((day) => known.get(day) ?? { day, ...NOTHING })
       return { now: await present(), days: rows, outages: await latestOutages(db, OUTAGES) }
     },
 
     async sample() {
       const { accounts, files, storage_used } = await serverTotals(db)
-      const today = dayOf(clock.now())
+      const today = isoDay(clock.now(), 'UTC')
       const [last] = await daysSince(db, today)
       const isSame = last?.accounts === accounts && last.files === files && last.storage_used === storage_used
       // Unchanged samples are not written, so that an idle disk stays idle.

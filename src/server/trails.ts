@@ -2,6 +2,7 @@
  * Trails of who did what, in files of this node: an access log, and a log of security events for fail2ban. No line holds a
  * path, slug, token, name, query or Referer: these open or tell things.
  */
+
 import { appendFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY, MINUTE, repeat, SECOND } from '../domain/clock.ts'
+import { isoDay } from '../domain/days.ts'
 import type { Refusal } from '../domain/errors.ts'
 import type { Log } from '../log.ts'
 import type { Sent } from './connections/exchange.ts'
@@ -282,23 +284,19 @@ class DailyFile {
 
   async #turnOver(): Promise<void> {
     const { clock, folder } = this.#parts
-    const today = dayOf(clock.now())
+    const today = isoDay(clock.now(), 'UTC')
     if (today === this.#day) return
     const present = await stat(this.#path).catch(() => null)
     if (present !== null) {
-      const day = dayOf(present.mtimeMs)
+      const day = isoDay(present.mtimeMs, 'UTC')
       if (day !== today) await rename(this.#path, join(folder, `${this.#name}-${day}.log`))
     }
-    this.#written = present !== null && dayOf(present.mtimeMs) === today ? present.size : 0
+    this.#written = present !== null && isoDay(present.mtimeMs, 'UTC') === today ? present.size : 0
     this.#day = today
-    const oldest = dayOf(clock.now() - this.#days * DAY)
+    const oldest = isoDay(clock.now() - this.#days * DAY, 'UTC')
     for (const file of await readdir(folder)) {
       const day = new RegExp(`^${this.#name}-(\\d{4}-\\d\\d-\\d\\d)\\.log$`).exec(file)?.[1]
       if (day !== undefined && day < oldest) await rm(join(folder, file), { force: true })
     }
   }
-}
-
-function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
 }

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
 import { setSample } from '../../src/core/days.rows.ts'
-import { dayOf } from '../../src/core/traffic.ts'
 import { DAY } from '../../src/domain/clock.ts'
+import { isoDay } from '../../src/domain/days.ts'
 import {
   accessibilityFaults,
   describeInBrowser,
@@ -116,7 +116,7 @@ describeInBrowser('administration', (browser) => {
       [3, 1],
       [1, 2],
     ] as const) {
-      const day = dayOf(host.clock.now() - ago * DAY)
+      const day = isoDay(host.clock.now() - ago * DAY, 'UTC')
       const known = { accounts: 1, files: 1, storage_used: gigabytes * 1024 ** 3 }
       await setSample(host.database, day, known)
     }

@@ -39,6 +39,26 @@ describeInBrowser('the page of a folder', (browser) => {
 
   const names = (page: Page) => readElements(page, '.file-item', 'it.dataset.name', z.string())
 
+  test.each([
+    ['America/New_York', '31 December 2025'],
+    ['Pacific/Auckland', '1 January 2026'],
+  ])(
+    'two opinions of one fact: what came at 23:30 UTC has the day of a reader in %s, on every page',
+    async (zone, day) => {
+      const folder = await folderOf(['late.txt'])
+      const at = Date.parse('2025-12-31T23:30:00Z')
+      await host.database.updateTable('files').set({ created_at: at }).where('name', '=', 'late.txt').execute()
+      await using visit = await open({ timezoneId: zone })
+      const { page } = visit
+      await page.goto(`/f/${folder}`)
+      await page.locator('time', { hasText: day }).waitFor()
+      await page.locator('.file-item a').click()
+      await page.locator('time', { hasText: day }).waitFor()
+      expect(await page.locator('#detailsContent').textContent()).toContain('2025-12-31T23:30')
+      expect(visit.trouble()).toEqual([])
+    },
+  )
+
   describe.each([
     ['with JavaScript', true],
     ['without JavaScript', false],

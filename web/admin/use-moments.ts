@@ -1,11 +1,12 @@
 import { useMemo } from 'react'
+import { momentFormat, zoneHere } from '../../src/domain/days.ts'
 import { useApp } from '../shared/app/app-context.ts'
 
 /** Writes an ISO 8601 timestamp as people do where they are, with the time of the day. */
 export function useMoments(): (iso: string) => string {
   const { locale } = useApp()
   return useMemo(() => {
-    const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
-    return (iso) => moments.format(new Date(iso))
+    const format = momentFormat(locale, zoneHere(), 'medium')
+    return (iso) => format(Date.parse(iso))
   }, [locale])
 }

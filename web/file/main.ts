@@ -1,7 +1,8 @@
+import { zoneHere } from '../../src/domain/days.ts'
 /** Starts what moves on the page of a file. Previewers are loaded when they are needed. */
 import { enableCopy } from '../shared/copy-button.ts'
 import { readPageData } from '../shared/page-data.ts'
-import { createWords, zoneHere } from '../shared/words.ts'
+import { createWords } from '../shared/words.ts'
 import type { FilePageData, PreviewKind } from './data.ts'
 import { showNextFile } from './next-file.ts'
 import { openSource } from './source.ts'

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { dayFormat, momentFormat, zoneHere } from '../../src/domain/days.ts'
 import { useFiles } from './files-context.ts'
 
 /** Moments as people write them where they are. */
@@ -12,8 +13,8 @@ export interface ShownTimes {
 export function useTimes(): ShownTimes {
   const { locale } = useFiles().data
   return useMemo(() => {
-    const short = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
-    const long = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
-    return { short: (iso) => short.format(new Date(iso)), long: (iso) => long.format(new Date(iso)) }
+    const short = dayFormat(locale, zoneHere(), 'medium')
+    const long = momentFormat(locale, zoneHere())
+    return { short: (iso) => short(Date.parse(iso)), long: (iso) => long(Date.parse(iso)) }
   }, [locale])
 }

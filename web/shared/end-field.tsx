@@ -1,5 +1,6 @@
 import { useId } from 'react'
-import { dayOf, type End } from './end.ts'
+import { isoDay, zoneHere } from '../../src/domain/days.ts'
+import type { End } from './end.ts'
 import type { Plural, Words } from './words.ts'
 
 export interface EndTexts {
@@ -57,7 +58,7 @@ export function EndField({ choices, chosen, choose, kept, hasFocus, texts, words
           <label htmlFor={day}>{texts.day}</label>
           <input
             id={day}
-            min={dayOf(Date.now())}
+            min={isoDay(Date.now(), zoneHere())}
             onChange={({ currentTarget }) => choose({ kind: 'on', day: currentTarget.value })}
             required
             type="date"

@@ -18,10 +18,3 @@ export function momentOf(end: End, now: number): string | null {
       return new Date(`${end.day}T23:59:59.999`).toISOString()
   }
 }
-
-/** The day that it is where the person is. */
-export function dayOf(now: number): string {
-  const time = new Date(now)
-  const digits = (part: number) => String(part).padStart(2, '0')
-  return `${time.getFullYear()}-${digits(time.getMonth() + 1)}-${digits(time.getDate())}`
-}

@@ -1,3 +1,4 @@
+import { dayFormat, zonedMomentFormat } from '../../src/domain/days.ts'
 import { scaleSize } from '../../src/domain/sizes.ts'
 
 /**
@@ -27,16 +28,8 @@ export interface Words {
 export function createWords(locale: string, zone: string): Words {
   const numbers = new Intl.NumberFormat(locale)
   const rules = new Intl.PluralRules(locale)
-  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: zone })
-  const moments = new Intl.DateTimeFormat(locale, {
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZoneName: 'short',
-    timeZone: zone,
-  })
+  const day = dayFormat(locale, zone)
+  const moment = zonedMomentFormat(locale, zone)
   return {
     count(number, forms) {
       return fill(forms[rules.select(number)] ?? forms.other, { count: numbers.format(number) })
@@ -46,14 +39,9 @@ export function createWords(locale: string, zone: string): Words {
       const { value, unit } = scaleSize(bytes)
       return `${numbers.format(value)} ${unit}`
     },
-    day: (iso) => days.format(new Date(iso)),
-    moment: (iso) => moments.format(new Date(iso)),
+    day: (iso) => day(Date.parse(iso)),
+    moment: (iso) => moment(Date.parse(iso)),
   }
-}
-
-/** The zone of the browser. */
-export function zoneHere(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 /** The text with every `{name}` replaced by the value of that name. */

@@ -1,9 +1,10 @@
+import { zoneHere } from '../../src/domain/days.ts'
 /** What a form cannot do: signing in with a passkey, telling how good a new password is while it is typed, and being sent once. */
 import { readPageData } from '../shared/page-data.ts'
 import { knowsPasskeys, passkeyObstacle } from '../shared/passkey-support.ts'
 import { watchPasswordFields } from '../shared/password-fields.ts'
 import { sendFormsOnce } from '../shared/send-once.ts'
-import { createWords, zoneHere } from '../shared/words.ts'
+import { createWords } from '../shared/words.ts'
 import { claimable, wishForClaim } from '../uploads/claims/claiming.ts'
 import { openReceiptStore } from '../uploads/receipts.ts'
 import { storage } from '../uploads/storage.ts'

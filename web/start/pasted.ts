@@ -1,3 +1,4 @@
+import { isoMoment, zoneHere } from '../../src/domain/days.ts'
 import { byItself, type Picked } from '../uploads/picked.ts'
 
 /** The names that pasted things get. */
@@ -51,7 +52,5 @@ function firstLine(text: string): string | null {
 
 /** `2026-03-12 14.05.33`, in local time, in characters that every system takes in a name. */
 function moment(now: Date): string {
-  const two = (number: number) => String(number).padStart(2, '0')
-  const day = [now.getFullYear(), two(now.getMonth() + 1), two(now.getDate())].join('-')
-  return `${day} ${[now.getHours(), now.getMinutes(), now.getSeconds()].map(two).join('.')}`
+  return isoMoment(now.getTime(), zoneHere()).replaceAll(':', '.')
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { zoneHere } from '../../src/domain/days.ts'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
-import { createWords, zoneHere } from '../shared/words.ts'
+import { createWords } from '../shared/words.ts'
 import { NOTHING, type UploadEngine } from '../uploads/engine.ts'
 import { Announcements } from '../uploads/list/announcements.tsx'
 import { UploadListView } from '../uploads/list/upload-list.tsx'

@@ -2,6 +2,7 @@ import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { FileName } from '../../../web/shared/file-name.tsx'
 import type { FolderPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
+import { Day } from './times.tsx'
 
 /**
  * One file on a folder page. Download programs read its `data-name`, `data-size` (bytes), `data-date` (ISO
@@ -27,9 +28,7 @@ export function FileItemView(props: { file: FolderPageView['files'][number]; con
         <FileName name={file.name} />
       </a>
       <span className="small quiet size">{words.size(file.size)}</span>
-      <time className="small quiet" dateTime={file.createdAt}>
-        {words.day(file.createdAt)}
-      </time>
+      <Day className="small quiet" context={props.context} iso={file.createdAt} />
       <span className={`small quiet downloads${file.downloads === 0 ? ' none' : ''}`}>
         {words.count(file.downloads, texts.folder.downloads)}
       </span>

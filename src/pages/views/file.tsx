@@ -11,6 +11,7 @@ import { FileLink } from './file-link.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
 import { LinkNote } from './link-note.tsx'
 import { PreviewView } from './preview.tsx'
+import { Day } from './times.tsx'
 
 interface Props {
   readonly view: FilePageView
@@ -49,7 +50,7 @@ export function FilePageDocument({ view, context }: Props) {
           </h1>
           <p className="quiet">
             {`${kindOf(view, context)} · ${words.size(view.size)} · `}
-            <time dateTime={view.uploadedAt}>{words.day(view.uploadedAt)}</time>
+            <Day context={context} iso={view.uploadedAt} />
             {view.downloads === 0 ? null : ` · ${words.count(view.downloads, texts.file.downloads)}`}
           </p>
           {view.notice === null ? null : <LinkNote context={context} notice={view.notice} />}
@@ -58,7 +59,7 @@ export function FilePageDocument({ view, context }: Props) {
           <p className="small quiet">
             <Filled
               text={texts.file.keptUntil}
-              values={{ day: <time dateTime={view.expiresAt}>{words.day(view.expiresAt)}</time> }}
+              values={{ day: <Day context={context} iso={view.expiresAt} /> }}
             />
           </p>
           {view.reportUrl === null ? null : (

@@ -1,5 +1,6 @@
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { fill } from '../../../web/shared/words.ts'
+import { dayFormat } from '../../domain/days.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { pageAddress } from '../folder-query.ts'
 import type { FolderPageView } from '../views.ts'
@@ -72,19 +73,14 @@ function Facts({ view: { facts, fileCount } }: { readonly view: FolderPageView }
   if (facts === null) return null
   return (
     <div hidden>
-      <span>{`Created ${DAY.format(facts.createdAt)}`}</span>
+      <span>{`Created ${englishDay(facts.createdAt)}`}</span>
       <span>{`${fileCount} ${fileCount === 1 ? 'file' : 'files'}`}</span>
       <span>{formatSize(facts.bytes)}</span>
     </div>
   )
 }
 
-const DAY = new Intl.DateTimeFormat('en-US', {
-  month: 'short',
-  day: 'numeric',
-  year: 'numeric',
-  timeZone: 'UTC',
-})
+const englishDay = dayFormat('en-US', 'UTC', 'medium')
 
 /** Absolute, as previews on other sites require. */
 function pictureOf({ cover, files, url }: FolderPageView): string | undefined {

@@ -1,6 +1,7 @@
 import { Filled } from '../../../web/shared/filled.tsx'
 import type { LinkNotice } from '../views.ts'
 import type { PageContext } from './context.ts'
+import { Moment } from './times.tsx'
 
 /** What the sender of a made link says, and when the link ends. */
 export function LinkNote({ notice, context }: { notice: LinkNotice; context: PageContext }) {
@@ -21,10 +22,7 @@ export function LinkNote({ notice, context }: { notice: LinkNotice; context: Pag
       )}
       {endsAt === null ? null : (
         <p className="small quiet">
-          <Filled
-            text={texts.madeLink.ends}
-            values={{ moment: <time dateTime={endsAt}>{words.moment(endsAt)}</time> }}
-          />
+          <Filled text={texts.madeLink.ends} values={{ moment: <Moment context={context} iso={endsAt} /> }} />
         </p>
       )}
       {left === null ? null : (

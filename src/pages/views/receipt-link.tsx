@@ -13,6 +13,7 @@ import {
   ReceiptLayout,
   type ReceiptProps,
 } from './receipt-parts.tsx'
+import { Moment } from './times.tsx'
 
 interface LinkProps extends ReceiptProps {
   readonly link: ReceiptLink
@@ -181,7 +182,8 @@ function Log({ log, context }: { log: readonly LinkEvent[]; context: PageContext
   )
 }
 
-function EventRow({ event, context: { texts, words } }: { event: LinkEvent; context: PageContext }) {
+function EventRow({ event, context }: { event: LinkEvent; context: PageContext }) {
+  const { texts, words } = context
   const { links } = texts.files.app
   const { kind, at, file, bytes, times, reason } = event
   const why = reason === 'downloads' ? links.usedUp : null
@@ -192,7 +194,7 @@ function EventRow({ event, context: { texts, words } }: { event: LinkEvent; cont
       {what} {file === null ? null : <bdi>{file.name}</bdi>}
       <p className="quiet small">
         {facts.map((fact) => `${fact} · `)}
-        <time dateTime={at}>{words.moment(at)}</time>
+        <Moment context={context} iso={at} />
       </p>
     </li>
   )

@@ -10,6 +10,7 @@ import type { PageContext } from './context.ts'
 import { CopyLinkButton } from './copy-button.tsx'
 import { Layout, NoIndex } from './layout.tsx'
 import { QrCode } from './qr-code.tsx'
+import { Day } from './times.tsx'
 
 /** What pages of receipts share. */
 
@@ -79,7 +80,7 @@ export function headOf({ name, title, targets }: ReceiptLink): string {
 
 /** `Filled` with days, which programs read too. */
 export function WithDay({ text, iso, context }: { text: string; iso: string; context: PageContext }) {
-  return <Filled text={text} values={{ day: <time dateTime={iso}>{context.words.day(iso)}</time> }} />
+  return <Filled text={text} values={{ day: <Day context={context} iso={iso} /> }} />
 }
 
 /** What has arrived so far; null once all has. */

@@ -81,7 +81,7 @@ function Changes({ upload, view, context }: UploadProps) {
         </p>
         {words.day(view.keptUntil) === words.day(upload.expires_at) ? null : (
           <Button name="action" type="submit" value="keep" variant="default">
-            {fill(texts.receipt.keep, { day: words.day(view.keptUntil) })}
+            <WithDay context={context} iso={view.keptUntil} text={texts.receipt.keep} />
           </Button>
         )}
       </form>

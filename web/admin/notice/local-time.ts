@@ -1,9 +1,9 @@
+import { isoMoment, zoneHere } from '../../../src/domain/days.ts'
+
 /** What a field for a time holds, `2026-01-31T18:30`, of an ISO 8601 timestamp; where the person is. */
 export function toLocalTime(iso: string | null): string {
   if (iso === null) return ''
-  const time = new Date(iso)
-  const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000)
-  return shifted.toISOString().slice(0, 16)
+  return isoMoment(Date.parse(iso), zoneHere()).slice(0, 16).replace(' ', 'T')
 }
 
 /** The other way round; null for an empty field. */

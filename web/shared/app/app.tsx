@@ -1,8 +1,9 @@
 import { type ReactNode, useMemo, useState } from 'react'
+import { zoneHere } from '../../../src/domain/days.ts'
 import { ProofDialog } from '../dialogs/proof-dialog.tsx'
 import { Said, type Saying } from '../said.tsx'
 import { ThemeProvider } from '../theme-provider.tsx'
-import { createWords, zoneHere } from '../words.ts'
+import { createWords } from '../words.ts'
 import { AppContext, type AppTexts } from './app-context.ts'
 
 interface AppProps {

@@ -1,11 +1,12 @@
 import { useMemo } from 'react'
+import { dayFormat } from '../../../src/domain/days.ts'
 import { useApp } from '../app/app-context.ts'
 
-/** Formats a day such as `2026-01-31` briefly: `31 Jan`. */
+/** Formats a day of UTC such as `2026-01-31`, by which the server counts, briefly: `31 Jan`. */
 export function useShortDays(): (day: string) => string {
   const { locale } = useApp()
   return useMemo(() => {
-    const days = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-    return (day) => days.format(new Date(day))
+    const format = dayFormat(locale, 'UTC', 'short')
+    return (day) => format(Date.parse(day))
   }, [locale])
 }
