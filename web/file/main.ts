@@ -1,6 +1,7 @@
 import { zoneHere } from '../../src/domain/days.ts'
 /** Starts what moves on the page of a file. Previewers are loaded when they are needed. */
 import { enableCopy } from '../shared/copy-button.ts'
+import { showLocalDays } from '../shared/local-days.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { createWords } from '../shared/words.ts'
 import type { FilePageData, PreviewKind } from './data.ts'
@@ -23,6 +24,7 @@ const previewers: Readonly<Record<PreviewKind, () => Promise<{ readonly show: Sh
 
 const page = readPageData<FilePageData>()
 const words = createWords(page.locale, zoneHere())
+showLocalDays()
 enableCopy(document)
 enableVerify(page, words)
 showNextFile(page.texts)

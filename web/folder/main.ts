@@ -1,7 +1,9 @@
 import { enableCopy } from '../shared/copy-button.ts'
+import { showLocalDays } from '../shared/local-days.ts'
 import { rememberFiles } from '../shared/neighbouring-files.ts'
 import { moveByArrows } from './arrow-keys.ts'
 
+showLocalDays()
 enableCopy(document)
 moveByArrows(document)
 rememberFiles(document)

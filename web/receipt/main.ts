@@ -1,5 +1,6 @@
 /** Keeps the receipts of this browser in step with the page of one, and lets it remember one from elsewhere. */
 import { enableCopy } from '../shared/copy-button.ts'
+import { showLocalDays } from '../shared/local-days.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { sendFormsOnce } from '../shared/send-once.ts'
 import { openReceiptStore } from '../uploads/receipts.ts'
@@ -10,6 +11,7 @@ const { receipt, isOver, kept: facts, asking, texts } = readPageData<ReceiptPage
 const kept = storage()
 const receipts = openReceiptStore(kept, asking)
 const known = receipts.list().find((each) => each.receipt === receipt)
+showLocalDays()
 enableCopy(document)
 sendFormsOnce()
 if (isOver) {

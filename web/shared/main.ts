@@ -1,11 +1,9 @@
 import { keepLive } from './live.ts'
-import { showLocalDays } from './local-days.ts'
 import { watchAccountMenu } from './menus/account-menu.ts'
 import { watchPasswordFields } from './password-fields.ts'
 import { sendFormsOnce } from './send-once.ts'
 
 watchAccountMenu()
-showLocalDays()
 keepLive()
 sendFormsOnce()
 watchPasswordFields()

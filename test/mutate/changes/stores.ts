@@ -163,8 +163,9 @@ export const stores: readonly Change[] = [
   ]),
   ...changesIn('src/client/retries.ts', { tests: ['test/client/retries.test.ts'] }, [
     ['clock.monotonic() - since > patience.within', 'false'],
-    ['moved() > reached || isRateLimit(error)', 'moved() > reached'],
-    ['moved() > reached || isRateLimit(error)', 'isRateLimit(error)'],
+    ['hasMoved || (isRateLimit(error) && !isStuck)', 'hasMoved'],
+    ['hasMoved || (isRateLimit(error) && !isStuck)', 'isRateLimit(error) && !isStuck'],
+    ['(isRateLimit(error) && !isStuck)', 'isRateLimit(error)'],
     ['* SECOND > patience.longestWait', '* SECOND > Number.POSITIVE_INFINITY'],
     ['            tries = 0\n', ''],
     ['Math.max(welcomeAt, until)', 'until'],
