@@ -1,5 +1,5 @@
-import { zoneHere } from '../../src/domain/days.ts'
 /** Starts what moves on the page of a file. Previewers are loaded when they are needed. */
+import { zoneHere } from '../../src/domain/days.ts'
 import { enableCopy } from '../shared/copy-button.ts'
 import { showLocalDays } from '../shared/local-days.ts'
 import { readPageData } from '../shared/page-data.ts'

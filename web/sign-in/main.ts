@@ -1,5 +1,5 @@
-import { zoneHere } from '../../src/domain/days.ts'
 /** What a form cannot do: signing in with a passkey, telling how good a new password is while it is typed, and being sent once. */
+import { zoneHere } from '../../src/domain/days.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { knowsPasskeys, passkeyObstacle } from '../shared/passkey-support.ts'
 import { watchPasswordFields } from '../shared/password-fields.ts'
