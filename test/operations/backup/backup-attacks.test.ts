@@ -383,7 +383,8 @@ test('a backup on the disk of the data folder says so and is a fault to the doct
     for (const target of [newPlace(), join(inMemory, 'backup')]) {
       const { code, errors } = await run(['backup', target])
       expect(code).toBe(0)
-      const isOnDataDisk = statSync(target).dev === statSync(host.config.dataDir).dev
+      const isOnDataDisk =
+        statSync(target).dev === statSync(host.config.dataDir).dev && host.config.databaseUrl === null
       const own = {
         place: { kind: 'folder', path: target } as const,
         ...{ hours: 24, keepDaily: 7, keepWeekly: 4, rate: null, drillDays: 0, drillFolder: folder.path },
