@@ -5,7 +5,7 @@ import { type Setting, settings, type WrittenPlace } from '../settings.ts'
 import type { ConfigProblem } from './config-problems.ts'
 import type { SettingsReader } from './environment.ts'
 
-/** S3 takes 10,000 parts, and an upload keeps one in memory: see docs/decisions/020-s3.md. */
+/** S3 takes 10,000 parts, and an upload keeps one in memory: see docs/decisions/s3.md. */
 const LARGEST_IN_S3 = 230 * 1024 ** 3
 
 /** Each by itself, so that all are told at once. */

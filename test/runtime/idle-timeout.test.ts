@@ -1,4 +1,4 @@
-/** A limit of Bun, by Bun alone. When this fails, Bun has lifted it: see docs/decisions/067-bun-weighed.md. */
+/** A limit of Bun, by Bun alone. When this fails, Bun has lifted it: see docs/decisions/runtime.md. */
 import { expect, test } from 'bun:test'
 
 test('Bun.serve keeps a connection on which nothing moves for 255 seconds at most', async () => {

@@ -1,4 +1,4 @@
-/** What Bun does with requests, by Bun alone. When this fails, Bun has changed: see docs/decisions/067-bun-weighed.md. */
+/** What Bun does with requests, by Bun alone. When this fails, Bun has changed: see docs/decisions/runtime.md. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 

@@ -1,4 +1,4 @@
-/** A fault of Bun, by Bun alone. When this fails, Bun has mended it: see docs/decisions/067-bun-weighed.md. */
+/** A fault of Bun, by Bun alone. When this fails, Bun has mended it: see docs/decisions/runtime.md. */
 import { expect, test } from 'bun:test'
 
 function pieces(): ReadableStream<Uint8Array> {

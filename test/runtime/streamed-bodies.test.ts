@@ -1,4 +1,4 @@
-/** What Bun does with requests, by Bun alone. When this fails, Bun has changed: see docs/decisions/067-bun-weighed.md. */
+/** What Bun does with requests, by Bun alone. When this fails, Bun has changed: see docs/decisions/runtime.md. */
 import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { createServer } from 'node:net'

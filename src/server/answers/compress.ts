@@ -21,7 +21,7 @@ const TYPES = /^(?:text\/html|application\/json|text\/css|text\/javascript|image
 
 /**
  * Whether compression would make the response smaller. Excludes uploaded content, zips, ranges, event
- * streams, and responses with a Content-Encoding. See docs/decisions/052-compression.md.
+ * streams, and responses with a Content-Encoding. See docs/decisions/http.md.
  */
 export function isCompressible(answer: Response | WholeAnswer): boolean {
   if (answer instanceof WholeAnswer && answer.length < MIN_BYTES) return false

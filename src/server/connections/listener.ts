@@ -20,7 +20,7 @@ const DEFAULTS = {
 
 /**
  * Listens on one port. `Bun.serve` drops Content-Length from streams and loses answers to pipelined requests, so requests
- * are taken beneath `node:http` (docs/decisions/030-two-ways-to-answer.md), and by `node:http` itself where a version of Bun
+ * are taken beneath `node:http` (docs/decisions/http.md), and by `node:http` itself where a version of Bun
  * no longer has that. Throws what the system says when it cannot listen.
  */
 export async function listen(options: ListenOptions, answer: AnswerRequest, log: Log): Promise<HttpListener> {
