@@ -61,7 +61,7 @@ export const pageRoutes: readonly Route[] = [
   row('get',     '/f/{identifier}',                      anybody,                    OWN, NONE,     getFolderPage),
   row('post',    '/f/{identifier}',                      anybody,                    OWN, FORM,     postFolderPassword),
   row('get',     '/r/{receipt}',                         anybody,                    OWN, NONE,     getReceiptPage),
-  row('post',    '/r/{receipt}',                         anybody,                    OWN, FORM,     postReceiptPage),
+  row('post',    '/r/{receipt}',                         anybody,                    OWN, TEXT,     postReceiptPage),
   row('get',     '/l/{link}',                            anybody,                    OWN, NONE,     getLinkPage),
   row('post',    '/l/{link}',                            anybody,                    OWN, FORM,     postLinkPassword),
   row('put',     '/l/{link}',                            anybody,                    OWN, STREAM,   contributionsRoutes.putUnnamedContribution),

@@ -77,7 +77,7 @@ export const routes: readonly Route[] = [
   row('post',    '/api/v1/upload',                       guestOr('upload'),          ANY, STREAM,   uploadRoutes.uploadFile),
   row('put',     '/api/v1/upload/{name}',                guestOrKey('upload'),       ANY, STREAM,   uploadRoutes.putUpload, { others: 'preflight' }),
   row('get',     '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     lookByReceipt),
-  row('patch',   '/api/v1/receipt/{receipt}',            anybody,                    ANY, FIELDS,   changeByReceipt),
+  row('patch',   '/api/v1/receipt/{receipt}',            anybody,                    ANY, TEXT,     changeByReceipt),
   row('get',     '/api/v1/receipt/{receipt}/log',        anybody,                    ANY, NONE,     logByReceipt),
   row('delete',  '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     deleteByReceipt),
   row('post',    '/api/v1/receipt/{receipt}/claim',      key('upload'),              ANY, DATA,     claimByReceipt),

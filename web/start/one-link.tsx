@@ -132,7 +132,7 @@ function Making({ done, receipts, show, view: { texts, words } }: MakingProps) {
           <p className="small quiet">{oneLink.why}</p>
           <div className="field">
             <label htmlFor={`${ids}-password`}>{oneLink.password}</label>
-            <input autoComplete="off" id={`${ids}-password`} maxLength={200} name="password" type="text" />
+            <input autoComplete="off" id={`${ids}-password`} maxLength={128} name="password" type="text" />
           </div>
           <div className="field">
             <label htmlFor={`${ids}-days`}>{oneLink.goodFor}</label>

@@ -64,10 +64,10 @@ const CONTROLS = {
 } as const
 
 function textOf(field: 'name' | 'message', text: string | null, most: number): string | null {
-  const bounded = boundedNfc((text ?? '').trim(), most)
+  const bounded = boundedNfc((text ?? '').replaceAll('\r\n', '\n').trim(), most)
   if (bounded === null) {
     throw new Refusal('INVALID_REQUEST', `"${field}": may have ${most} characters at most`)
   }
-  const clean = bounded.toWellFormed().replaceAll('\r\n', '\n').replace(CONTROLS[field], '')
+  const clean = bounded.toWellFormed().replace(CONTROLS[field], '')
   return clean === '' ? null : clean
 }

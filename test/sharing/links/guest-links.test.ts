@@ -152,6 +152,11 @@ test('its receipt shows, changes and revokes it, and does nothing to its files',
   expect(await lookAt(receipt)).toMatchObject({
     body: { data: { name: null, message: 'Hello', has_password: false, ends_at: null, max_downloads: null } },
   })
+  // Limits in the wrong unit: browsers send an end of a line as two characters, and one of another script as nine.
+  const message = `${'漢'.repeat(999)}\n${'😀'.repeat(1000)}`
+  expect((await form({ message: message.replace('\n', '\r\n') })).status).toBe(303)
+  expect(await lookAt(receipt)).toMatchObject({ body: { data: { message } } })
+  expect((await form({ message: `${message}x` })).status).toBe(400)
   const refused: Record<string, string>[] = [{ downloads: 'x' }, { ends: '2' }, { password: 'x'.repeat(200) }]
   for (const fields of refused) {
     expect((await form(fields)).status).toBe(400)
