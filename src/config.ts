@@ -76,7 +76,10 @@ export interface Config {
   readonly linkAddresses: boolean
   /** Whether webhooks may lead into private networks. */
   readonly webhookPrivateNetworks: boolean
+  /** 0 deletes no file for want of use. */
   readonly inactiveDays: number
+  /** The same for files of accounts; null: as `inactiveDays`. */
+  readonly accountInactiveDays: number | null
   readonly binDays: number
   readonly maxFolderDepth: number
   /** Days within which stored bytes are read again, 0 for never; null: as usual for the kind of store. */
@@ -163,6 +166,7 @@ function readConfig(reader: SettingsReader): Omit<Config, 'secretFiles'> {
     linkAddresses: reader.value(settings.linkAddresses),
     webhookPrivateNetworks: reader.value(settings.webhookPrivateNetworks),
     inactiveDays: reader.value(settings.inactiveDays),
+    accountInactiveDays: reader.value(settings.accountInactiveDays),
     binDays: reader.value(settings.binDays),
     maxFolderDepth: reader.value(settings.maxFolderDepth),
     scrubDays: reader.value(settings.scrubDays),

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { MOST_INACTIVE_DAYS } from './domain/administration.ts'
 import { parseSender } from './domain/mail-address.ts'
 import { isPostgresAddress } from './domain/postgres-address.ts'
 import { parseSize } from './domain/sizes.ts'
@@ -442,9 +443,17 @@ export const settings = {
   inactiveDays: {
     variable: 'HOLDFAST_INACTIVE_DAYS',
     default: '45',
-    description: 'Days without a view or a download after which a file is deleted.',
-    ...whole(1, 36_500),
+    description: 'Days without a view or a download after which a file is deleted; 0 for never.',
+    ...whole(0, MOST_INACTIVE_DAYS),
   },
+  accountInactiveDays: {
+    variable: 'HOLDFAST_ACCOUNT_INACTIVE_DAYS',
+    default: '',
+    description:
+      'The same days for files of accounts, unless an administrator gives an account days of its own; 0 for never. Without it, those of HOLDFAST_INACTIVE_DAYS.',
+    allowed: whole(0, MOST_INACTIVE_DAYS).allowed,
+    read: (text) => (text === '' ? null : whole(0, MOST_INACTIVE_DAYS).read(text)),
+  } satisfies Setting<number | null>,
   binDays: {
     variable: 'HOLDFAST_BIN_DAYS',
     default: '7',

@@ -8,7 +8,7 @@ import {
   oneTimeLinkAnswer,
 } from '../contract/administration.ts'
 import { done } from '../contract/fields.ts'
-import { ACCOUNT_SORTS, ACCOUNT_STATES } from '../domain/administration.ts'
+import { ACCOUNT_SORTS, ACCOUNT_STATES, MOST_INACTIVE_DAYS } from '../domain/administration.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
@@ -21,7 +21,11 @@ import type { AccountInfo } from './accounts.ts'
 import { assertRecentAuthentication } from './sign-in/recent-authentication.ts'
 import type { SignInPart } from './sign-in.part.ts'
 
-function toAccount({ config }: Site, info: AccountInfo): AdminAccount {
+function toAccount(
+  { config }: Site,
+  { inactivity }: Pick<FilesPart, 'inactivity'>,
+  info: AccountInfo,
+): AdminAccount {
   return {
     id: info.id,
     username: info.username,
@@ -33,6 +37,8 @@ function toAccount({ config }: Site, info: AccountInfo): AdminAccount {
     storage_in_bin: info.storageInBin,
     storage_limit: info.quota ?? config.storageLimit,
     quota: info.quota,
+    inactive_days: info.inactiveDays,
+    expires_after_days: inactivity.accounts(info.inactiveDays)?.days ?? null,
     files_count: info.filesCount,
     folders_count: info.foldersCount,
   }
@@ -52,7 +58,7 @@ export const listAccountsEndpoint = adminEndpoint({
   }),
   answer: adminAccountsAnswer,
   errors: [400],
-  async handle({ call, query }, { accounts }: { accounts: AccountsPart }) {
+  async handle({ call, query }, { accounts, files }: { accounts: AccountsPart; files: FilesPart }) {
     const page = pageFields(query)
     const { accounts: found, total } = await accounts.administration.list({
       search: (query.search ?? '').toLowerCase(),
@@ -64,7 +70,7 @@ export const listAccountsEndpoint = adminEndpoint({
     })
     return toList(
       page,
-      found.map((info) => toAccount(call.site, info)),
+      found.map((info) => toAccount(call.site, files, info)),
       total,
     )
   },
@@ -79,7 +85,7 @@ export const getAnyAccountEndpoint = adminEndpoint({
   async handle({ call, params }, { accounts, files }: { accounts: AccountsPart; files: FilesPart }) {
     const { account, ways } = await accounts.administration.get(idOf(params.id))
     const data: AdminAccountDetail = {
-      ...toAccount(call.site, account),
+      ...toAccount(call.site, files, account),
       has_password: ways.passwords > 0,
       has_mail: ways.addresses > 0,
       passkeys: ways.passkeys,
@@ -94,7 +100,8 @@ export const getAnyAccountEndpoint = adminEndpoint({
 
 export const changeAnyAccountEndpoint = adminEndpoint({
   summary: 'Update an account',
-  description: 'Its quota, whether it is disabled, and whether it administers the server.',
+  description:
+    'Its quota, how long its files stay without use, whether it is disabled, and whether it administers the server.',
   params,
   body: z.object({
     quota: z
@@ -104,6 +111,16 @@ export const changeAnyAccountEndpoint = adminEndpoint({
       .max(Number.MAX_SAFE_INTEGER, 'must be a number that can be counted')
       .nullish()
       .openapi({ description: 'Bytes; null: as much as the setting says. What is there already stays' }),
+    inactive_days: z
+      .number('must be a number of days, or null')
+      .int('must be a whole number of days')
+      .min(0, 'must not be negative')
+      .max(MOST_INACTIVE_DAYS, `must be at most ${MOST_INACTIVE_DAYS}`)
+      .nullish()
+      .openapi({
+        description:
+          'Days without a view or a download after which a file is deleted; 0: never; null: as the setting says',
+      }),
     disabled: z.boolean('must be true or false').optional(),
     is_admin: z.boolean('must be true or false').optional(),
   }),
@@ -111,14 +128,14 @@ export const changeAnyAccountEndpoint = adminEndpoint({
   errors: [400, 404, 409, 413],
   async handle(
     { call, caller, params, body },
-    { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
+    { accounts, files, signIn }: { accounts: AccountsPart; files: FilesPart; signIn: SignInPart },
   ) {
-    const { quota, disabled, is_admin: isAdmin } = body
+    const { quota, inactive_days: inactiveDays, disabled, is_admin: isAdmin } = body
     if (Object.keys(body).length === 0) throw nothingToChange()
     if (isAdmin === true) assertRecentAuthentication(call, signIn.reauthentication)
-    const change = { quota, disabled, isAdmin }
+    const change = { quota, inactiveDays, disabled, isAdmin }
     const info = await accounts.administration.change(caller, idOf(params.id), change)
-    return { success: true, data: toAccount(call.site, info) }
+    return { success: true, data: toAccount(call.site, files, info) }
   },
 })
 

@@ -3,6 +3,7 @@ import {
   findAccountByName,
   setAccountDisabled,
   setAdmin,
+  setInactiveDays,
   setQuota,
 } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
@@ -31,6 +32,8 @@ import { endSessions } from './sign-in/sessions.rows.ts'
 export interface AccountChange {
   /** Bytes; null: the limit from the settings. */
   readonly quota?: number | null | undefined
+  /** Days without use after which files are deleted, 0 for never; null: those of the settings. */
+  readonly inactiveDays?: number | null | undefined
   readonly disabled?: boolean | undefined
   readonly isAdmin?: boolean | undefined
 }
@@ -81,10 +84,15 @@ export function createAccountAdministration(
   async function apply(trx: Trx, account: AccountInfo, change: AccountChange): Promise<AuditedAction[]> {
     const { id, username: object } = account
     const actions: AuditedAction[] = []
-    const { quota, disabled, isAdmin } = change
+    const { quota, inactiveDays, disabled, isAdmin } = change
     if (quota !== undefined && quota !== account.quota) {
       await setQuota(trx, id, quota)
       actions.push({ act: 'account.quota', object, details: { quota, before: account.quota } })
+    }
+    if (inactiveDays !== undefined && inactiveDays !== account.inactiveDays) {
+      await setInactiveDays(trx, id, inactiveDays)
+      const details = { inactive_days: inactiveDays, before: account.inactiveDays }
+      actions.push({ act: 'account.inactive_days', object, details })
     }
     if (disabled !== undefined && disabled !== (account.disabledAt !== null)) {
       await setAccountDisabled(trx, id, disabled ? clock.now() : null)

@@ -36,7 +36,7 @@ export interface AccountsPart extends Accounts {
 export function createAccountsPart(
   core: Core,
   needs: {
-    readonly files: Pick<FilesPart, 'lifetime'>
+    readonly files: Pick<FilesPart, 'inactivity'>
     readonly mail: Pick<MailPart, 'outbox'>
     readonly signIn: Pick<SignInPart, 'reauthentication'>
   },
@@ -45,12 +45,12 @@ export function createAccountsPart(
   const rate = { limit: config.rateLimit, factor: config.accountRateFactor }
   const { outbox } = needs.mail
   const { reauthentication } = needs.signIn
-  const { lifetime } = needs.files
+  const { inactivity } = needs.files
   const accounts = createAccounts(db, clock, random)
   const makeLink = oneTimeLinkCreator(clock, random)
   const warningEnd = createWarningEnd(db, signing)
-  const warnedFiles = createWarnedFiles(core)
-  const fileWarnings = createFileWarnings({ ...core, outbox, warningEnd, warnedFiles, lifetime })
+  const warnedFiles = createWarnedFiles({ ...core, inactivity })
+  const fileWarnings = createFileWarnings({ ...core, outbox, warningEnd, warnedFiles, inactivity })
   return {
     ...accounts,
     administration: createAccountAdministration(db, clock, makeLink),

@@ -36,6 +36,8 @@ export interface AccountInfo {
   readonly hasCodes: boolean
   /** Storage limit in bytes; null: the limit from the settings. */
   readonly quota: number | null
+  /** Days without use after which its files are deleted, 0 for never; null: those of the settings. */
+  readonly inactiveDays: number | null
 }
 
 export interface Accounts {
@@ -114,5 +116,6 @@ export function accountInfo(row: AccountRow): AccountInfo {
     isAdmin: row.is_admin === 1,
     hasCodes: row.two_factor === 1,
     quota: row.quota,
+    inactiveDays: row.inactive_days,
   }
 }

@@ -7,6 +7,8 @@ import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, HOUR } from '../domain/clock.ts'
 import { type AccountId, GUESTS } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
+import { ownInactiveDays } from '../files/file-removal.rows.ts'
+import type { Inactivity } from '../files/inactivity.ts'
 import {
   type AccountToWarn,
   accountsToWarn,
@@ -41,23 +43,33 @@ interface FileWarningParts {
   readonly warningEnd: WarningEnd
   readonly warnedFiles: Pick<WarnedFiles, 'dropOld'>
   readonly outages: Pick<Outages, 'settle'>
-  readonly lifetime: Lifetime
+  readonly inactivity: Pick<Inactivity, 'accounts'>
 }
 
 export function createFileWarnings(parts: FileWarningParts): FileWarnings {
-  const { db, clock, guard, outbox, warnedFiles, outages, lifetime } = parts
+  const { db, clock, guard, outbox, warnedFiles, outages, inactivity } = parts
+
+  /** Null: files of accounts with these days stay for good, or too short for a warning. */
+  function warnedLifetime(days: number | null): Lifetime | null {
+    const lifetime = inactivity.accounts(days)
+    return lifetime === null || lifetime.days <= DAYS_AHEAD ? null : lifetime
+  }
+
   return {
     async warn(mayGoOn) {
       const now = await outages.settle()
       await warnedFiles.dropOld()
-      if (!outbox.isOpen || lifetime.days <= DAYS_AHEAD || guard.agreedFor() < CLOCKS_AGREED) return
-      const until = lifetime.cutoff(now + AHEAD)
-      await forgetWarnedAfter(db, until)
+      if (!outbox.isOpen || guard.agreedFor() < CLOCKS_AGREED) return
+      for (const days of [null, ...(await ownInactiveDays(db))]) {
+        const lifetime = warnedLifetime(days)
+        if (lifetime !== null) await forgetWarnedAfter(db, days, lifetime.cutoff(now + AHEAD))
+      }
       let after: AccountId = GUESTS
       while (mayGoOn()) {
         const owners = await accountsToWarn(db, after, clock.now() - DAY, ACCOUNTS)
         for (const owner of owners) {
-          await warnOwner(parts, owner, until)
+          const lifetime = warnedLifetime(owner.inactive_days)
+          if (lifetime !== null) await warnOwner(parts, owner, lifetime, now)
           after = owner.account_id
           await yieldToEventLoop()
         }
@@ -67,9 +79,15 @@ export function createFileWarnings(parts: FileWarningParts): FileWarnings {
   }
 }
 
-/** `until`: files that were last used at this moment or before are warned of. */
-async function warnOwner(parts: FileWarningParts, owner: AccountToWarn, until: number): Promise<void> {
-  const { db, clock, random, lifetime } = parts
+/** Warns of files that end within `AHEAD` of `now`. */
+async function warnOwner(
+  parts: FileWarningParts,
+  owner: AccountToWarn,
+  lifetime: Lifetime,
+  now: number,
+): Promise<void> {
+  const { db, clock, random } = parts
+  const until = lifetime.cutoff(now + AHEAD)
   const unused = { account_id: owner.account_id, used_after: owner.warned_until ?? 0, used_until: until }
   const first = await longestUnused(db, unused, MOST_NAMES)
   const [next] = first
@@ -80,6 +98,7 @@ async function warnOwner(parts: FileWarningParts, owner: AccountToWarn, until: n
     names: first.map(({ name }) => name),
     more: Math.max(0, count - first.length),
     expiresAt: lifetime.endOf(next.last_used_at),
+    days: lifetime.days,
     token: Buffer.from(random(16)).toString('base64url'),
     warnedAt: clock.now(),
   }
@@ -93,6 +112,7 @@ interface Warning {
   readonly more: number
   /** When the first file expires. */
   readonly expiresAt: number
+  readonly days: number
   /** Of the link by which the files are kept. */
   readonly token: string
   readonly warnedAt: number
@@ -105,8 +125,8 @@ async function send(
   owner: AccountToWarn,
   warning: Warning,
 ): Promise<void> {
-  const { outbox, warningEnd, lifetime } = parts
-  const { unused, names, more, expiresAt, token, warnedAt } = warning
+  const { outbox, warningEnd } = parts
+  const { unused, names, more, expiresAt, days, token, warnedAt } = warning
   if (!(await noteWarned(trx, owner, warnedAt, unused.used_until))) return
   await insertFileWarning(trx, { ...unused, token_hash: hashToken(token), warned_at: warnedAt })
   await outbox.put(trx, {
@@ -119,7 +139,7 @@ async function send(
       names,
       more,
       goAt: expiresAt,
-      days: lifetime.days,
+      days,
       keepPath: `/keep/${token}`,
       unsubscribePath: warningEnd.pathOf(owner.account_id),
     },

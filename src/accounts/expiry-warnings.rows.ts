@@ -61,7 +61,6 @@ async function countOf(db: Database, files: ReturnType<typeof unusedFiles>): Pro
 
 /** At most `limit` of the counted files: expired ones first, then those due first. */
 export async function longestToKeep(db: Database, files: UnusedFiles, limit: number): Promise<FileId[]> {
-  // The index of expired files spans all accounts, so this query may scan many rows.
   const hidden = await db.readPool.rows(
     expiredUnused(db, files).select('id').orderBy('last_used_at').limit(limit),
   )

@@ -5,6 +5,7 @@ import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
+import type { Inactivity } from '../files/inactivity.ts'
 import { addFileUse } from '../files/use-counters.rows.ts'
 import {
   countToKeep,
@@ -22,6 +23,8 @@ export interface FilesOfWarning {
   readonly username: string
   /** How many of the files nobody has used since the warning; 0 when they are kept already. */
   readonly files: number
+  /** For which a kept file stays; null: for good. */
+  readonly days: number | null
 }
 
 /** Keeps the files of a warning for everyone who has its link. */
@@ -53,8 +56,9 @@ export function createWarnedFiles(parts: {
   db: Database
   clock: Clock
   outages: Pick<Outages, 'lifetime'>
+  inactivity: Pick<Inactivity, 'accounts'>
 }): WarnedFiles {
-  const { db, clock, outages } = parts
+  const { db, clock, outages, inactivity } = parts
   const links = outages.lifetime(LINK_DAYS)
 
   async function find(token: string): Promise<FileWarningRow> {
@@ -71,6 +75,7 @@ export function createWarnedFiles(parts: {
       return {
         username: owner.username,
         files: warning.kept_at === null ? await countToKeep(db, warning) : 0,
+        days: inactivity.accounts(owner.inactive_days)?.days ?? null,
       }
     },
 

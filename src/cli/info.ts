@@ -87,7 +87,7 @@ function filePairs(file: FileDetailFields): Info['pairs'] {
     ['Folder', file.folder_id === 'root' ? 'top level' : file.folder_id],
     ['SHA-256', file.sha256],
     ['Since', file.created_at],
-    ['Expires', `${file.expires_at}, unless somebody looks at it`],
+    ['Expires', file.expires_at === null ? 'never' : `${file.expires_at}, unless somebody looks at it`],
     ['Views', String(file.views)],
     ['Downloads', String(file.downloads)],
     ['UUID', file.uuid],

@@ -32,6 +32,15 @@ export const adminAccount = component(
       description: 'The quota, or without one what the setting says',
     }),
     quota: z.nullable(sizeField),
+    inactive_days: described(z.nullable(z.int()), {
+      description:
+        'Days without use after which its files are deleted, 0 for never; null: as the setting says',
+      example: null,
+    }),
+    expires_after_days: described(z.nullable(z.int()), {
+      description: 'Those days, or without them what the setting says; null: never',
+      example: 45,
+    }),
     files_count: z.int(),
     folders_count: z.int(),
   }),

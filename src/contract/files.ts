@@ -61,7 +61,9 @@ export const fileDetail = component(
       description:
         'When the server last read the stored bytes and found that they have this hash; null where it has not since they were stored',
     }),
-    expires_at: timestampField,
+    expires_at: described(optionalTimestamp, {
+      description: 'When it is deleted unless somebody looks at it before; null: never',
+    }),
     damaged: damagedField,
   }),
 )

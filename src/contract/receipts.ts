@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { component, described, extended } from './documentation.ts'
-import { dataOf, timestampField } from './fields.ts'
+import { dataOf, optionalTimestamp, timestampField } from './fields.ts'
 import { linkDetail } from './links.ts'
 import { receivedField, totalField, uploadStatuses } from './uploads.ts'
 
@@ -16,10 +16,9 @@ export const receiptUpload = component(
     slug: z.string(),
     url: z.string(),
     created_at: timestampField,
-    expires_at: described(z.string(), {
-      format: 'date-time',
+    expires_at: described(optionalTimestamp, {
       description:
-        'When it is deleted, unless somebody opens it or it is kept; while it is arriving, unless it goes on',
+        'When it is deleted, unless somebody opens it or it is kept; while it is arriving, unless it goes on; null: never',
     }),
     views: z.int(),
     downloads: z.int(),

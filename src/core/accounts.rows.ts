@@ -94,6 +94,10 @@ export async function setQuota(trx: Trx, id: AccountId, quota: number | null): P
   await trx.updateTable('accounts').set({ quota }).where('id', '=', id).execute()
 }
 
+export async function setInactiveDays(trx: Trx, id: AccountId, inactive_days: number | null): Promise<void> {
+  await trx.updateTable('accounts').set({ inactive_days }).where('id', '=', id).execute()
+}
+
 /** Frees the name for others and prevents sign-in. The account's content is deleted later, by a job. */
 export async function markAccountRemoved(trx: Trx, id: AccountId, now: number): Promise<void> {
   await trx

@@ -40,6 +40,7 @@ import { uploadNetworks } from './migrations/039-upload-networks.ts'
 import { thumbnailTurns } from './migrations/040-thumbnail-turns.ts'
 import { nodePlaces } from './migrations/042-node-places.ts'
 import { folderCovers } from './migrations/043-folder-covers.ts'
+import { inactiveDays } from './migrations/044-inactive-days.ts'
 import { turnedPictures } from './migrations/046-turned-pictures.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -89,6 +90,7 @@ const migrations: readonly Migration[] = [
   nodePlaces,
   thumbnailTurns,
   turnedPictures,
+  inactiveDays,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

@@ -126,6 +126,10 @@ interface AccountsTable {
   closings: Generated<number>
   /** When its owner was told that the storage is nearly full; null once there is room again. */
   nearly_full_at: Generated<number | null>
+  /** Days without use after which its files end, 0 for never; null: those of the settings. */
+  inactive_days: Generated<number | null>
+  /** No live file of the account was last used before this time. */
+  unused_since: Generated<number>
 }
 
 interface ApiKeysTable {

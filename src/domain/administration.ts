@@ -4,6 +4,9 @@ export const ACCOUNT_STATES = ['all', 'active', 'disabled', 'administrators'] as
 export const ALL_FILES_SORTS = ['created_at', 'size'] as const
 export const DAMAGED_FILE_STATES = ['damaged', 'repaired'] as const
 
+/** The longest time that files may be given, in days; 0 stands for ever. */
+export const MOST_INACTIVE_DAYS = 36_500
+
 export type AccountSort = (typeof ACCOUNT_SORTS)[number]
 export type AccountState = (typeof ACCOUNT_STATES)[number]
 export type AllFilesSort = (typeof ALL_FILES_SORTS)[number]

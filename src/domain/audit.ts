@@ -5,6 +5,7 @@ export const ACTS = [
   'account.added',
   'account.linked',
   'account.quota',
+  'account.inactive_days',
   'account.disabled',
   'account.enabled',
   'account.reset',

@@ -5,18 +5,25 @@ import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, DAY } from '../domain/clock.ts'
-import type { FileId } from '../domain/ids.ts'
+import { type Clock, DAY, HOUR } from '../domain/clock.ts'
+import type { AccountId, FileId } from '../domain/ids.ts'
 import type { Cleaning } from './blob-cleaning.job.ts'
 import {
+  type AccountGroup,
+  accountsToSearch,
   countLiveFiles,
-  expiredForGood,
+  type ExpiredFile,
+  expiredFiles,
+  expiredHolders,
   markAlive,
   markExpired,
+  ownInactiveDays,
   type RemovableFile,
+  setUnusedSince,
   unusedFiles,
   wronglyExpired,
 } from './file-removal.rows.ts'
+import type { Inactivity } from './inactivity.ts'
 import type { Usage } from './use-counters.ts'
 
 /**
@@ -34,6 +41,8 @@ const STEP = 100
 const always = () => true
 const PURGE_AFTER = DAY
 const PURGE_AT_LEAST = 1000
+/** How long before now an account's mark lies at least. Clocks of nodes differ by less, and uploads commit sooner. */
+const LATEST_MARK = HOUR
 
 export function createExpiry(parts: {
   db: Database
@@ -42,10 +51,71 @@ export function createExpiry(parts: {
   clock: Clock
   guard: ClockGuard
   outages: Pick<Outages, 'settle'>
-  lifetime: Lifetime
+  inactivity: Inactivity
 }): Expiry {
-  const { db, cleaning, usage, clock, guard, outages } = parts
-  const { cutoff } = parts.lifetime
+  const { db, cleaning, usage, clock, guard, outages, inactivity } = parts
+
+  /** No file was used before 1970, so none has ended where files stay for good. */
+  const endsBefore = (lifetime: Lifetime | null, at: number) => lifetime?.cutoff(at) ?? 0
+
+  /** Searches only accounts that may have such files, so files that stay for good cost nothing. */
+  async function hideUnused(at: number, mayGoOn: () => boolean): Promise<void> {
+    const groups: readonly (readonly [AccountGroup, Lifetime | null])[] = [
+      ['guests', inactivity.guests],
+      ...[null, ...(await ownInactiveDays(db))].map((days) => [days, inactivity.accounts(days)] as const),
+    ]
+    const latest = at - LATEST_MARK
+    for (const [group, lifetime] of groups) {
+      if (lifetime === null) continue
+      const cutoff = lifetime.cutoff(at)
+      while (mayGoOn()) {
+        const accounts = await accountsToSearch(db, group, { cutoff, latest }, STEP)
+        if (accounts.length === 0) break
+        await inTransaction(db, (trx) => hideStep(trx, accounts, cutoff, latest))
+        await yieldToEventLoop()
+      }
+    }
+  }
+
+  async function hideStep(
+    trx: Trx,
+    accounts: readonly AccountId[],
+    cutoff: number,
+    latest: number,
+  ): Promise<void> {
+    for (const account of accounts.toSorted((a, b) => a - b)) await lockAccount(trx, account)
+    const found = await unusedFiles(trx, accounts, cutoff, STEP)
+    if (found.length > 0) {
+      // Locked in the order of their ids, as counters write them.
+      const ids = found.map((file) => file.id)
+      const files = await unusedFiles(trx, accounts, cutoff, STEP, ids)
+      await markExpired(trx, files, clock.now())
+      await noteAll(trx, 'file.removed', files)
+    }
+    if (found.length < STEP) await setUnusedSince(trx, accounts, latest)
+  }
+
+  async function bringBack(at: number, mayGoOn: () => boolean): Promise<void> {
+    for (const holder of await expiredHolders(db)) {
+      const cutoff = endsBefore(inactivity.of(holder), at)
+      if (holder.latest < cutoff) continue
+      while (mayGoOn()) {
+        const restored = await inTransaction(db, (trx) => restoreStep(trx, holder.account_id, cutoff))
+        if (restored < STEP) break
+        await yieldToEventLoop()
+      }
+    }
+  }
+
+  async function restoreStep(trx: Trx, account: AccountId, cutoff: number): Promise<number> {
+    await lockAccount(trx, account)
+    const found = await wronglyExpired(trx, account, cutoff, STEP)
+    if (found.length === 0) return 0
+    const ids = found.map((file) => file.id)
+    const alive = await markAlive(trx, await wronglyExpired(trx, account, cutoff, STEP, ids))
+    await noteAll(trx, 'file.added', alive)
+    return alive.length
+  }
 
   return {
     async mark(mayGoOn = always) {
@@ -53,40 +123,27 @@ export function createExpiry(parts: {
       // What was looked at in the last second counts, though it is not written yet.
       await usage.flush()
       // A leap of the clock is noted, told and added to every file's time before it can hide one.
-      const unusedSince = cutoff(await outages.settle())
-      while (mayGoOn()) {
-        const marked = await inTransaction(db, async (trx) => {
-          const files = await lockedFiles(trx, await unusedFiles(trx, unusedSince, STEP), (ids) =>
-            unusedFiles(trx, unusedSince, STEP, ids),
-          )
-          await markExpired(trx, files, clock.now())
-          await noteAll(trx, 'file.removed', files)
-          return files.length
-        })
-        if (marked < STEP) break
-        await yieldToEventLoop()
-      }
-      while (mayGoOn()) {
-        const restored = await inTransaction(db, async (trx) => {
-          const files = await lockedFiles(trx, await wronglyExpired(trx, unusedSince, STEP), (ids) =>
-            wronglyExpired(trx, unusedSince, STEP, ids),
-          )
-          const alive = await markAlive(trx, files)
-          await noteAll(trx, 'file.added', alive)
-          return alive.length
-        })
-        if (restored < STEP) break
-        await yieldToEventLoop()
-      }
+      const at = await outages.settle()
+      await hideUnused(at, mayGoOn)
+      await bringBack(at, mayGoOn)
     },
 
     async purge(mayGoOn = always) {
       if (guard.agreedFor() < PURGE_AFTER) return
       const now = await outages.settle()
       const markedBefore = now - PURGE_AFTER
-      const unusedSince = cutoff(now)
       const most = Math.max(PURGE_AT_LEAST, Math.floor((await countLiveFiles(db)) / 100))
-      await cleaning.purge(await expiredForGood(db, markedBefore, unusedSince, most), mayGoOn)
+      const files: FileId[] = []
+      let last: ExpiredFile | null = null
+      while (files.length < most) {
+        const page: ExpiredFile[] = await expiredFiles(db, markedBefore, last, PURGE_AT_LEAST)
+        const ended = page.filter((file) => file.last_used_at < endsBefore(inactivity.of(file), now))
+        files.push(...ended.slice(0, most - files.length).map(({ id }) => id))
+        last = page.at(-1) ?? null
+        if (page.length < PURGE_AT_LEAST) break
+        await yieldToEventLoop()
+      }
+      await cleaning.purge(files, mayGoOn)
     },
   }
 }
@@ -99,19 +156,4 @@ async function noteAll(
   for (const { id, account_id, folder_id } of files) {
     await noteChange(trx, account_id, { kind, file: id, place: folder_id })
   }
-}
-
-/**
- * Locks the accounts whose files these are, then asks again which of the files it still is true of. One that was given to
- * another account meanwhile has to wait for the next run.
- */
-async function lockedFiles(
-  trx: Trx,
-  files: readonly RemovableFile[],
-  again: (ids: readonly FileId[]) => Promise<RemovableFile[]>,
-): Promise<RemovableFile[]> {
-  if (files.length === 0) return []
-  const accounts = new Set(files.map((file) => file.account_id))
-  for (const account of [...accounts].sort((a, b) => a - b)) await lockAccount(trx, account)
-  return (await again(files.map((file) => file.id))).filter((file) => accounts.has(file.account_id))
 }

@@ -1,11 +1,11 @@
 import type { FileDetail as FileDetailAnswer, FileListItem } from '../contract/files.ts'
 import type { FolderFileItem } from '../contract/folders.ts'
-import type { Lifetime } from '../core/outages.ts'
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime, timestamp } from '../domain/clock.ts'
 import type { Slug, Uuid } from '../domain/ids.ts'
 import type { Site } from '../server/call.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { FileDetail, ListedFile } from './files.ts'
+import type { Inactivity } from './inactivity.ts'
 
 export function toFileListItem(site: Site, file: ListedFile, pictureUrl: string): FileListItem {
   const item = {
@@ -25,7 +25,7 @@ export function toFileListItem(site: Site, file: ListedFile, pictureUrl: string)
 
 export function toFileDetail(
   site: Site,
-  { files, thumbnails }: { files: { lifetime: Lifetime }; thumbnails: Pick<Thumbnails, 'progress'> },
+  { files, thumbnails }: { files: { inactivity: Inactivity }; thumbnails: Pick<Thumbnails, 'progress'> },
   file: FileDetail,
 ): FileDetailAnswer {
   const detail = {
@@ -43,7 +43,7 @@ export function toFileDetail(
     folder_id: file.folder_identifier ?? 'root',
     sha256: file.sha256,
     verified_at: file.verified_at === null ? null : timestamp(file.verified_at),
-    expires_at: timestamp(files.lifetime.endOf(file.last_used_at)),
+    expires_at: optionalTime(files.inactivity.endOf(file)),
   }
   return file.damage === null ? detail : { ...detail, damaged: true }
 }

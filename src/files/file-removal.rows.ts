@@ -1,15 +1,29 @@
-import type { SelectQueryBuilder } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import { changeTotals } from '../core/accounts.rows.ts'
-import type { Database, Trx } from '../database/database.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, wholeSum } from '../database/differences.ts'
 import type { Removal, Row, Tables } from '../database/schema.ts'
-import type { AccountId, BinEntryId, BlobId, FileId, FolderId } from '../domain/ids.ts'
+import {
+  type AccountId,
+  type BinEntryId,
+  type BlobId,
+  type FileId,
+  type FolderId,
+  GUESTS,
+} from '../domain/ids.ts'
 import { markAlong } from './folders/folder-clearing.rows.ts'
 import { changeFiles, folderChain, isGone } from './folders/folders.rows.ts'
 
 const columns = ['id', 'account_id', 'folder_id', 'size'] as const
 
 export type RemovableFile = Row<'files', (typeof columns)[number]>
+
+/** The holder of a file, as far as the file's end depends on it. */
+export interface FileHolder {
+  readonly account_id: AccountId
+  /** Days that an administrator gave the account, 0 for never; null: those of the settings. */
+  readonly inactive_days: number | null
+}
 
 /** Takes live files out of every list, count and total. */
 export async function markRemoved(
@@ -43,6 +57,7 @@ export async function markAlive(trx: Trx, files: readonly RemovableFile[]): Prom
   if (alive.length === 0) return alive
   await setRemoved(trx, alive, null, 0)
   await adjustTotals(trx, alive, 1)
+  await lookAgain(trx, new Set(alive.map((file) => file.account_id)))
   return alive
 }
 
@@ -94,20 +109,124 @@ async function adjustTotals(trx: Trx, files: readonly RemovableFile[], sign: 1 |
   }
 }
 
-/** Live files that nobody has looked at since `cutoff`; given `among`, those of them, locked. */
+/** Accounts whose files live equally long: the guests, or those with so many days of their own, or (null) with none. */
+export type AccountGroup = 'guests' | number | null
+
+/** Days that accounts have of their own, but for those whose files stay for good. */
+export async function ownInactiveDays(db: Database): Promise<number[]> {
+  const rows = await db
+    .selectFrom('accounts')
+    .select('inactive_days')
+    .distinct()
+    .where('inactive_days', '>', 0)
+    .execute()
+  return rows.flatMap(({ inactive_days: days }) => (days === null ? [] : [days]))
+}
+
+/**
+ * Accounts of the group that may have live files last used before `cutoff`, and those whose mark lies after `latest`: it
+ * was set while the clock was ahead.
+ */
+export async function accountsToSearch(
+  db: Database,
+  group: AccountGroup,
+  { cutoff, latest }: { readonly cutoff: number; readonly latest: number },
+  limit: number,
+): Promise<AccountId[]> {
+  const found: AccountId[] = []
+  for (const [is, mark] of [
+    ['<', cutoff],
+    ['>', latest],
+  ] as const) {
+    const rows = await accountsByMark(db, group, is, mark, limit).execute()
+    found.push(...rows.map(({ id }) => id))
+  }
+  return found
+}
+
+export function accountsByMark(
+  db: Database,
+  group: AccountGroup,
+  is: '<' | '>',
+  mark: number,
+  limit: number,
+) {
+  const accounts = db
+    .selectFrom('accounts')
+    .select('id')
+    .where('unused_since', is, mark)
+    .orderBy('unused_since')
+    .limit(limit)
+  if (group === 'guests') return accounts.where('id', '=', GUESTS)
+  // "is not distinct from" would not use the index on PostgreSQL.
+  const days = accounts.where('inactive_days', group === null ? 'is' : '=', group)
+  return days.where('id', '<>', GUESTS)
+}
+
+/**
+ * Notes for each account when its longest unused live file was last used, and `latest` at most: a file that comes later
+ * was used later.
+ */
+export async function setUnusedSince(
+  trx: Trx,
+  accounts: readonly AccountId[],
+  latest: number,
+): Promise<void> {
+  await trx
+    .updateTable('accounts')
+    .set(({ fn, selectFrom, val }) => ({
+      unused_since: fn.coalesce(
+        selectFrom('files')
+          .select('files.last_used_at')
+          .whereRef('files.account_id', '=', 'accounts.id')
+          .where('files.removed_at', 'is', null)
+          .where('files.last_used_at', '<', latest)
+          .orderBy('files.last_used_at')
+          .limit(sql.lit(1))
+          .$asScalar(),
+        val(latest),
+      ),
+    }))
+    .where('id', 'in', accounts)
+    .execute()
+}
+
+/** Lets the next search look at the accounts, because old files came back. */
+async function lookAgain(trx: Trx, accounts: ReadonlySet<AccountId>): Promise<void> {
+  await trx
+    .updateTable('accounts')
+    .set({ unused_since: 0 })
+    .where('id', 'in', [...accounts])
+    .execute()
+}
+
+/** Live files of the accounts that nobody has used since `cutoff`; given `among`, those of them, locked. */
 export function unusedFiles(
   trx: Trx,
+  accounts: readonly AccountId[],
   cutoff: number,
   limit: number,
   among?: readonly FileId[],
 ): Promise<RemovableFile[]> {
-  const unused = trx
+  if (among === undefined) return firstUnused(trx, accounts, cutoff, limit).execute()
+  return lockedAmong(trx, filesUnused(trx, accounts, cutoff), among)
+}
+
+function filesUnused(db: Queryable, accounts: readonly AccountId[], cutoff: number) {
+  return db
     .selectFrom('files')
     .select(columns)
+    .where('account_id', 'in', accounts)
     .where('removed_at', 'is', null)
     .where('last_used_at', '<', cutoff)
-  if (among !== undefined) return lockedAmong(trx, unused, among)
-  return unused.orderBy('last_used_at').limit(limit).execute()
+}
+
+/**
+ * In the order of the index, since PostgreSQL would otherwise read the whole table where other accounts have many old
+ * files and these have many new ones.
+ */
+export function firstUnused(db: Queryable, accounts: readonly AccountId[], cutoff: number, limit: number) {
+  return filesUnused(db, accounts, cutoff).orderBy('account_id').orderBy('last_used_at').limit(limit)
 }
 
 function lockedAmong(
@@ -118,12 +237,38 @@ function lockedAmong(
   return files.where('id', 'in', ids).orderBy('id').modifyEnd(forUpdate(trx)).execute()
 }
 
+/** An account with files that have expired and were not purged yet. */
+export interface ExpiredHolder extends FileHolder {
+  /** When the one of them was last used that was used last. */
+  readonly latest: number
+}
+
+/** Costs a few reads for each of the accounts, whatever the number of their files. */
+export async function expiredHolders(db: Database): Promise<ExpiredHolder[]> {
+  return (await expiredHoldersQuery().execute(db)).rows
+}
+
+export function expiredHoldersQuery() {
+  const expired = sql`files.removal = 'expired' and files.removed_at is not null`
+  return sql<ExpiredHolder>`
+    with recursive holders (id) as (
+      select min(files.account_id) from files where ${expired}
+      union all
+      select (select min(files.account_id) from files where ${expired} and files.account_id > holders.id)
+      from holders where holders.id is not null
+    )
+    select holders.id as account_id, accounts.inactive_days as inactive_days,
+      (select max(files.last_used_at) from files where ${expired} and files.account_id = holders.id) as latest
+    from holders join accounts on accounts.id = holders.id`
+}
+
 /**
- * Files marked as expired though they were used since `cutoff`: the clock had been wrong. `among` as above. Those in the
- * bin have to wait for their folder.
+ * Files of the account that are marked as expired though they were used since `cutoff`: the clock had been wrong, the days
+ * were raised, or somebody kept them. `among` as above. Those in the bin have to wait for their folder.
  */
 export function wronglyExpired(
   trx: Trx,
+  account: AccountId,
   cutoff: number,
   limit: number,
   among?: readonly FileId[],
@@ -131,8 +276,9 @@ export function wronglyExpired(
   const wrong = trx
     .selectFrom('files')
     .select(columns)
+    .where('account_id', '=', account)
     .where('removed_at', 'is not', null)
-    .where('removal', '=', 'expired')
+    .where('removal', '=', sql.lit('expired'))
     .where('last_used_at', '>=', cutoff)
     .where((file) =>
       file.not(
@@ -148,23 +294,31 @@ export function wronglyExpired(
   return among === undefined ? wrong.limit(limit).execute() : lockedAmong(trx, wrong, among)
 }
 
-/** Removed files that may go for good: marked no later than `markedBefore` and still unused since `cutoff`. */
-export async function expiredForGood(
+export interface ExpiredFile extends FileHolder {
+  readonly id: FileId
+  readonly last_used_at: number
+}
+
+/** Files that were marked as expired no later than `markedBefore`, longest unused first, from after `after` on. */
+export function expiredFiles(
   db: Database,
   markedBefore: number,
-  cutoff: number,
+  after: Pick<ExpiredFile, 'id' | 'last_used_at'> | null,
   limit: number,
-): Promise<FileId[]> {
-  const rows = await db
+): Promise<ExpiredFile[]> {
+  const expired = db
     .selectFrom('files')
-    .select('id')
-    .where('removed_at', '<=', markedBefore)
-    .where('removal', '=', 'expired')
-    .where('last_used_at', '<', cutoff)
-    .orderBy('last_used_at')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => row.id)
+    .innerJoin('accounts', 'accounts.id', 'files.account_id')
+    .select(['files.id', 'files.account_id', 'files.last_used_at', 'accounts.inactive_days'])
+    .where('files.removed_at', '<=', markedBefore)
+    .where('files.removal', '=', 'expired')
+  const rest =
+    after === null
+      ? expired
+      : expired.where((row) =>
+          row(row.refTuple('files.last_used_at', 'files.id'), '>', row.tuple(after.last_used_at, after.id)),
+        )
+  return rest.orderBy('files.last_used_at').orderBy('files.id').limit(limit).execute()
 }
 
 export async function deletedFiles(db: Database, limit: number): Promise<FileId[]> {

@@ -1,8 +1,10 @@
+import { findAccount } from '../core/accounts.rows.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { createNameKeys } from '../core/name-keys.job.ts'
 import type { Lifetime } from '../core/outages.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import type { AccountId } from '../domain/ids.ts'
 import { type Bin, createBin } from './bin/bin.ts'
 import { type BinEmptying, createBinEmptying } from './bin/bin-emptying.ts'
 import { type BinRestoring, createBinRestoring } from './bin/bin-restoring.ts'
@@ -13,6 +15,7 @@ import { createFolderClearing } from './folders/folder-clearing.job.ts'
 import { createFolderMoves, type FolderMoves } from './folders/folder-moves.ts'
 import { createFolders, type Folders } from './folders/folders.ts'
 import { createStorageShares, type StorageShares } from './folders/storage-shares.ts'
+import { createInactivity, type Inactivity } from './inactivity.ts'
 import { createRemovals, type Removals } from './removals.ts'
 import { createUsage, type Usage } from './use-counters.ts'
 
@@ -28,8 +31,9 @@ export interface FilesPart extends Files {
   readonly usage: Usage
   /** Removes bytes that no row points to, and whose time has come. */
   removeGarbage(): Promise<void>
-  /** How long a file stays that nobody uses. */
-  readonly lifetime: Lifetime
+  readonly inactivity: Inactivity
+  /** How long files of the account stay that nobody uses; null: for good. */
+  lifetimeOf(account: AccountId): Promise<Lifetime | null>
   readonly jobs: readonly Job[]
 }
 
@@ -52,9 +56,12 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
   const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'), removing)
   // Where others may be at work, their uploads are told from dead ones by a job.
   if (!isShared) await cleaning.afterStart()
-  const lifetime = outages.lifetime(config.inactiveDays)
+  const inactivity = createInactivity(outages, {
+    guests: config.inactiveDays,
+    accounts: config.accountInactiveDays ?? config.inactiveDays,
+  })
   const binLifetime = outages.lifetime(config.binDays)
-  const expiry = createExpiry({ db, cleaning, usage, clock, guard, outages, lifetime })
+  const expiry = createExpiry({ db, cleaning, usage, clock, guard, outages, inactivity })
   const clearing = createFolderClearing(db, clock)
   const nameKeys = createNameKeys(db, clock.timers)
   const binRestoring = createBinRestoring(db, clock, config.maxFolderDepth)
@@ -69,7 +76,11 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
     binRestoring,
     binEmptying,
     usage,
-    lifetime,
+    inactivity,
+    async lifetimeOf(account) {
+      const row = await findAccount(db, account)
+      return inactivity.of({ account_id: account, inactive_days: row?.inactive_days ?? null })
+    },
     removeGarbage: () => cleaning.removeGarbage(),
     jobs: [
       { name: 'write counters', on: 'every node', every: SECOND, run: () => usage.flush() },

@@ -9,8 +9,9 @@ import {
   filesAnswer,
   filesMovedAnswer,
 } from '../contract/files.ts'
-import { mayRead } from '../core/callers.ts'
+import { type AccountCaller, mayRead } from '../core/callers.ts'
 import { parseFileIdentifier, parseFolderPlace } from '../domain/ids.ts'
+import type { Call } from '../server/call.ts'
 import { keyedEndpoint } from '../server/endpoint.ts'
 import {
   assertChange,
@@ -25,6 +26,7 @@ import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { toDeletion } from './deletion.ts'
 import { toFileDetail, toFileListItem } from './file-answers.ts'
 import type { FilesPart } from './files.part.ts'
+import type { FileDetail } from './files.ts'
 import { listed, listQuery } from './list-query.ts'
 import { pictureAddress } from './picture-addresses.ts'
 
@@ -73,15 +75,26 @@ export const listFilesEndpoint = keyedEndpoint({
 
 export const getFileEndpoint = keyedEndpoint({
   summary: 'Get a file',
+  description: 'On the site this is a look by the owner, which keeps the file. With a key it is none.',
   tag: 'Files',
   params: idParameter,
   answer: fileAnswer,
   errors: [404],
   async handle({ call, caller, params }, parts: { files: FilesPart; thumbnails: Thumbnails }) {
     const file = await parts.files.get(caller, parseFileIdentifier(params.id ?? ''))
-    return { success: true, data: toFileDetail(call.site, parts, file) }
+    return { success: true, data: toFileDetail(call.site, parts, looked(call, caller, parts.files, file)) }
   },
 })
+
+/**
+ * The file after its owner has looked at it: on the site this is how details and preview are opened. A program may ask
+ * for every file each hour, so a key keeps none.
+ */
+function looked(call: Call, { by }: AccountCaller, { usage }: FilesPart, file: FileDetail): FileDetail {
+  if (by.kind !== 'session' || call.request.method !== 'GET' || file.damage !== null) return file
+  usage.fileUsed(file.id, null)
+  return { ...file, last_used_at: Math.max(file.last_used_at, call.site.clock.now()) }
+}
 
 export const renameFileEndpoint = keyedEndpoint({
   summary: 'Update a file',

@@ -25,6 +25,8 @@ import { type ChainRow, chainOfFile, folderChain, isGone } from './folders/folde
 export interface FileDetailRow extends FileListRow {
   readonly account_id: AccountId
   readonly folder_id: FolderId
+  /** Of its account: see `FileHolder` of file-removal.rows.ts. */
+  readonly inactive_days: number | null
   readonly last_used_at: number
   readonly views: number
   readonly blob_id: BlobId
@@ -43,6 +45,11 @@ function detailedFiles(db: Queryable) {
     'files.last_used_at',
     'files.views',
     'files.blob_id',
+    file
+      .selectFrom('accounts')
+      .whereRef('accounts.id', '=', 'files.account_id')
+      .select('accounts.inactive_days')
+      .as('inactive_days'),
     file
       .selectFrom('blobs')
       .whereRef('blobs.id', '=', 'files.blob_id')

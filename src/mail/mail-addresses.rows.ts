@@ -86,7 +86,9 @@ export async function dropMailAddress(trx: Trx, account: AccountId): Promise<voi
   await trx.deleteFrom('mail_addresses').where('account_id', '=', account).execute()
 }
 
-export type AccountToWarn = MailRecipient & Row<'mail_addresses', 'warned_at' | 'warned_until'>
+export type AccountToWarn = MailRecipient &
+  Row<'mail_addresses', 'warned_at' | 'warned_until'> &
+  Row<'accounts', 'inactive_days'>
 
 /** Accounts after `after`, by id, that want warnings and got none since `before`. */
 export function accountsToWarn(
@@ -96,7 +98,7 @@ export function accountsToWarn(
   limit: number,
 ): Promise<AccountToWarn[]> {
   return mailRecipients(db, after, limit)
-    .select(['mail_addresses.warned_at', 'mail_addresses.warned_until'])
+    .select(['mail_addresses.warned_at', 'mail_addresses.warned_until', 'accounts.inactive_days'])
     .where(notMailedSince('warned_at', before))
     .execute()
 }
@@ -116,12 +118,19 @@ export async function noteWarned(
 }
 
 /**
- * Lowers the point up to which files were warned about: their deletion was postponed, or the clock was wrong.
+ * Lowers the point up to which files were warned about in accounts with these days of their own (null: with none): their
+ * deletion was postponed, or the clock was wrong.
  */
-export async function forgetWarnedAfter(db: Database, until: number): Promise<void> {
+export async function forgetWarnedAfter(db: Database, days: number | null, until: number): Promise<void> {
   await db
     .updateTable('mail_addresses')
     .set({ warned_until: until })
     .where('warned_until', '>', until)
+    .where('account_id', 'in', (row) =>
+      row
+        .selectFrom('accounts')
+        .select('accounts.id')
+        .where('accounts.inactive_days', days === null ? 'is' : '=', days),
+    )
     .execute()
 }

@@ -61,7 +61,7 @@ export async function fileView(
     size: file.size,
     type: file.type,
     uploadedAt: timestamp(file.created_at),
-    expiresAt: timestamp(files.lifetime.endOf(call.site.clock.now())),
+    expiresAt: optionalTime(files.inactivity.of(file)?.endOf(call.site.clock.now()) ?? null),
     sha256: file.sha256,
     verifiedAt: optionalTime(file.verified_at),
     views: file.views + pending.views,

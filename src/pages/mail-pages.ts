@@ -32,7 +32,8 @@ interface Asking {
   readonly act: (call: Call, parts: MailPageNeeds, field: (name: string) => string) => Promise<Shown>
 }
 
-type Shown = Pick<MailPageView, 'kind'> & Partial<Pick<MailPageView, 'username' | 'address' | 'files'>>
+type Shown = Pick<MailPageView, 'kind'> &
+  Partial<Pick<MailPageView, 'username' | 'address' | 'files' | 'days'>>
 
 const tokenOf = (call: Call) => call.params.token ?? ''
 
@@ -68,11 +69,13 @@ export const keepPages = pagesOf({
   fields: [],
   async ask(call, { accounts }) {
     const warned = await accounts.warnedFiles.look(tokenOf(call))
-    return { kind: warned.files === 0 ? 'nothingToKeep' : 'keep', ...warned }
+    if (warned.days === null) return { kind: 'staying' }
+    return { ...warned, kind: warned.files === 0 ? 'nothingToKeep' : 'keep', days: warned.days }
   },
   async act(call, { accounts }) {
     await accounts.warnedFiles.keep(tokenOf(call))
-    return { kind: 'kept' }
+    const { days } = await accounts.warnedFiles.look(tokenOf(call))
+    return days === null ? { kind: 'staying' } : { kind: 'kept', days }
   },
 })
 
@@ -147,8 +150,8 @@ async function shown(
       username: '',
       address: '',
       files: 0,
+      days: 0,
       ...view,
-      days: call.site.config.inactiveDays,
       action: ASKS.includes(view.kind) ? call.url.pathname : null,
       retryAfter: refusal?.retryAfter ?? null,
     },

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { LinkEvent } from '../contract/links.ts'
 import type { Receipted } from '../contract/receipts.ts'
-import { timestamp } from '../domain/clock.ts'
+import { optionalTime } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
@@ -149,7 +149,7 @@ async function shown(
     ...now,
     url: call.site.publicUrl + action,
     action,
-    keptUntil: timestamp(files.lifetime.endOf(call.site.clock.now())),
+    keptUntil: optionalTime(files.inactivity.guests?.endOf(call.site.clock.now()) ?? null),
   }
   // Without a referrer browsers hide where a form comes from, which is asked for where somebody is signed in.
   if (view.account !== null) call.headers.set('Referrer-Policy', 'same-origin')

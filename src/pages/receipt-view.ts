@@ -13,8 +13,8 @@ export interface ReceiptPageView {
   /** Absolute address of this page, and the path that its forms go to. */
   readonly url: string
   readonly action: string
-  /** ISO 8601. What `expires_at` becomes when a file is kept. */
-  readonly keptUntil: string
+  /** ISO 8601. What `expires_at` becomes when a file is kept; null: it stays for good. */
+  readonly keptUntil: string | null
   /** What was just done, or null. */
   readonly done: ReceiptDone | null
   /** Of a link: the newest that happened to it. */

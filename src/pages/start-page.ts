@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Caller } from '../core/callers.ts'
+import { GUESTS } from '../domain/ids.ts'
+import type { FilesPart } from '../files/files.part.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { endpoint, fileField } from '../server/endpoint.ts'
 import { formUpload } from '../uploads/form-upload.ts'
@@ -16,10 +18,19 @@ export const getStartPage = endpoint({
     answers: { 200: { description: 'A page' } },
     errors: [],
   },
-  async handle(call, { authentication, pages }: { authentication: Authentication; pages: PagesPart }) {
+  async handle(
+    call,
+    {
+      authentication,
+      files,
+      pages,
+    }: { authentication: Authentication; files: Pick<FilesPart, 'lifetimeOf'>; pages: PagesPart },
+  ) {
     const { config, publicUrl } = call.site
-    const isSignedIn = (await authentication.pageSession(call)) !== null
-    const { maxFileSize, inactiveDays } = config
+    const session = await authentication.pageSession(call)
+    const isSignedIn = session !== null
+    const { maxFileSize } = config
+    const inactiveDays = (await files.lifetimeOf(session?.account ?? GUESTS))?.days ?? null
     const guestUploads = config.guestUploads || isSignedIn
     const view = { publicUrl, guestUploads, isSignedIn, maxFileSize, inactiveDays }
     return page(call.site, pages.render.startPage(view, await pages.reader(call)))

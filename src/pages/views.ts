@@ -32,8 +32,8 @@ export interface FilePageView {
   readonly type: string
   /** ISO 8601 UTC. */
   readonly uploadedAt: string
-  /** Expiry unless the file is used before, in ISO 8601 UTC. */
-  readonly expiresAt: string
+  /** Expiry unless the file is used before, in ISO 8601 UTC; null: never. */
+  readonly expiresAt: string | null
   readonly sha256: string
   /** When the stored bytes were last read and found sound, in ISO 8601 UTC; null where nobody has since they were stored. */
   readonly verifiedAt: string | null
@@ -198,6 +198,7 @@ export interface MailPageView {
     | 'verified'
     | 'keep'
     | 'kept'
+    | 'staying'
     | 'nothingToKeep'
     | 'unsubscribe'
     | 'unsubscribed'
@@ -318,5 +319,6 @@ export interface StartPageView {
   readonly isSignedIn: boolean
   /** Bytes. */
   readonly maxFileSize: number
-  readonly inactiveDays: number
+  /** Days after which an unused file of whoever reads the page is deleted; null: never. */
+  readonly inactiveDays: number | null
 }

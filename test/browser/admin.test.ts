@@ -161,12 +161,31 @@ describeInBrowser('administration', (browser) => {
     await page.waitForURL(`${host.url}/admin/accounts?account=${id}`)
 
     const quota = page.getByLabel('Storage limit')
+    const save = (field: typeof quota) =>
+      page.locator('form').filter({ has: field }).getByRole('button', { name: 'Save' }).click()
     await quota.fill('twenty')
-    await button(page, 'Save').click()
+    await save(quota)
     expect(await page.getByRole('alert').textContent()).toContain('Enter a number and a unit')
     await quota.fill('1,5 GB')
-    await button(page, 'Save').click()
+    await save(quota)
     await said(page, 'The quota of “quincy” is saved')
+    const days = page.getByLabel('Days', { exact: true })
+    await page.getByText('deleted after 45 days').waitFor()
+    for (const wrong of ['a week', '36501']) {
+      await days.fill(wrong)
+      await save(days)
+      expect(await page.getByRole('alert').textContent()).toContain('whole number of days')
+    }
+    await days.fill('0')
+    await save(days)
+    await said(page, 'The days of “quincy” are saved')
+    await page.getByText('never deleted').waitFor()
+    await days.fill(' 90 ')
+    await save(days)
+    await page.getByText('deleted after 90 days').waitFor()
+    await days.fill('')
+    await save(days)
+    await page.getByText('deleted after 45 days').waitFor()
     const own = z.object({ storage_limit: z.number() })
     expect((await person.get('/api/v1/account')).data(own).storage_limit).toBe(1.5 * 1024 ** 3)
 

@@ -40,8 +40,22 @@ describe('holdfast admin', () => {
   test('says what accounts may, and keeps the last administrator', async () => {
     expect((await run('add', 'root')).code).toBe(0)
     expect((await run('accounts', 'quota', 'ann', '5KB')).code).toBe(0)
+    for (const [days, stored] of [
+      ['90', 90],
+      ['default', null],
+      ['never', 0],
+    ] as const) {
+      expect((await run('accounts', 'inactive-days', 'Ann', days)).output).toContain(
+        'The days of Ann are set',
+      )
+      expect(await json('accounts', 'list', '--search', 'ann')).toMatchObject([{ inactive_days: stored }])
+    }
+    for (const wrong of ['36501', '1.5', 'always', '']) {
+      const { code, errors } = await run('accounts', 'inactive-days', 'ann', wrong)
+      expect([code, errors]).toEqual([2, expect.stringContaining('whole number of days')])
+    }
     expect(await json('accounts', 'list')).toMatchObject([
-      { username: 'ann', quota: 5120, is_admin: false, files_count: 1 },
+      { username: 'ann', quota: 5120, inactive_days: 0, is_admin: false, files_count: 1 },
       { username: 'root', quota: null, is_admin: true },
     ])
     expect(await refused('withdraw', 'root')).toContain('another account an administrator')

@@ -1,23 +1,40 @@
 /** When files expire and their bytes go, to the millisecond, and what happens to a file between two looks at it. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import { createAccounts } from '../../src/accounts/accounts.ts'
-import { changeTotals, findAccount } from '../../src/core/accounts.rows.ts'
+import { changeTotals, ensureGuests, findAccount, setInactiveDays } from '../../src/core/accounts.rows.ts'
 import { adoptBlob, discardBlob } from '../../src/core/blobs.rows.ts'
 import { createClockGuard } from '../../src/core/clock-guard.ts'
 import type { Database } from '../../src/database/database.ts'
 import { isPostgres } from '../../src/database/dialect.ts'
 import { lockAccount } from '../../src/database/differences.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
-import { DAY, MINUTE } from '../../src/domain/clock.ts'
-import type { AccountId, BlobKey, FileId, Sha256, Uuid } from '../../src/domain/ids.ts'
+import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts'
+import {
+  type AccountId,
+  type BlobKey,
+  type FileId,
+  GUESTS,
+  type Sha256,
+  type Uuid,
+} from '../../src/domain/ids.ts'
 import { makeBlobKey, makeNodeId, makeSlug, systemRandom } from '../../src/domain/random.ts'
 import { type Cleaning, createCleaning } from '../../src/files/blob-cleaning.job.ts'
 import { createExpiry, type Expiry } from '../../src/files/expiry.job.ts'
-import { setRemoved } from '../../src/files/file-removal.rows.ts'
+import {
+  type AccountGroup,
+  accountsByMark,
+  accountsToSearch,
+  expiredHoldersQuery,
+  firstUnused,
+  ownInactiveDays,
+  setRemoved,
+} from '../../src/files/file-removal.rows.ts'
 import { changeFiles } from '../../src/files/folders/folders.rows.ts'
+import { createInactivity, type InactivityDays } from '../../src/files/inactivity.ts'
 import { createUsage, type Usage } from '../../src/files/use-counters.ts'
+import { addCopies } from '../support/contents/file-copies.ts'
 import { type ContractDatabase, databases } from '../support/databases/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { type HandClock, handClock } from '../support/hand-clock.ts'
@@ -37,22 +54,31 @@ interface Scene {
   readonly expiry: Expiry
   readonly usage: Usage
   readonly account: AccountId
-  /** A file of the account that was last used so many milliseconds ago. */
-  addFile(unusedFor: number): Promise<FileId>
+  addAccount(name: string, inactiveDays: number | null): Promise<AccountId>
+  setDays(account: AccountId, inactiveDays: number | null): Promise<void>
+  /** A file that was last used so many milliseconds ago, of the first account unless another is named. */
+  addFile(unusedFor: number, account?: AccountId): Promise<FileId>
+  /** Files and bytes of the first account, as it is told. */
+  totals(): Promise<readonly unknown[]>
   /** Why the file was removed, null for a live one, and undefined when its row is gone. */
   removal(file: FileId): Promise<string | null | undefined>
 }
 
-async function scene({ db }: ContractDatabase): Promise<Scene> {
+async function scene(
+  { db }: ContractDatabase,
+  days: InactivityDays = { guests: 45, accounts: 45 },
+): Promise<Scene> {
   const clock = handClock()
-  const { id } = await createAccounts(db, clock, systemRandom).add('alice')
-  const account = id as AccountId
-  const top = await db
-    .selectFrom('folders')
-    .select('id')
-    .where('account_id', '=', account)
-    .where('parent_id', 'is', null)
-    .executeTakeFirstOrThrow()
+  await ensureGuests(db, systemRandom, clock.now())
+  const accounts = createAccounts(db, clock, systemRandom)
+  const setDays = (account: AccountId, own: number | null) =>
+    inTransaction(db, (trx) => setInactiveDays(trx, account, own))
+  const addAccount = async (name: string, own: number | null) => {
+    const { id } = await accounts.add(name)
+    await setDays(id, own)
+    return id
+  }
+  const account = await addAccount('alice', null)
   const usage = createUsage(db, clock)
   const cleaning = createCleaning(
     db,
@@ -60,11 +86,12 @@ async function scene({ db }: ContractDatabase): Promise<Scene> {
     clock,
     () => {},
   )
-  const lifetime = {
-    days: 45,
-    endOf: (usedAt: number) => usedAt + LASTS,
-    cutoff: (at = clock.now()) => at - LASTS,
-  }
+  const lifetime = (lasts: number) => ({
+    days: lasts,
+    endOf: (usedAt: number) => usedAt + lasts * DAY,
+    cutoff: (at = clock.now()) => at - lasts * DAY,
+  })
+  const inactivity = createInactivity({ lifetime }, days)
   const outages = { settle: async () => clock.now() }
   const guard = createClockGuard(clock)
   return {
@@ -73,17 +100,29 @@ async function scene({ db }: ContractDatabase): Promise<Scene> {
     account,
     usage,
     cleaning,
-    expiry: createExpiry({ db, cleaning, usage, clock, guard, outages, lifetime }),
-    addFile: (unusedFor) =>
+    expiry: createExpiry({ db, cleaning, usage, clock, guard, outages, inactivity }),
+    addAccount,
+    setDays,
+    async totals() {
+      const row = await findAccount(db, account)
+      return [row?.files_count, row?.storage_used]
+    },
+    addFile: (unusedFor, owner = account) =>
       inTransaction(db, async (trx) => {
-        await lockAccount(trx, account)
+        await lockAccount(trx, owner)
+        const top = await trx
+          .selectFrom('folders')
+          .select('id')
+          .where('account_id', '=', owner)
+          .where('parent_id', 'is', null)
+          .executeTakeFirstOrThrow()
         const key = makeBlobKey(systemRandom)
         const sha256 = key.padEnd(64, '0') as Sha256
         const blob = { key, sha256, crc32: 0, size: 5, created_at: 0 }
         const row = {
           uuid: crypto.randomUUID() as Uuid,
           slug: makeSlug(systemRandom),
-          account_id: account,
+          account_id: owner,
           folder_id: top.id,
           blob_id: await adoptBlob(trx, blob, 0),
           name: 'a file',
@@ -100,7 +139,7 @@ async function scene({ db }: ContractDatabase): Promise<Scene> {
           .values(row)
           .returning('id')
           .executeTakeFirstOrThrow()
-        await changeTotals(trx, account, { files: 1, storage: row.size })
+        await changeTotals(trx, owner, { files: 1, storage: row.size })
         await changeFiles(trx, top.id, 1, row.size)
         return file
       }),
@@ -125,9 +164,9 @@ async function eventuallyWaits(db: Database): Promise<void> {
 describe.each(databases('expiry'))('a file on %s', (_, open) => {
   test('expires a millisecond after its last moment, and is there again at it', async () => {
     await using database = await open()
-    const { db, clock, account, expiry, addFile, removal } = await scene(database)
+    const { db, clock, expiry, addFile, removal, totals } = await scene(database)
     const file = await addFile(LASTS)
-    const before = await findAccount(db, account)
+    const before = await totals()
     await expiry.mark()
     expect(await removal(file)).toBe(null)
     // It was not hidden in between either.
@@ -140,7 +179,7 @@ describe.each(databases('expiry'))('a file on %s', (_, open) => {
     clock.leap(-1)
     await expiry.mark()
     expect(await removal(file)).toBe(null)
-    expect(await findAccount(db, account)).toEqual(before)
+    expect(await totals()).toEqual(before)
   })
 
   test('that was deleted or put into the bin is not brought back for having been used', async () => {
@@ -222,9 +261,9 @@ describe.each(databases('expiry'))('a file on %s', (_, open) => {
     'that %s while its account is waited for does not expire',
     async (_, change, after) => {
       await using database = await open()
-      const { db, clock, account, expiry, addFile, removal } = await scene(database)
+      const { db, clock, account, expiry, addFile, removal, totals } = await scene(database)
       const file = await addFile(LASTS + 1)
-      const before = await findAccount(db, account)
+      const before = await totals()
       const [holds, ends] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const holding = inTransaction(database.another(), async (trx) => {
         await lockAccount(trx, account)
@@ -238,10 +277,189 @@ describe.each(databases('expiry'))('a file on %s', (_, open) => {
       ends.resolve()
       await Promise.all([holding, marking])
       expect(await removal(file)).toBe(after)
-      expect(await findAccount(db, account)).toEqual(before)
+      expect(await totals()).toEqual(before)
     },
   )
 })
+
+describe.each(databases('inactivity'))('how long files stay that nobody uses, on %s,', (_, open) => {
+  test('is what guests, accounts or one account are given, to the millisecond, and 0 days are for ever', async () => {
+    await using database = await open()
+    const { clock, account, expiry, addAccount, addFile, removal } = await scene(database, {
+      guests: 3,
+      accounts: 45,
+    })
+    const short = await addAccount('bob', 1)
+    const long = await addAccount('carol', 90)
+    const never = await addAccount('dora', 0)
+    const days = new Map([
+      [GUESTS, 3],
+      [account, 45],
+      [short, 1],
+      [long, 90],
+    ])
+    const files = new Map<number, readonly FileId[]>()
+    for (const [owner, own] of days) {
+      files.set(own, [await addFile(own * DAY, owner), await addFile(own * DAY + 1, owner)])
+    }
+    const kept = await addFile(36_500 * DAY, never)
+    await expiry.mark()
+    for (const [own, [stays, goes]] of files) {
+      expect([own, stays && (await removal(stays)), goes && (await removal(goes))]).toEqual([
+        own,
+        null,
+        'expired',
+      ])
+    }
+    clock.advance(10_000 * DAY)
+    await expiry.mark()
+    await expiry.purge()
+    expect(await removal(kept)).toBe(null)
+  })
+
+  test.each([
+    [{ guests: 0, accounts: 45 }, null, 'expired'],
+    [{ guests: 45, accounts: 0 }, 'expired', null],
+    [{ guests: 0, accounts: 0 }, null, null],
+  ])('is for ever where the settings say so: %j', async (days, ofGuest, ofAccount) => {
+    await using database = await open()
+    const { expiry, addFile, removal } = await scene(database, days)
+    const [guests, own] = [await addFile(LASTS + 1, GUESTS), await addFile(LASTS + 1)]
+    await expiry.mark()
+    expect([await removal(guests), await removal(own)]).toEqual([ofGuest, ofAccount])
+  })
+
+  test('changes at once with the days of an account, also for files that are hidden already', async () => {
+    await using database = await open()
+    const { clock, account, expiry, addFile, removal, setDays, totals } = await scene(database)
+    const file = await addFile(40 * DAY)
+    const changes = [
+      [null, null],
+      [39, 'expired'],
+      [41, null],
+      [40, null],
+      [30, 'expired'],
+      [0, null],
+      [1, 'expired'],
+      [null, null],
+    ] as const
+    for (const [days, after] of changes) {
+      await setDays(account, days)
+      await expiry.mark()
+      expect([days, await removal(file)]).toEqual([days, after])
+    }
+    expect(await totals()).toEqual([1, 5])
+    clock.advance(5 * DAY)
+    await expiry.mark()
+    expect(await removal(file)).toBe(null)
+    clock.advance(1)
+    await expiry.mark()
+    expect(await removal(file)).toBe('expired')
+  })
+
+  test('holds for what is purged: nothing goes for good that got more days meanwhile', async () => {
+    await using database = await open()
+    const { db, clock, expiry, addAccount, addFile, removal } = await scene(database)
+    clock.advance(DAY)
+    const files: FileId[] = []
+    for (const [name, days] of [
+      ['short', 1],
+      ['long', 90],
+      ['never', 0],
+    ] as const) {
+      files.push(await addFile(LASTS + 1, await addAccount(name, days)))
+    }
+    const marked = files.map((id) => ({ id }))
+    await inTransaction(db, (trx) => setRemoved(trx, marked, 'expired', clock.now() - DAY))
+    await expiry.purge()
+    expect(await Promise.all(files.map(removal))).toEqual([undefined, 'expired', 'expired'])
+  })
+
+  test('is not longer for files that came after a time in which the clock was ahead', async () => {
+    await using database = await open()
+    const { clock, expiry, addFile, removal } = await scene(database)
+    clock.leap(400 * DAY)
+    await expiry.mark()
+    clock.leap(-400 * DAY)
+    const file = await addFile(0)
+    await expiry.mark()
+    clock.advance(LASTS)
+    await expiry.mark()
+    expect(await removal(file)).toBe(null)
+    clock.advance(1)
+    await expiry.mark()
+    expect(await removal(file)).toBe('expired')
+  })
+
+  test('costs no search in accounts whose files stay, nor in any twice, and finds more files than a step', async () => {
+    await using database = await open()
+    const { db, clock, account, expiry, addAccount, addFile, removal } = await scene(database, {
+      guests: 0,
+      accounts: 45,
+    })
+    const archive = await addAccount('archive', 0)
+    await addFile(1000 * DAY, GUESTS)
+    await addFile(1000 * DAY, archive)
+    const long = await addAccount('long', 90)
+    await addFile(80 * DAY, long)
+    const gone: FileId[] = []
+    for (let file = 0; file < 101; file++) gone.push(await addFile(LASTS + 1 + file))
+    const searched = async () => {
+      const found: AccountId[] = []
+      const groups: AccountGroup[] = [null, ...(await ownInactiveDays(db))]
+      const at = { latest: clock.now() - HOUR }
+      for (const group of groups) {
+        const cutoff = clock.now() - (group === 'guests' ? 0 : (group ?? 45)) * DAY
+        found.push(...(await accountsToSearch(db, group, { ...at, cutoff }, 1000)))
+      }
+      return found
+    }
+    expect((await searched()).toSorted()).toEqual([account, long].toSorted())
+    await expiry.mark()
+    expect(await Promise.all(gone.map(removal))).toEqual(gone.map(() => 'expired'))
+    expect(await searched()).toEqual([])
+    clock.advance(9 * DAY)
+    expect(await searched()).toEqual([])
+    clock.advance(2 * DAY)
+    expect(await searched()).toEqual([long])
+  })
+
+  test('is found by indexes alone', async () => {
+    await using database = await open()
+    const { db, clock, account, addAccount, addFile } = await scene(database)
+    const archive = await addAccount('archive', 0)
+    await addCopies(db, await addFile(1000 * DAY, archive), 2000)
+    const busy = await addAccount('busy', null)
+    await addCopies(db, await addFile(DAY, busy), 2000)
+    const cutoff = clock.now() - LASTS
+    const expired = await addFile(1000 * DAY)
+    await inTransaction(db, (trx) => setRemoved(trx, [{ id: expired }], 'expired', clock.now()))
+    await addCopies(db, expired, 2000)
+    if (isPostgres(db)) await sql`analyze files`.execute(db)
+    const queries: readonly (readonly [CompiledQuery, readonly string[]])[] = [
+      [accountsByMark(db, null, '<', 1000, 100).compile(), ['accounts_unused']],
+      [accountsByMark(db, 30, '<', 1000, 100).compile(), ['accounts_unused']],
+      [accountsByMark(db, null, '>', 1000, 100).compile(), ['accounts_unused']],
+      [firstUnused(db, [account, busy], cutoff, 100).compile(), ['files_unused_of_account']],
+      [expiredHoldersQuery().compile(db), ['files_expired_of_account']],
+    ]
+    for (const [query, indexes] of queries) {
+      const plan = await planOf(db, query)
+      for (const index of indexes) expect(plan).toContain(index)
+      expect(plan).not.toMatch(/SCAN (files|accounts)\b(?! USING (COVERING )?INDEX)|Seq Scan on files/)
+    }
+  })
+})
+
+/** PostgreSQL would rather read so few rows whole; where it cannot do without, it still says so. */
+function planOf(db: Database, query: CompiledQuery): Promise<string> {
+  return inTransaction(db, async (trx) => {
+    if (isPostgres(trx)) await sql`set local enable_seqscan = off`.execute(trx)
+    const explain = isPostgres(trx) ? 'explain' : 'explain query plan'
+    const { rows } = await trx.executeQuery({ ...query, sql: `${explain} ${query.sql}` })
+    return JSON.stringify(rows)
+  })
+}
 
 describe('the bytes of a deleted file', () => {
   test('stay for a minute for those who are still reading them, to the millisecond', async () => {

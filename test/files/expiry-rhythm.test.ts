@@ -12,6 +12,7 @@ test('a file that nobody has used for too long is gone within a minute, and nobo
     const [old, other] = [await upload(host, { key }), await upload(host, { key })]
     const time = host.clock.now() - 45 * DAY
     await sql`update files set last_used_at = ${time} where id = ${old.file_id}`.execute(host.database)
+    await sql`update accounts set unused_since = 0`.execute(host.database)
     const isGone = async () => (await account(host, key)).files_count === 1
     await eventually('it is gone from every count', isGone, A_MINUTE)
     expect((await visit(host, `/d/${old.slug}`)).status).toBe(404)

@@ -105,6 +105,7 @@ const SELDOM_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
 
 /** Files that only `npm run test:all` runs, with the reason or what `npm test` covers instead. */
 const ONLY_IN_ALL: Readonly<Record<string, string>> = {
+  'test/files/inactivity-terms.test.ts': 'expiry-boundaries.contract.test.ts has the same by its parts',
   'test/blobs/s3-faults.contract.test.ts': 'retries, further and further apart; s3-read-faults has some',
   'test/blobs/s3-resuming.contract.test.ts': 'retries, further and further apart; resumable-blobs has S3 too',
   'test/browser/admin-access.test.ts': 'admin.test.ts opens the same pages',

@@ -83,6 +83,8 @@ export async function fetchAnyAccount(id: number): Promise<AdminAccountDetail> {
 export interface AccountChangeFields {
   /** Bytes; null: as much as the setting says. */
   readonly quota?: number | null
+  /** Days; 0: never; null: as many as the setting says. */
+  readonly inactive_days?: number | null
   readonly disabled?: boolean
   readonly is_admin?: boolean
 }

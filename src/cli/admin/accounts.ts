@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
-import { ACCOUNT_STATES, type AccountState } from '../../domain/administration.ts'
+import { ACCOUNT_STATES, type AccountState, MOST_INACTIVE_DAYS } from '../../domain/administration.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
 import { optionalTime, timestamp } from '../../domain/clock.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
+import { wholeNumber } from '../../domain/whole-number.ts'
 import { withAdministration } from '../administration.ts'
 import { printJson, printLines, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
@@ -30,6 +31,19 @@ export function changeCommands(accounts: Command, environment: Environment): voi
     .argument('<size>', 'such as 50GB, or "default" for the limit in the settings', readQuota)
     .action((username: string, quota: Quota) =>
       change(environment, username, { quota: quota.bytes }, `The quota of ${username} is set.`),
+    )
+  accounts
+    .command('inactive-days')
+    .description('set after how many days without a view or a download files of an account are deleted')
+    .argument('<username>')
+    .argument('<days>', 'a number, "never", or "default" for the days in the settings', readInactiveDays)
+    .action((username: string, { days }: InactiveDays) =>
+      change(
+        environment,
+        username,
+        { inactiveDays: days },
+        `The days of ${username} are set, for the files that are there as well.`,
+      ),
     )
   accounts
     .command('disable')
@@ -88,6 +102,23 @@ function readQuota(text: string): Quota {
   return { bytes }
 }
 
+/** `days` null: those of the settings. */
+interface InactiveDays {
+  readonly days: number | null
+}
+
+/** Throws InvalidArgumentError, which commander shows. */
+function readInactiveDays(text: string): InactiveDays {
+  if (text === 'default') return { days: null }
+  const days = text === 'never' ? 0 : wholeNumber(text)
+  if (days === null || days > MOST_INACTIVE_DAYS) {
+    throw new InvalidArgumentError(
+      `Allowed is a whole number of days to ${MOST_INACTIVE_DAYS}, "never", or "default".`,
+    )
+  }
+  return { days }
+}
+
 /** Page size that returns all rows at once. */
 const ALL = 1_000_000
 
@@ -113,6 +144,7 @@ function list(environment: Environment, { search, state, json }: ListOptions): P
           storage_used: account.storageUsed,
           storage_limit: limit(account),
           quota: account.quota,
+          inactive_days: account.inactiveDays,
           files_count: account.filesCount,
         })),
       )
@@ -135,7 +167,7 @@ function list(environment: Environment, { search, state, json }: ListOptions): P
 function change(
   environment: Environment,
   username: string,
-  wanted: Partial<{ quota: number | null; disabled: boolean }>,
+  wanted: Partial<{ quota: number | null; inactiveDays: number | null; disabled: boolean }>,
   done: string,
 ): Promise<void> {
   return withAdministration(environment, async ({ accountAdministration }) => {

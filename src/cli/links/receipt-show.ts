@@ -37,7 +37,9 @@ function pairsOfUpload(upload: ReceiptUploadFields, page: Page): Pairs {
     ['Since', created_at],
     [
       'Expires',
-      `${expires_at}, unless ${status === 'completed' ? 'somebody looks at it' : 'the upload goes on'}`,
+      expires_at === null
+        ? 'never'
+        : `${expires_at}, unless ${status === 'completed' ? 'somebody looks at it' : 'the upload goes on'}`,
     ],
     ['Views', String(views)],
     ['Downloads', String(downloads)],

@@ -543,6 +543,8 @@ export const de: Texts = {
         views: 'Aufrufe',
         downloads: 'Downloads',
         expires: 'Wird ungeöffnet gelöscht am',
+        expiry: 'Läuft ab',
+        never: 'Nie',
         content: 'Inhalt',
         access: 'Wer ihn sehen kann',
         privateWhy: 'Privat: Der Link öffnet sich nur für dich.',

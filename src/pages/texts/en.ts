@@ -524,6 +524,8 @@ export const en = {
         views: 'Views',
         downloads: 'Downloads',
         expires: 'Deleted unless opened by',
+        expiry: 'Expires',
+        never: 'Never',
         content: 'Contents',
         access: 'Who can see it',
         privateWhy: 'Private: its link opens for nobody but you.',

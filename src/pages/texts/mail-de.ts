@@ -42,6 +42,11 @@ export const mailDe: MailTexts = {
       why: 'Eine Datei bleibt, solange jemand sie alle {days} Tage öffnet.',
       submit: null,
     },
+    staying: {
+      title: 'Die Dateien bleiben',
+      why: 'Die Dateien dieses Kontos werden nicht mehr gelöscht, wenn niemand sie öffnet.',
+      submit: null,
+    },
     nothingToKeep: {
       title: 'Nichts zu behalten',
       why: 'Jemand hat die Dateien inzwischen geöffnet, oder sie sind nicht mehr da.',

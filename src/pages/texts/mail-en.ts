@@ -40,6 +40,11 @@ export const mailEn = {
       why: 'A file stays as long as somebody opens it every {days} days.',
       submit: null,
     },
+    staying: {
+      title: 'The files stay',
+      why: 'The files of this account are no longer deleted when nobody opens them.',
+      submit: null,
+    },
     nothingToKeep: {
       title: 'Nothing to keep',
       why: 'The files have been opened in the meantime, or they are gone.',

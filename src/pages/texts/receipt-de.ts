@@ -10,6 +10,7 @@ export const receiptDe: ReceiptTexts = {
   name: 'Name',
   rename: 'Umbenennen',
   kept: 'Sie bleibt mindestens bis {day}.',
+  keptForGood: 'Sie bleibt, bis du sie löschst.',
   renamed: 'Umbenannt.',
   claim: 'In mein Konto übernehmen',
   claimWhy:

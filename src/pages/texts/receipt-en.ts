@@ -8,6 +8,7 @@ export const receiptEn = {
   name: 'Name',
   rename: 'Rename',
   kept: 'It is kept until {day} at least.',
+  keptForGood: 'It stays until you delete it.',
   renamed: 'Renamed.',
   claim: 'Move to my account',
   claimWhy:

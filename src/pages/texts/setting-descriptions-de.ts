@@ -86,7 +86,9 @@ export const settingDescriptionsDe: Translations = {
     'Ob das Protokoll eines Links, das sein Besitzer liest, sagt, von welchen Adressen er verwendet wurde. 90 Tage lang aufbewahrt.',
   HOLDFAST_WEBHOOK_PRIVATE_NETWORKS:
     'Ob Webhooks, die alle mit einem Konto anlegen dürfen, auch in private Netzwerke und an diese Maschine gesendet werden.',
-  HOLDFAST_INACTIVE_DAYS: 'Tage ohne Aufruf oder Download, nach denen eine Datei gelöscht wird.',
+  HOLDFAST_INACTIVE_DAYS: 'Tage ohne Aufruf oder Download, nach denen eine Datei gelöscht wird; 0 für nie.',
+  HOLDFAST_ACCOUNT_INACTIVE_DAYS:
+    'Dieselben Tage für Dateien von Konten, wenn ein Administrator einem Konto keine eigenen gibt; 0 für nie. Ohne Angabe die von HOLDFAST_INACTIVE_DAYS.',
   HOLDFAST_BIN_DAYS: 'Tage, nach denen der Inhalt des Papierkorbs endgültig gelöscht wird.',
   HOLDFAST_MAX_FOLDER_DEPTH: 'Wie viele Ebenen von Ordnern es geben darf.',
   HOLDFAST_SCRUB_DAYS:

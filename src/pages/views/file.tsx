@@ -56,12 +56,14 @@ export function FilePageDocument({ view, context }: Props) {
           {view.notice === null ? null : <LinkNote context={context} notice={view.notice} />}
           <DownloadOrDamage context={context} view={view} />
           <FileLink context={context} view={view} />
-          <p className="small quiet">
-            <Filled
-              text={texts.file.keptUntil}
-              values={{ day: <Day context={context} iso={view.expiresAt} /> }}
-            />
-          </p>
+          {view.expiresAt === null ? null : (
+            <p className="small quiet">
+              <Filled
+                text={texts.file.keptUntil}
+                values={{ day: <Day context={context} iso={view.expiresAt} /> }}
+              />
+            </p>
+          )}
           {view.reportUrl === null ? null : (
             <a className="up small" href={view.reportUrl} rel="nofollow">
               <Drawing of="flag" />

@@ -38,7 +38,12 @@ function UploadPage({ upload, view, context }: UploadProps) {
   const isWhole = upload.status === 'completed'
   const done = {
     renamed: receipt.renamed,
-    kept: <WithDay context={context} iso={upload.expires_at} text={receipt.kept} />,
+    kept:
+      upload.expires_at === null ? (
+        receipt.keptForGood
+      ) : (
+        <WithDay context={context} iso={upload.expires_at} text={receipt.kept} />
+      ),
     changed: null,
     received: null,
   }
@@ -73,15 +78,22 @@ function factsOf({ received, downloads, created_at }: ReceiptUpload, { texts, wo
 
 function Changes({ upload, view, context }: UploadProps) {
   const { texts, words } = context
+  const { keptUntil } = view
   return (
     <>
       <form action={view.action} className="receipt-row" method="post">
         <p>
-          <WithDay context={context} iso={upload.expires_at} text={texts.file.keptUntil} />
+          {upload.expires_at === null ? (
+            texts.receipt.keptForGood
+          ) : (
+            <WithDay context={context} iso={upload.expires_at} text={texts.file.keptUntil} />
+          )}
         </p>
-        {words.day(view.keptUntil) === words.day(upload.expires_at) ? null : (
+        {keptUntil === null ||
+        upload.expires_at === null ||
+        words.day(keptUntil) === words.day(upload.expires_at) ? null : (
           <Button name="action" type="submit" value="keep" variant="default">
-            <WithDay context={context} iso={view.keptUntil} text={texts.receipt.keep} />
+            <WithDay context={context} iso={keptUntil} text={texts.receipt.keep} />
           </Button>
         )}
       </form>

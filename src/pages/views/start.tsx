@@ -13,7 +13,7 @@ import { Layout, LinkPreview } from './layout.tsx'
 export function StartPage({ view, context }: { view: StartPageView; context: PageContext }) {
   const { words, locale } = context
   const texts = context.texts.start
-  const { guestUploads, isSignedIn, maxFileSize } = view
+  const { guestUploads, isSignedIn, maxFileSize, inactiveDays } = view
   const data: StartPageData = {
     locale,
     texts: texts.app,
@@ -33,8 +33,10 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
         {guestUploads ? <UploadApp data={data} /> : <SignInNeeded context={context} />}
         <div className="start-foot small quiet">
           <p>
-            {`${fill(texts.limit, { size: words.size(maxFileSize) })} `}
-            {fill(texts.expiry, { days: words.count(view.inactiveDays, context.texts.common.days) })}
+            {fill(texts.limit, { size: words.size(maxFileSize) })}
+            {inactiveDays === null
+              ? null
+              : ` ${fill(texts.expiry, { days: words.count(inactiveDays, context.texts.common.days) })}`}
           </p>
           <details>
             <summary>{guestUploads ? texts.terminal : texts.terminalWithKey}</summary>

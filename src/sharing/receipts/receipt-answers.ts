@@ -1,5 +1,5 @@
 import type { Receipted, ReceiptUpload } from '../../contract/receipts.ts'
-import { timestamp } from '../../domain/clock.ts'
+import { optionalTime, timestamp } from '../../domain/clock.ts'
 import { fileUrl } from '../../files/file-answers.ts'
 import type { FilesPart } from '../../files/files.part.ts'
 import type { Call } from '../../server/call.ts'
@@ -11,7 +11,7 @@ import type { SharingPart } from '../sharing.part.ts'
 
 /** What answers about a receipt are made of. */
 export interface ReceiptNeeds {
-  readonly files: Pick<FilesPart, 'lifetime'>
+  readonly files: Pick<FilesPart, 'inactivity'>
   readonly sharing: Pick<SharingPart, 'guestLinks'>
   readonly uploads: UploadsPart
 }
@@ -72,7 +72,7 @@ function toReceiptUpload(
       ...counts,
     }
   }
-  const { name, size, slug, created_at, last_used_at, views, downloads, sha256 } = received.file
+  const { name, size, slug, created_at, views, downloads, sha256 } = received.file
   return {
     kind: 'upload',
     status: 'completed',
@@ -82,7 +82,7 @@ function toReceiptUpload(
     slug,
     url: fileUrl(site, slug),
     created_at: timestamp(created_at),
-    expires_at: timestamp(files.lifetime.endOf(last_used_at)),
+    expires_at: optionalTime(files.inactivity.endOf(received.file)),
     views,
     downloads,
     sha256,

@@ -41,6 +41,7 @@ import { createFolderMoves } from '../../../src/files/folders/folder-moves.ts'
 import { changeFiles, isClearing } from '../../../src/files/folders/folders.rows.ts'
 import { createFolders } from '../../../src/files/folders/folders.ts'
 import { resolvePlace } from '../../../src/files/folders/places.ts'
+import { createInactivity } from '../../../src/files/inactivity.ts'
 import { createRemovals } from '../../../src/files/removals.ts'
 import { createUsage } from '../../../src/files/use-counters.ts'
 import { createOutbox } from '../../../src/mail/outbox.ts'
@@ -79,6 +80,7 @@ async function tree(contract: ContractDatabase) {
     bin: createBin(db, clock, outages.lifetime(7)),
     outages,
     lifetime: outages.lifetime,
+    inactivity: createInactivity(outages, { guests: 45, accounts: 45 }),
     restoring: createBinRestoring(db, clock, 256),
 
     async folder(name: string, parent: FolderPlace = 'root'): Promise<FolderIdentifier> {
@@ -226,12 +228,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const it = await deleted(contract)
       const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
       const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
-      const expiry = createExpiry({
-        ...it,
-        cleaning,
-        guard: createClockGuard(it.clock),
-        lifetime: it.lifetime(45),
-      })
+      const expiry = createExpiry({ ...it, cleaning, guard: createClockGuard(it.clock) })
       it.clock.advance(46 * DAY)
       await expiry.mark()
       expect(await it.totals()).toEqual([0, 1, 0])
@@ -451,12 +448,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const put = await it.bin.put(it.reach, things)
       const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
       const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
-      const expiry = createExpiry({
-        ...it,
-        cleaning,
-        guard: createClockGuard(it.clock),
-        lifetime: it.lifetime(45),
-      })
+      const expiry = createExpiry({ ...it, cleaning, guard: createClockGuard(it.clock) })
       it.clock.advance(46 * DAY)
       await expiry.mark()
       if (isCleared) await it.clearing.run()
@@ -485,12 +477,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await it.file('beside')
       const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
       const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
-      const expiry = createExpiry({
-        ...it,
-        cleaning,
-        guard: createClockGuard(it.clock),
-        lifetime: it.lifetime(45),
-      })
+      const expiry = createExpiry({ ...it, cleaning, guard: createClockGuard(it.clock) })
       it.clock.advance(46 * DAY)
       await expiry.mark()
       it.clock.leap(-46 * DAY)
@@ -525,7 +512,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
       const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
       it.clock.advance(46 * DAY)
-      await createExpiry({ ...it, cleaning, guard, lifetime: it.lifetime(45) }).mark()
+      await createExpiry({ ...it, cleaning, guard }).mark()
       await createBinEmptying({ ...it, guard, lifetime: it.lifetime(7) }).remove(it.reach, around)
       await it.clearing.run()
       await it.restoring.restore(it.reach, own, null)

@@ -5,7 +5,6 @@ const boundaries = {
   tests: ['test/files/expiry-boundaries.contract.test.ts'],
   named: 'SQLite|the bytes of|bytes that',
 }
-const waiting = { tests: ['test/files/expiry-boundaries.contract.test.ts'], named: 'PostgreSQL that is' }
 const cleaning = { tests: ['test/faults/cleaning.test.ts'], named: 'purging|two sizes|cannot be removed' }
 const arriving = {
   tests: ['test/uploads/resumable/tus-sessions.test.ts'],
@@ -40,8 +39,11 @@ export const files: readonly Change[] = [
     ['if (guard.agreedFor() < PURGE_AFTER) return', ''],
     ['const PURGE_AFTER = DAY', 'const PURGE_AFTER = DAY / 24'],
     ['const markedBefore = now - PURGE_AFTER', 'const markedBefore = now'],
-    ['(await again(files.map((file) => file.id)))', '[...files]', waiting],
-    ['await lockAccount(trx, account)', ''],
+    ['for (const account of accounts.toSorted((a, b) => a - b)) await lockAccount(trx, account)', ''],
+    ['if (lifetime === null) continue', 'if (lifetime === null) break'],
+    ['if (holder.latest < cutoff) continue', 'if (holder.latest <= cutoff) continue'],
+    ['const LATEST_MARK = HOUR', 'const LATEST_MARK = -400 * DAY'],
+    ['file.last_used_at < endsBefore', 'file.last_used_at <= endsBefore'],
     [
       'await usage.flush()',
       '',
@@ -52,7 +54,10 @@ export const files: readonly Change[] = [
       'const PURGE_AT_LEAST = 1001',
       { tests: ['test/files/expiry.test.ts'], named: 'takes at most 1,000 files' },
     ],
-    ['const alive = await markAlive(trx, files)', 'const alive = files'],
+    [
+      'const alive = await markAlive(trx, ',
+      'const alive = await (async (_: Trx, files: readonly RemovableFile[]) => files)(trx, ',
+    ],
   ]),
   ...changesIn('src/files/file-removal.rows.ts', boundaries, [
     [
@@ -60,20 +65,14 @@ export const files: readonly Change[] = [
       ".where('removed_at', 'is', null)\n    .where('last_used_at', '<=', cutoff)",
     ],
     [".where('last_used_at', '>=', cutoff)", ".where('last_used_at', '>', cutoff)"],
-    [".where('removed_at', '<=', markedBefore)", ".where('removed_at', '<', markedBefore)"],
+    [".where('files.removed_at', '<=', markedBefore)", ".where('files.removed_at', '<', markedBefore)"],
     [
-      ".where('removal', '=', 'expired')\n    .where('last_used_at', '<', cutoff)",
-      ".where('removal', '=', 'expired')\n    .where('last_used_at', '<=', cutoff)",
-    ],
-    [
-      ".where('removal', '=', 'expired')\n    .where('last_used_at', '>=', cutoff)",
+      ".where('removal', '=', sql.lit('expired'))\n    .where('last_used_at', '>=', cutoff)",
       ".where('last_used_at', '>=', cutoff)",
     ],
     [".where('removed_at', 'is', null)\n    .where('last_used_at'", ".where('last_used_at'"],
-    [
-      ".where('removal', '=', 'expired')\n    .where('last_used_at', '<', cutoff)",
-      ".where('last_used_at', '<', cutoff)",
-    ],
+    ["    .where('files.removal', '=', 'expired')\n", ''],
+    ['  await lookAgain(trx, new Set(alive.map((file) => file.account_id)))\n', ''],
     [".where('removal', '=', 'deleted')\n    .limit", '.limit'],
     [
       'const expired = files.filter((file) => !binned.has(file.folder_id))',

@@ -14,9 +14,6 @@ export const worlds: readonly Change[] = [
     ['end(link, id, what, { back, bytes })', 'end(link, id, what, { back: 0, bytes })'],
   ]),
   ...changesIn('src/files/expiry.job.ts', inWorlds, [
-    [
-      'await unusedFiles(trx, unusedSince, STEP), (ids) =>\n            unusedFiles(trx, unusedSince, STEP, ids)',
-      'await unusedFiles(trx, cutoff(), STEP), (ids) =>\n            unusedFiles(trx, cutoff(), STEP, ids)',
-    ],
+    ['const cutoff = lifetime.cutoff(at)', 'const cutoff = lifetime.cutoff()'],
   ]),
 ]

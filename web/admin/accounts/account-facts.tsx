@@ -26,6 +26,12 @@ export function AccountFacts({ account }: { account: AdminAccountDetail }) {
     [names.folders, words.number(account.folders_count)],
     [names.stored, fill(accounts.storage, storage)],
     [names.inBin, words.size(account.storage_in_bin)],
+    [
+      names.inactive,
+      account.expires_after_days === null
+        ? names.neverDeleted
+        : words.count(account.expires_after_days, names.deletedAfter),
+    ],
   ] as const
   return (
     <dl aria-label={names.facts} className="facts">

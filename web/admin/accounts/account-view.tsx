@@ -7,6 +7,7 @@ import { fetchAnyAccount } from '../client.ts'
 import { adminPath } from '../data.ts'
 import { AccountFacts } from './account-facts.tsx'
 import { AccountMarks } from './account-marks.tsx'
+import { InactivityPart } from './inactivity-part.tsx'
 import { QuotaPart } from './quota-part.tsx'
 import { RemovePart } from './remove-part.tsx'
 import { ResetPart } from './reset-part.tsx'
@@ -34,6 +35,7 @@ export function AccountView({ id }: { id: number }) {
               <AccountFacts account={account} />
             </PageSection>
             <QuotaPart account={account} changed={again} />
+            <InactivityPart account={account} changed={again} />
             <AccessPart account={account} changed={again} />
             <AdministrationPart account={account} changed={again} />
             <ResetPart account={account} changed={again} />

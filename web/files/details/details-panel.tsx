@@ -136,7 +136,9 @@ function FileDetails({ file }: { file: FileEntry }) {
     [details.uploaded, times.long(file.createdAt)],
     [details.views, detail === null ? '…' : words.number(detail.views)],
     [details.downloads, words.number(detail?.downloads ?? file.downloads)],
-    [details.expires, detail === null ? '…' : times.short(detail.expires_at)],
+    detail !== null && detail.expires_at === null
+      ? [details.expiry, details.never]
+      : [details.expires, detail?.expires_at == null ? '…' : times.short(detail.expires_at)],
   ]
   const technical: typeof facts = [
     [details.type, file.type],
