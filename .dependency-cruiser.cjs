@@ -21,6 +21,7 @@ const BASE = [
   '^src/blobs/blob-store\\.ts$',
   '^src/(config|config/setting-groups|log)\\.ts$',
   ENTRIES,
+  '^src/program/version\\.ts$',
 ]
 
 /** Of the capabilities above it, what each may import: so no two need each other. Keep the lists short. */
@@ -194,7 +195,7 @@ module.exports = {
         '^src/client/',
         '^src/(domain|contract)/',
         '^src/operations/(administration|migration-time|secret-rotation|takeover|doctor/doctor|integrity/(check|database-check)|mark-copies|mirror/mirror-(command|repair)|backup/(backup|restore|drill|backup-repair)|relocation/relocate)\\.ts$',
-        '^src/(app|config|config/(config-problems|environment)|settings|log|program/bundle)\\.ts$',
+        '^src/(app|config|config/(config-problems|environment)|settings|log|program/(bundle|version))\\.ts$',
       ],
     ),
     only(

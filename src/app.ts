@@ -24,6 +24,7 @@ import { createOperationsPart } from './operations/operations.part.ts'
 import { openSecrets, readSecret } from './operations/secrets.ts'
 import { type BuiltSite, openBuiltSite } from './pages/built-site.ts'
 import { createPagesPart } from './pages/pages.part.ts'
+import { versionWithCommit } from './program/version.ts'
 import type { ListenWay } from './server/connections/listening.ts'
 import type { Parts } from './server/parts.ts'
 import { type HttpServer, startServer } from './server/server.ts'
@@ -81,7 +82,7 @@ export async function startHoldfast(start: Start): Promise<Holdfast> {
 
 async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast> {
   const { config, log, clock } = start
-  const metrics = config.metrics && createMetrics(manifest.version, clock.monotonic)
+  const metrics = config.metrics && createMetrics(versionWithCommit(), clock.monotonic)
   shutdown.addSlow(() => metrics?.stop())
   shutdown.addSlow(await holdDataFolder(config))
   await guardDataFolder(start)

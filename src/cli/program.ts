@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Environment } from '../config/environment.ts'
 import { Refusal } from '../domain/errors.ts'
+import { versionWithCommit } from '../program/version.ts'
 import { accountCommand } from './account.ts'
 import { adminCommand } from './admin.ts'
 import { completionCommand } from './completion.ts'
@@ -169,7 +170,7 @@ function serveCommand(serve: Command, environment: Environment): void {
   serve.description('start the server; SIGTERM or Ctrl+C stops it').action(async () => {
     // Imported on demand: only the server needs these modules.
     const { serve: run } = await import('./serve.ts')
-    await run(environment, manifest.version)
+    await run(environment, versionWithCommit())
   })
 }
 
@@ -177,7 +178,7 @@ function serveCommand(serve: Command, environment: Environment): void {
 function program(environment: Environment, word = ''): Command {
   const holdfast = new Command('holdfast')
     .description(manifest.description)
-    .version(manifest.version, '-V, --version', 'print the version')
+    .version(versionWithCommit(), '-V, --version', 'print the version, with the commit where it is known')
     .option(
       `${ENV_FILE} <path>`,
       'read settings from this file instead of .env; must come before the command',

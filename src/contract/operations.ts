@@ -44,6 +44,10 @@ export type StatisticsOutage = z.infer<typeof outage>
 const statistics = component(
   'Statistics',
   z.object({
+    version: described(z.string(), {
+      example: '0.1.0+3174d472a0c1',
+      description: 'What the node that answers runs: the release, and the commit where it is known',
+    }),
     now,
     days: z.array(day),
     outages: described(z.array(outage), {
@@ -158,7 +162,7 @@ const node = component(
       description: 'Where it listens, as its settings say',
       example: '192.0.2.11:3000',
     }),
-    version: described(z.nullable(z.string()), { description: 'Its program', example: '0.1.0' }),
+    version: described(z.nullable(z.string()), { description: 'Its program', example: '0.1.0+3174d472a0c1' }),
     is_this: described(z.boolean(), { description: 'Whether it is the one that answers' }),
   }),
 )

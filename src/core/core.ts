@@ -1,5 +1,4 @@
 import { hostname } from 'node:os'
-import manifest from '../../package.json' with { type: 'json' }
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
@@ -7,6 +6,7 @@ import type { PoolUse } from '../database/postgres.ts'
 import { type Clock, MINUTE, SECOND } from '../domain/clock.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
+import { versionWithCommit } from '../program/version.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { createChanges } from './changes.job.ts'
 import { type ClockGuard, createClockGuard } from './clock-guard.ts'
@@ -93,7 +93,7 @@ export async function pairUp(
 
 function placeOf({ host, port }: Config): NodePlace {
   const named = host.includes(':') ? `[${host}]` : host
-  return { host: hostname(), address: `${named}:${port}`, version: manifest.version }
+  return { host: hostname(), address: `${named}:${port}`, version: versionWithCommit() }
 }
 
 export async function createCore(needs: CoreNeeds): Promise<Core> {

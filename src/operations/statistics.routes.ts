@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { type Statistics, statisticsAnswer } from '../contract/operations.ts'
 import { timestamp } from '../domain/clock.ts'
+import { versionWithCommit } from '../program/version.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
 import { queryNumber } from '../server/requests/fields.ts'
 import type { OperationsPart } from './operations.part.ts'
@@ -17,6 +18,7 @@ export const getStatisticsEndpoint = adminEndpoint({
     const { now, days, outages } = await operations.statistics.read(query.days ?? DAYS)
     const { diskFree, reportsOpen, contentsDamaged, ...totals } = now
     const data: Statistics = {
+      version: versionWithCommit(),
       now: {
         ...totals,
         disk_free: diskFree,

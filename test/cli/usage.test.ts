@@ -3,6 +3,9 @@ import manifest from '../../package.json' with { type: 'json' }
 import { temporaryFolder } from '../support/processes/child.ts'
 import { holdfastHere as holdfast } from './command-here.ts'
 
+/** The release, and the commit where it is known. */
+const VERSION = new RegExp(`^${manifest.version.replaceAll('.', '\\.')}(?:\\+[0-9a-f]{12})?\n$`)
+
 describe('help', () => {
   test.each([
     ['--help'],
@@ -62,7 +65,7 @@ describe('help', () => {
     using folder = temporaryFolder()
     expect(await holdfast(folder.path, ['--version'])).toEqual({
       code: 0,
-      output: `${manifest.version}\n`,
+      output: expect.stringMatching(VERSION),
       errors: '',
     })
   })

@@ -2,6 +2,7 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BUNDLE, BUNDLE_MANIFEST, type BundleManifest, sourceFile } from '../../src/program/bundle.ts'
 import { ENTRIES } from '../../src/program/entries.ts'
+import { commitOf } from '../../src/program/version.ts'
 import { ROOT } from './bundles.ts'
 
 /** Bundles the program into `dist`, from which `src/main.ts` runs it while the sources are the same. */
@@ -16,6 +17,7 @@ export async function bundleProgram(): Promise<void> {
       outdir: work,
       target: 'bun',
       splitting: true,
+      define: { 'process.env.BUILD_COMMIT': JSON.stringify(commitOf(ROOT)) },
       metafile: true,
       sourcemap: 'linked',
       minify: { whitespace: true, syntax: true, identifiers: false },

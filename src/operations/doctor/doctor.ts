@@ -7,6 +7,7 @@ import { isFull } from '../../database/differences.ts'
 import { MIGRATIONS, missingMigrations } from '../../database/migrate.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import type { Random } from '../../domain/random.ts'
+import { versionWithCommit } from '../../program/version.ts'
 import { settings } from '../../settings.ts'
 import { connect, databaseExists, openBlobs } from '../../storage.ts'
 import { type BackgroundJobs, createBackgroundJobs } from '../background-jobs.ts'
@@ -133,7 +134,7 @@ async function checkMachine(config: Config, hasData: boolean): Promise<readonly 
     usesFolder && hasData
       ? await checkDisk(config.dataDir, config.minFreeSpace).catch(notChecked('disk-space'))
       : []
-  return [...disk, await checkClock()]
+  return [fine('version', say`This is Holdfast ${versionWithCommit()}`), ...disk, await checkClock()]
 }
 
 /** What does not need the database. */

@@ -42,6 +42,7 @@ export const adminDe: AdminPageTexts = {
     },
     overview: {
       title: 'Jetzt',
+      version: 'Auf dem Server, der geantwortet hat, läuft Holdfast {version}.',
       accounts: 'Konten',
       files: 'Dateien',
       guests: 'Von Gästen: {files}, {size}',

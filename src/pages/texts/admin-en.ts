@@ -42,6 +42,7 @@ export const adminEn = {
     },
     overview: {
       title: 'Now',
+      version: 'Holdfast {version} runs on the server that answered.',
       accounts: 'Accounts',
       files: 'Files',
       guests: 'From guests: {files}, {size}',

@@ -1,6 +1,7 @@
 import type { Translations } from '../../../web/admin/translated.tsx'
 
 export const doctorTitlesDe: Translations = {
+  version: 'Version',
   'disk-space': 'Plattenplatz',
   inodes: 'Platz für weitere Dateien (Inodes)',
   'file-system': 'Dateisystem',
@@ -316,6 +317,7 @@ export const doctorSentencesDe: Translations = {
   '{0} lies on {1}': '{0} liegt auf {1}',
   '{0} migrations wait': '{0} Migrationen stehen aus',
   '{0} nodes use up to {1} of {2} connections': '{0} Knoten verwenden bis zu {1} von {2} Verbindungen',
+  'This is Holdfast {0}': 'Das ist Holdfast {0}',
   '{0} of {1} are free': '{0} von {1} sind frei',
   '{0} of {1} inodes are free': '{0} von {1} Inodes sind frei',
   '{0} reaches a Holdfast': '{0} erreicht ein Holdfast',

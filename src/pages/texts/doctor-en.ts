@@ -1,6 +1,7 @@
 import type { Translations } from '../../../web/admin/translated.tsx'
 
 export const doctorTitlesEn: Translations = {
+  version: 'Version',
   'disk-space': 'Disk space',
   inodes: 'Room for more files (inodes)',
   'file-system': 'File system',

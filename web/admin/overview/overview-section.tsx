@@ -2,6 +2,7 @@ import { useCallback } from 'react'
 import { Loaded } from '../../shared/app/loaded.tsx'
 import { PageSection } from '../../shared/app/part.tsx'
 import { useAnswer } from '../../shared/app/use-answer.ts'
+import { fill } from '../../shared/words.ts'
 import { useAdmin } from '../admin-context.ts'
 import { fetchJobs, fetchStatistics } from '../client.ts'
 import { adminPath } from '../data.ts'
@@ -36,6 +37,7 @@ export function OverviewSection() {
                 </p>
               )}
               <FigureList now={statistics.now} setAside={setAside} today={statistics.days.at(-1)} />
+              <p className="quiet">{fill(overview.version, { version: statistics.version })}</p>
               <OutageList outages={statistics.outages} />
             </>
           )}
