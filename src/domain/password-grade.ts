@@ -2,6 +2,9 @@
 export const SHORTEST_PASSWORD = 8
 export const LONGEST_PASSWORD = 256
 
+/** Characters of a password for something that is shared. */
+export const LONGEST_SHARED_PASSWORD = 128
+
 /** The fourth of zxcvbn's five grades: more than 10⁸ guesses, given common passwords and their variations. */
 export const STRONG_ENOUGH = 3
 

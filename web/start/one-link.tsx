@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { type SubmitEvent, useId, useState } from 'react'
+import { LONGEST_SHARED_PASSWORD } from '../../src/domain/password-grade.ts'
 import { toClipboard } from '../shared/clipboard.ts'
 import { Told } from '../shared/told.tsx'
 import { makeLinkTo } from '../uploads/link-making.ts'
@@ -132,7 +133,13 @@ function Making({ done, receipts, show, view: { texts, words } }: MakingProps) {
           <p className="small quiet">{oneLink.why}</p>
           <div className="field">
             <label htmlFor={`${ids}-password`}>{oneLink.password}</label>
-            <input autoComplete="off" id={`${ids}-password`} maxLength={128} name="password" type="text" />
+            <input
+              autoComplete="off"
+              id={`${ids}-password`}
+              maxLength={LONGEST_SHARED_PASSWORD}
+              name="password"
+              type="text"
+            />
           </div>
           <div className="field">
             <label htmlFor={`${ids}-days`}>{oneLink.goodFor}</label>

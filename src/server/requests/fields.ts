@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Pagination } from '../../contract/fields.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { boundedNfc } from '../../domain/measured-text.ts'
+import { LONGEST_SHARED_PASSWORD } from '../../domain/password-grade.ts'
 import { wholeNumber } from '../../domain/whole-number.ts'
 
 /** Building blocks for the input of the JSON API. */
@@ -110,14 +111,12 @@ export function rowNumber(text: string | undefined): number {
   return wholeNumber(text) ?? 0
 }
 
-const LONGEST_PASSWORD = 128
-
 /** Half of a surrogate pair would be hashed as U+FFFD, and so open by any other half. */
 const password = z
   .string('must be text')
   .refine(
-    (text) => boundedNfc(text, LONGEST_PASSWORD) !== null,
-    `may have ${LONGEST_PASSWORD} characters at most`,
+    (text) => boundedNfc(text, LONGEST_SHARED_PASSWORD) !== null,
+    `may have ${LONGEST_SHARED_PASSWORD} characters at most`,
   )
   .refine((text) => text.isWellFormed(), 'must be valid Unicode')
 

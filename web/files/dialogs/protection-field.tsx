@@ -1,3 +1,4 @@
+import { LONGEST_SHARED_PASSWORD } from '../../../src/domain/password-grade.ts'
 import { PasswordField } from '../../shared/password-field.tsx'
 import { useFiles } from '../files-context.ts'
 
@@ -49,7 +50,7 @@ export function ProtectionField({ hasPassword, protection, set }: ProtectionFiel
         <PasswordField
           autoComplete="new-password"
           label={dialogs.newPassword}
-          maxLength={128}
+          maxLength={LONGEST_SHARED_PASSWORD}
           onChange={({ currentTarget }) => set({ kind: 'new', password: currentTarget.value })}
           required
           show={dialogs.showPassword}

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import type { LinkDetail } from '../../../src/contract/links.ts'
+import { LONGEST_SHARED_PASSWORD } from '../../../src/domain/password-grade.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { CheckField } from '../../shared/check-field.tsx'
 import { DialogActions } from '../../shared/dialogs/dialog-actions.tsx'
@@ -89,7 +90,7 @@ export function ShareForm({ entries, close, show }: ShareFormProps) {
           aria-label={share.linkPassword}
           autoComplete="off"
           isShown
-          maxLength={128}
+          maxLength={LONGEST_SHARED_PASSWORD}
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
           required
           show={dialogs.showPassword}
