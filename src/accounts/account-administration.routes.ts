@@ -120,6 +120,7 @@ export const changeAnyAccountEndpoint = adminEndpoint({
       .openapi({
         description:
           'Days without a view or a download after which a file is deleted; 0: never; null: as the setting says',
+        example: 90,
       }),
     disabled: z.boolean('must be true or false').optional(),
     is_admin: z.boolean('must be true or false').optional(),
