@@ -1,6 +1,7 @@
 /** The file manager: an account's files and folders, moved, renamed, shared and deleted as on one's own computer. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { Slug } from '../../src/domain/ids.ts'
 import {
   describeInBrowser,
   faultsInBothColours,
@@ -198,6 +199,13 @@ describeInBrowser('the file manager', (browser) => {
     const details = page.getByRole('complementary', { name: 'Details' })
     await details.getByText('Views').waitFor()
     await details.getByRole('img').or(details.locator('img')).first().waitFor()
+    // Its owner has looked at it, which keeps it and counts no view.
+    await eventually('the look is written', async () => {
+      const rows = host.database.selectFrom('files').select(['views', 'created_at', 'last_used_at'])
+      const row = await rows.where('slug', '=', file?.slug as Slug).executeTakeFirstOrThrow()
+      expect(row.views).toBe(0)
+      return row.last_used_at > row.created_at
+    })
     await page.getByRole('complementary').getByRole('button', { name: 'Close' }).click()
     await files.button('Move to …').click()
     await page.getByRole('dialog').getByRole('treeitem', { name: 'Gamma' }).click()
