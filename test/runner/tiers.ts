@@ -105,6 +105,10 @@ const SELDOM_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
 
 /** Files that only `npm run test:all` runs, with the reason or what `npm test` covers instead. */
 const ONLY_IN_ALL: Readonly<Record<string, string>> = {
+  'test/cli/relocate-refusals.test.ts':
+    'starts the program for each refusal; relocation.test.ts has the rules',
+  'test/files/folders/folder-thumbnail.test.ts': 'makes pictures; folder-covers have most of it',
+  'test/operations/mirror/mirror.test.ts': 'mirrors again and again; mirror-folder.test.ts has most of it',
   'test/files/inactivity-terms.test.ts': 'expiry-boundaries.contract.test.ts has the same by its parts',
   'test/blobs/s3-faults.contract.test.ts': 'retries, further and further apart; s3-read-faults has some',
   'test/blobs/s3-resuming.contract.test.ts': 'retries, further and further apart; resumable-blobs has S3 too',
