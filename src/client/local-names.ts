@@ -1,4 +1,4 @@
-import { cleanFileName } from '../domain/file-name.ts'
+import { cleanFileName, markedName } from '../domain/file-name.ts'
 
 const WINDOWS_FORBIDDEN = /[<>:"|?*\\]/g
 const WINDOWS_DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i
@@ -16,10 +16,7 @@ export function localName(name: string, platform: NodeJS.Platform = process.plat
 
 /** The name with a number before its extension: `a (2).txt`. */
 export function numberedName(name: string, number: number): string {
-  const dot = name.lastIndexOf('.')
-  const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '']
-  const suffix = ` (${number})${extension}`
-  return `${shortened(stem, MAX_BYTES - Buffer.byteLength(suffix))}${suffix}`
+  return markedName(name, ` (${number})`)
 }
 
 /** What an unfinished download is called; `tag` says of which content it is a part. */

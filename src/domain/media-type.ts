@@ -1,7 +1,8 @@
-import { fileTypeFromBuffer } from 'file-type'
+import { type FileTypeResult, fileTypeFromBuffer } from 'file-type'
 import mimeDb from 'mime-db'
 import { extensionOf } from './file-name.ts'
 import { textKindOf } from './icon-kind.ts'
+import { isText } from './text-bytes.ts'
 
 const UNKNOWN = 'application/octet-stream'
 const TEXT = 'text/plain'
@@ -9,17 +10,27 @@ const TEXT = 'text/plain'
 /** `type/subtype` with the characters that RFC 6838 §4.2 allows, so no wildcards. */
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/
 
-/** Overrides for extensions for which mime-db lists several types, or an uncommon one. */
+/**
+ * Overrides for extensions for which mime-db lists several types, an uncommon one, or none: the raw photos of cameras have the
+ * types that their contents tell.
+ */
 const PREFERRED_TYPES: Readonly<Record<string, string>> = {
   '3gpp': 'video/3gpp',
+  arw: 'image/x-sony-arw',
+  cr2: 'image/x-canon-cr2',
+  cr3: 'image/x-canon-cr3',
   flac: 'audio/flac',
   jfif: 'image/jpeg',
   mp4: 'video/mp4',
   mpg4: 'video/mp4',
   mpp: 'application/vnd.ms-project',
   mts: 'video/mp2t',
+  nef: 'image/x-nikon-nef',
+  orf: 'image/x-olympus-orf',
   org: 'text/x-org',
+  raf: 'image/x-fujifilm-raf',
   rs: 'text/plain',
+  rw2: 'image/x-panasonic-rw2',
   wav: 'audio/wav',
 }
 
@@ -43,14 +54,15 @@ export async function mediaType(name: string, declared: string | null, head: Uin
   const extension = extensionOf(name)
   const named = typeOfExtension.get(extension)
   if (named !== undefined) {
-    return SOMETIMES_TEXT.has(extension) && isText(head) ? TEXT : named
+    return SOMETIMES_TEXT.has(extension) && isFilledText(head) ? TEXT : named
   }
   const [essence = ''] = (declared ?? '').split(';')
   const stated = essence.trim().toLowerCase()
   if (stated !== UNKNOWN && MEDIA_TYPE.test(stated)) return stated
   // Two letters at the beginning of a text may be the mark of another format.
-  if (textKindOf(name) !== null && isText(head)) return TEXT
-  return (await fileTypeFromBuffer(head))?.mime ?? UNKNOWN
+  if (textKindOf(name) !== null && isFilledText(head)) return TEXT
+  const found = await fileTypeFromBuffer(head)
+  return found === undefined ? UNKNOWN : typeOfContent(found)
 }
 
 /** The same by the name alone; undefined where that tells nothing. */
@@ -76,14 +88,13 @@ function buildTable(): Map<string, string> {
   return table
 }
 
-/**
- * Whether the bytes are a text in any charset that has ASCII: without control characters that text does not use. A wrong byte
- * is no obstacle, and the end may be cut within a character.
- */
-function isText(head: Uint8Array): boolean {
-  const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
-  return head.length > 0 && (isUtf16 || head.every((byte) => byte >= 0x20 || TEXT_CONTROLS.has(byte)))
+function isFilledText(head: Uint8Array): boolean {
+  return head.length > 0 && isText(head)
 }
 
-/** Tab, line feed, form feed, carriage return, and escape, which colours logs. */
-const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b])
+/** As a name with that extension would have it, so that a file is the same with a name and without; never with parameters. */
+function typeOfContent({ ext, mime }: FileTypeResult): string {
+  const [essence = UNKNOWN] = mime.split(';')
+  const named = typeOfExtension.get(ext) ?? UNKNOWN
+  return named === UNKNOWN ? essence : named
+}

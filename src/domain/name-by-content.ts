@@ -1,5 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type'
 import mimeDb from 'mime-db'
+import { isText } from './text-bytes.ts'
 
 /** Type of bytes about which nothing is known, whose extension in the table says no more than that. */
 const UNKNOWN = 'application/octet-stream'
@@ -17,12 +18,4 @@ export async function nameByContent(head: Uint8Array, declared: string | null): 
   // A text may begin with the two letters by which another format is known; a PDF may be all ASCII at first.
   if (isTextual && found !== 'pdf') return 'text.txt'
   return `file.${found ?? 'bin'}`
-}
-
-/** The control characters of texts and terminals: BEL to CR, and ESC; the list of file(1). */
-const CONTROLS: ReadonlySet<number> = new Set([7, 8, 9, 10, 11, 12, 13, 27])
-
-/** Whether it is text in ASCII, or in an encoding that extends it, coloured output of a terminal included. */
-function isText(head: Uint8Array): boolean {
-  return head.every((byte) => byte >= 0x20 || CONTROLS.has(byte))
 }

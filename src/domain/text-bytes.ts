@@ -13,6 +13,18 @@ export function charsetOfType(type: string): Charset | null {
   return CHARSETS.find((charset) => charset === named) ?? null
 }
 
+/** The control characters of texts and terminals: BEL to CR, and ESC; the list of file(1). */
+const CONTROLS: ReadonlySet<number> = new Set([7, 8, 9, 10, 11, 12, 13, 27])
+
+/**
+ * Whether bytes of which no name tells anything are a text: in UTF-16 with its mark, or in any charset that has ASCII, coloured
+ * output of a terminal included. A wrong byte is no obstacle, and the end may be cut within a character.
+ */
+export function isText(head: Uint8Array): boolean {
+  const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
+  return isUtf16 || head.every((byte) => byte >= 0x20 || CONTROLS.has(byte))
+}
+
 /** Part of a text that may be zero bytes, such as a crash leaves in a log. A program or a picture has far more. */
 const MOST_ZEROS = 1 / 20
 

@@ -1,3 +1,4 @@
+import { extensionOf } from '../domain/file-name.ts'
 import { type IconKind, iconKindOf } from '../domain/icon-kind.ts'
 
 /** Colours of the sheet and of its folded corner, and the symbol as a path in a square of 24 units. */
@@ -71,11 +72,9 @@ export function iconAddress(type: string, name: string): string {
 const recent: { readonly type: string; readonly ending: string; readonly address: string }[] = []
 const MOST_RECENT = 8
 
-/** Whether the extension of the name, which has one at least as long, is `ending` with its dot, exactly. */
+/** Whether the extension of the name is `ending`, which begins with its dot, exactly. */
 function hasEnding(name: string, ending: string): boolean {
-  if (!name.endsWith(ending)) return false
-  const dot = name.length - ending.length
-  return dot > 0 && name[dot - 1] !== '.'
+  return name.length > ending.length && name.endsWith(ending)
 }
 
 function addressOf(type: string, extension: string): string {
@@ -154,12 +153,6 @@ function labelOf(text: string): string {
   const font = `font-family="system-ui, 'Segoe UI', Roboto, sans-serif" font-size="${size}" font-weight="700"`
   const escaped = Bun.escapeHTML(text)
   return `<text x="160" y="270" fill="#fff" ${font} letter-spacing="1" text-anchor="middle">${escaped}</text>`
-}
-
-/** Extension in lower case without the dot; empty for a name without one and for `.hidden`. */
-function extensionOf(name: string): string {
-  const dot = name.lastIndexOf('.')
-  return dot < 1 || name[dot - 1] === '.' ? '' : name.slice(dot + 1).toLowerCase()
 }
 
 /** Hash over the drawings, which changes the addresses whenever the icons change. */

@@ -245,6 +245,14 @@ describe('a folder', () => {
     expect(readdirSync(join(client.folder, 'album')).toSorted()).toEqual(['2026', 'same (2).txt', 'same.txt'])
   })
 
+  test('numbers names as an archive of it does, where what follows a dot is no extension', async () => {
+    using client = newClient()
+    const folder = await account.folder('films')
+    for (const content of ['one', 'two']) await account.put(content, { name: 'Dr. No', folder })
+    expect(await client.run('download', `${host.url}/f/${folder}`)).toMatchObject({ code: 0 })
+    expect(readdirSync(join(client.folder, 'films')).toSorted()).toEqual(['Dr. No', 'Dr. No (2)'])
+  })
+
   test('of more files than a page holds comes whole', async () => {
     using client = newClient()
     const folder = await account.folder('many')

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { mediaType } from '../../src/domain/media-type.ts'
+import { mediaType, mediaTypeOfName } from '../../src/domain/media-type.ts'
+import { nameByContent } from '../../src/domain/name-by-content.ts'
 import { isInlineSafe } from '../../src/domain/safe-types.ts'
 import { runsOf } from '../support/cases.ts'
 
@@ -117,6 +118,33 @@ describe('mediaType', () => {
     expect(await mediaType('README', declared, PNG)).toBe('image/png')
     expect(await mediaType('README', declared, NOTHING)).toBe('application/octet-stream')
   })
+
+  test.each([
+    ['opus', Buffer.from(`OggS\0\x02${'\0'.repeat(22)}OpusHead`, 'latin1')],
+    ['m4a', Buffer.from('\0\0\0\x18ftypM4A \0\0\0\0M4A isom', 'latin1')],
+    ['png', PNG],
+  ])('of a file in the format %p is the same by its content as by its name', async (extension, head) => {
+    const named = await mediaType(`a.${extension}`, null, head)
+    expect(await mediaType('a', null, head)).toBe(named)
+    expect(await mediaType(await nameByContent(head, null), null, head)).toBe(named)
+    expect(isInlineSafe(named)).toBe(true)
+  })
+
+  test.each([
+    ['in UTF-16', Buffer.from('\ufeffWhat a shell of Windows writes into a file', 'utf16le')],
+    ['in colours', Buffer.from('\x1b[32mok\x1b[0m\x07 done\b\n')],
+    ['that is all ASCII', Buffer.from('BM = 1\n')],
+  ])('of a text %s is the same by whatever way it came', async (_, head) => {
+    expect(await nameByContent(head, null)).toBe('text.txt')
+    expect(await mediaType('run.ps1', null, head)).toBe('text/plain')
+  })
+
+  test.each(['cr2', 'cr3', 'nef', 'arw', 'raf', 'orf', 'rw2', 'dng', 'heic', 'avif', 'jxl'])(
+    'of a photo is told by the extension %p alone, by which links take pictures',
+    (extension) => {
+      expect(mediaTypeOfName(`DSC_0001.${extension.toUpperCase()}`)).toStartWith('image/')
+    },
+  )
 
   test.each(['__proto__', 'a.__proto__', 'a.constructor', 'a.toString', ''])(
     'of a file named %p is not found in a prototype',
