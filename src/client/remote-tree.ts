@@ -1,4 +1,4 @@
-import { foldName } from '../domain/folded-name.ts'
+import { isFolderCalled } from '../domain/folder-name.ts'
 import type { FileItem, FolderItem } from './answers.ts'
 import type { Api, FolderName } from './api.ts'
 import { ClientError, isAnswer } from './failure.ts'
@@ -78,8 +78,7 @@ export class RemoteTree {
 
   async #child(parent: FolderName, name: string): Promise<FolderItem | null> {
     const folders = await this.#subfolders(parent)
-    const exact = name.normalize('NFC').trim()
-    return folders.find((folder) => folder.name === exact) ?? null
+    return folders.find((folder) => isFolderCalled(folder.name, name)) ?? null
   }
 
   async #walk(names: readonly string[]): Promise<{ readonly folder: FolderItem | null } | null> {
@@ -115,9 +114,9 @@ export class RemoteTree {
       return await this.#api.createFolder(name, parent)
     } catch (error) {
       if (!isAnswer(error, 409, 'DUPLICATE_NAME')) throw error
-      // Somebody else was quicker, or only upper and lower case differ.
+      // Somebody else was quicker.
       const folders = await this.#api.subfolders(parent)
-      const same = folders.find((folder) => foldName(folder.name) === foldName(name.trim()))
+      const same = folders.find((folder) => isFolderCalled(folder.name, name))
       if (same === undefined) throw error
       return same.id
     }

@@ -22,6 +22,16 @@ export function parseFolderName(value: string): string {
   return name
 }
 
+/** Whether a folder that is called `name` is the one that `asked` would make: names are compared as they are kept, with case. */
+export function isFolderCalled(name: string, asked: string): boolean {
+  try {
+    return parseFolderName(asked) === name
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
+  }
+}
+
 /** The name with a number appended: `Photos (2)`. Shortened where that would be too long. */
 export function numberedFolderName(name: string, number: number): string {
   const mark = ` (${number})`

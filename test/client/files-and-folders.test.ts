@@ -12,6 +12,9 @@ test('mkdir makes folders by path and prints their links', async () => {
   expect(made).toMatchObject({ code: 0, errors: '' })
   expect(made.output).toMatch(new RegExp(`^${host.url}/f/[a-z][a-z0-9]{15}\n$`))
   expect(await client.run('mkdir', '-p', '/photos/2026/may')).toEqual(made)
+  // The server keeps names without what turns the direction of a text.
+  const turned = await client.run('mkdir', '-p', '/photos/2026/m\u202eay')
+  expect(turned).toEqual(made)
   const again = await client.run('mkdir', '/photos')
   expect(again.code).toBe(1)
   expect(again.errors).toContain('already exists')

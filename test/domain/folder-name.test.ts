@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Refusal } from '../../src/domain/errors.ts'
-import { numberedFolderName, parseFolderName } from '../../src/domain/folder-name.ts'
+import { isFolderCalled, numberedFolderName, parseFolderName } from '../../src/domain/folder-name.ts'
 import { runsOf } from '../support/cases.ts'
 import { refusalOf } from './refusal.ts'
 
@@ -83,4 +83,16 @@ test('a name with a number is shortened to what a folder may be called', () => {
     expect([...numbered].length).toBeLessThanOrEqual(100)
     expect([...numbered].length).toBeGreaterThan(98)
   }
+})
+
+test.each([
+  ['Photos', 'Photos', true],
+  ['Photos', ' Photos ', true],
+  ['café', 'cafe\u0301', true],
+  ['gnp', 'g\u202enp', true],
+  ['Photos', 'photos', false],
+  ['straße', 'strasse', false],
+  ['a', 'a/b', false],
+])('a folder %p is the one that %p would make: %p', (name, asked, is) => {
+  expect(isFolderCalled(name, asked)).toBe(is)
 })

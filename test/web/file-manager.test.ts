@@ -175,6 +175,7 @@ describe('the tree', () => {
     folder('c', 'b'),
     folder('z', TOP, 'Ärger 10'),
     folder('y', TOP, 'ärger 9'),
+    folder('s', 'b', 'Hauptstraße'),
   ])
   const ids = (folders: readonly FolderEntry[]) => folders.map(({ id }) => id)
 
@@ -184,6 +185,9 @@ describe('the tree', () => {
     expect(tree.isWithin('c', 'a')).toBe(true)
     expect(tree.isWithin('a', 'c')).toBe(false)
     expect(ids(tree.search('ÄRGER'))).toEqual(['y', 'z'])
+    // As the server finds files.
+    for (const typed of ['HAUPTSTRASSE', 'hauptstrasse', 'STRAẞE'])
+      expect(ids(tree.search(typed))).toEqual(['s'])
   })
 
   test('is listed by name in either direction, by age where folders have one, and else by name', () => {

@@ -1,3 +1,4 @@
+import { isFolderCalled } from '../../src/domain/folder-name.ts'
 import { toClipboard } from '../shared/clipboard.ts'
 import { refusedRequest } from '../shared/fetch-json.ts'
 import { fill, type Words } from '../shared/words.ts'
@@ -133,7 +134,7 @@ export function isPrivateTarget(tree: FolderTree | null, { folder, path }: Targe
   if (tree === null) return false
   let place = folder ?? TOP
   for (const name of path?.split('/').slice(0, -1) ?? []) {
-    const inner = tree.children(place).find((child) => child.name === name.normalize('NFC'))
+    const inner = tree.children(place).find((child) => isFolderCalled(child.name, name))
     // It is yet to be made, and is then as open as the one around it.
     if (inner === undefined) break
     place = inner.id

@@ -1,3 +1,4 @@
+import { foldName } from '../../../src/domain/folded-name.ts'
 import { sortedByName } from '../../../src/domain/sort-key.ts'
 import { type FolderEntry, type Place, TOP } from '../entry.ts'
 
@@ -46,14 +47,10 @@ export function createFolderTree(folders: readonly FolderEntry[]): FolderTree {
     fileCount,
     isWithin: (id, above) => above === TOP || path(id).some((folder) => folder.id === above),
     search(part) {
-      const wanted = folded(part)
-      return sorted.filter(({ name }) => folded(name).includes(wanted))
+      const wanted = foldName(part)
+      return sorted.filter(({ name }) => foldName(name).includes(wanted))
     },
   }
-}
-
-function folded(text: string): string {
-  return text.normalize('NFC').toLowerCase()
 }
 
 /** One line of a tree as it is shown. `folder` null: the top level. */

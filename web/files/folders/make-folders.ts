@@ -1,4 +1,4 @@
-import { foldName } from '../../../src/domain/folded-name.ts'
+import { isFolderCalled } from '../../../src/domain/folder-name.ts'
 import { refusedRequest } from '../../shared/fetch-json.ts'
 import { createFolder, fetchFolders } from '../client.ts'
 import type { Place } from '../entry.ts'
@@ -26,7 +26,7 @@ async function folderIn(place: Place, name: string): Promise<Place> {
   } catch (error) {
     if (refusedRequest(error) !== 'DUPLICATE_NAME') throw error
     const siblings = (await fetchFolders()).filter((folder) => folder.place === place)
-    const same = siblings.find((folder) => foldName(folder.name) === foldName(name.trim()))
+    const same = siblings.find((folder) => isFolderCalled(folder.name, name))
     if (same === undefined) throw error
     return same.id
   }
