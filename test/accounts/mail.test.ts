@@ -202,6 +202,17 @@ describe('who has forgotten their password', () => {
     expect(JSON.stringify(rows)).not.toContain(second.path.split('/').at(-1) ?? '')
   })
 
+  test('is found by an address in its own script, which is kept in ASCII', async () => {
+    const person = await newcomer()
+    const at = (domain: string) => `${person.account.username}@${domain}`
+    expect((await setAddress(person, at('bücher.example'))).status).toBe(200)
+    const { path } = await mailTo(at('bücher.example'))
+    expect((await somebody().submit(path, {})).status).toBe(200)
+    expect((await settingsOf(person)).address).toBe(at('xn--bcher-kva.example'))
+    await ask(at('BÜCHER.example'))
+    expect((await mailTo(at('bücher.example'))).subject).toBe('Set a new password')
+  })
+
   test('gets the same answer as nobody, who gets no mail', async () => {
     const [person, unconfirmed, disabled] = [await reachable(), await newcomer(), await reachable()]
     await setAddress(unconfirmed, unconfirmed.address)

@@ -6,7 +6,7 @@ import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { AccountId } from '../../domain/ids.ts'
-import type { MailAddress } from '../../domain/mail-address.ts'
+import { foldMailAddress, type MailAddress, parseMailAddress } from '../../domain/mail-address.ts'
 import { RAW_FACTOR } from '../../domain/measured-text.ts'
 import { findAccountByAddress, findMailAddress, type MailAddressRow } from '../../mail/mail-addresses.rows.ts'
 import type { Outbox } from '../../mail/outbox.ts'
@@ -107,10 +107,10 @@ interface Recipient extends Pick<MailAddressRow, 'language'> {
  * database.
  */
 function nameOf(asked: string): string {
-  return asked
+  const plain = asked
     .slice(0, RAW_FACTOR * LONGEST)
     .replaceAll(/\p{Cc}/gu, '')
     .trim()
-    .slice(0, LONGEST)
-    .toLowerCase()
+  const address = parseMailAddress(plain)
+  return address === null ? plain.slice(0, LONGEST).toLowerCase() : foldMailAddress(address)
 }
