@@ -93,8 +93,12 @@ export async function rotateSecrets(
     const before = await formerSignIn(trx, former)
     const codes = await listCodeSecrets(trx)
     if (before === null && codes.length > 0 && !mayDropCodes) {
+      const what =
+        codes.length === 1
+          ? 'One account uses an authenticator app, whose secret is'
+          : `${codes.length} accounts use authenticator apps, whose secrets are`
       throw preconditionFailed(
-        `${codes.length} accounts use authenticator apps, whose secrets are encrypted with the former secret: give it with --former-file, or turn their codes off with --drop-codes`,
+        `${what} encrypted with the former secret: give it with --former-file, or turn their codes off with --drop-codes`,
       )
     }
     await dropMeta(trx, KEYS)

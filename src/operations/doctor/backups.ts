@@ -42,8 +42,10 @@ export function checkBackups(
   }
   const why = say`A backup that nobody can restore is none.`
   const what =
-    reason === undefined
-      ? say`the last rehearsal of a restore: ${wrong} contents did not come back`
-      : say`the last rehearsal of a restore: ${reason}`
+    reason !== undefined
+      ? say`the last rehearsal of a restore: ${reason}`
+      : wrong === 1
+        ? say`the last rehearsal of a restore: one content did not come back`
+        : say`the last rehearsal of a restore: ${wrong} contents did not come back`
   return problem(CHECK, what, why, [{ where: 'shell', line: 'holdfast drill' }])
 }

@@ -63,7 +63,9 @@ function reading({ days, rate, oldest, due, job }: ScrubState, now: number): Fin
       due.isAll
         ? say`some stored bytes were not read for ${waits} days; ${formatSize(due.bytes)} are due`
         : say`some stored bytes were not read for ${waits} days; more than ${formatSize(due.bytes)} are due`,
-      say`All are meant to be read within ${days} days. The server reads ${formatSize(rate)} a second at most.`,
+      days === 1
+        ? say`All are meant to be read within a day. The server reads ${formatSize(rate)} a second at most.`
+        : say`All are meant to be read within ${days} days. The server reads ${formatSize(rate)} a second at most.`,
       [{ where: 'Holdfast', line: `${settings.scrubRate.variable}=<more than ${formatSize(rate)}>` }],
     )
   }

@@ -81,6 +81,8 @@ export const doctorSentencesDe: Translations = {
   'A second host name for content cannot be told from the first, and forms of the site are refused as foreign.':
     'Ein zweiter Hostname für Inhalte ist vom ersten nicht zu unterscheiden, und Formulare der Website werden als fremd abgelehnt.',
   'A server cannot start on it.': 'Damit kann kein Server starten.',
+  'All are meant to be read within a day. The server reads {0} a second at most.':
+    'Alle sollen innerhalb eines Tages gelesen werden. Der Server liest höchstens {0} in der Sekunde.',
   'All are meant to be read within {0} days. The server reads {1} a second at most.':
     'Alle sollen innerhalb von {0} Tagen gelesen werden. Der Server liest höchstens {1} in der Sekunde.',
   'All guests share one limit, and none of them can be told from another.':
@@ -271,6 +273,8 @@ export const doctorSentencesDe: Translations = {
   "the database is at this program's version": 'die Datenbank hat die Version dieses Programms',
   'the file system has as many inodes as it needs': 'das Dateisystem hat so viele Inodes, wie es braucht',
   'the last rehearsal of a restore: {0}': 'die letzte Probe einer Wiederherstellung: {0}',
+  'the last rehearsal of a restore: one content did not come back':
+    'die letzte Probe einer Wiederherstellung: ein Inhalt kam nicht zurück',
   'the last rehearsal of a restore: {0} contents did not come back':
     'die letzte Probe einer Wiederherstellung: {0} Inhalte kamen nicht zurück',
   'the mirror keeps up': 'der Spiegel ist auf dem Stand',
