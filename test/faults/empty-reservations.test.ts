@@ -5,6 +5,7 @@ import { GUEST_STEP } from '../../src/uploads/reservation.ts'
 import { MOST_EMPTY_OF_ADDRESS } from '../../src/uploads/resumable/empty-uploads.ts'
 import { type Answer, api, newcomer, refusal, withHoldfast } from '../support/clients/api.ts'
 import { tus } from '../support/clients/tus.ts'
+import { addUploadsLike } from '../support/databases/uploads-like.ts'
 import { eventually } from '../support/eventually.ts'
 import { openUpload } from '../support/network/raw-upload.ts'
 import { reportNotRun } from '../support/processes/not-run.ts'
@@ -69,11 +70,15 @@ test('empty reservations of one address have a ceiling, which ended and begun on
     const from = (address: string) => ({ 'upload-length': '10', 'x-forwarded-for': address })
     const guest = tus(api(holdfast))
     const paths: string[] = []
-    for (let count = 0; count < MOST_EMPTY_OF_ADDRESS; count++) {
+    let slug = ''
+    for (let count = 0; count < 2; count++) {
       const created = await guest.create(from('203.0.113.1'))
       expect(created.status).toBe(201)
       paths.push(created.headers.get('location') ?? '')
+      slug = created.headers.get('holdfast-slug') ?? ''
     }
+    const now = holdfast.clock.now()
+    await addUploadsLike(holdfast, slug, MOST_EMPTY_OF_ADDRESS - paths.length, [{}], () => now)
     const refused = await guest.create(from('203.0.113.1'))
     expect(refused).toMatchObject(refusal('RATE_LIMITED'))
     expect(

@@ -33,7 +33,7 @@ export interface UploadElsewhere extends Target {
 }
 
 const PARALLEL = 3
-/** Half of what the server allows a guest's address, which several pages may share. */
+/** A twentieth of what the server allows a guest's address, which the pages of an office may share. */
 const MOST_AHEAD = 50
 
 export async function openUploadList(options: {

@@ -18,9 +18,9 @@ export interface OidcProvider {
 
 /**
  * Sign-ins that an address may begin, and may end, in a quarter of an hour: each sends requests to the
- * provider.
+ * provider. A school begins its day behind one address.
  */
-const BY_ADDRESS = 60
+const BY_ADDRESS = 300
 /** Concurrent sign-ins that wait for the provider. */
 const AT_ONCE = 50
 

@@ -59,9 +59,9 @@ export interface Passkeys {
 const LONGEST_NAME = 100
 /**
  * Sign-ins that an address may begin in a quarter of an hour: each inserts a row, even if it is never
- * completed.
+ * completed. A school begins its day behind one address.
  */
-const BEGUN_BY_ADDRESS = 60
+const BEGUN_BY_ADDRESS = 300
 
 export function createPasskeys(parts: {
   db: Database

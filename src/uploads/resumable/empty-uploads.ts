@@ -20,9 +20,12 @@ import {
 } from './empty-uploads.rows.ts'
 import { abandonIn } from './upload-endings.ts'
 
-/** Uploads of one account, by one link, or of all guests together, and of one guest's address, that may wait for their first byte. */
+/**
+ * Uploads of one account, by one link, or of all guests together, and of one guest's address, that may wait for their first
+ * byte. Behind one address may be an office, each of whose pages starts fifty ahead.
+ */
 export const MOST_EMPTY = 10_000
-export const MOST_EMPTY_OF_ADDRESS = 100
+export const MOST_EMPTY_OF_ADDRESS = 1000
 
 /** For so long one waits for its first byte, from its creation or the last byte from its account or address on. */
 export const EMPTY_LASTS = HOUR

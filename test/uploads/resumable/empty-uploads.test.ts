@@ -1,45 +1,15 @@
 /** Uploads without a byte: what one client starts of them leaves room for all others, and they end after an hour. */
 import { describe, expect, test } from 'bun:test'
-import { hashToken } from '../../../src/core/token-hash.ts'
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
-import { GUESTS, parseSlug } from '../../../src/domain/ids.ts'
-import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../../src/domain/random.ts'
-import { MOST_EMPTY } from '../../../src/uploads/resumable/empty-uploads.ts'
+import { GUESTS } from '../../../src/domain/ids.ts'
+import { MOST_EMPTY, MOST_EMPTY_OF_ADDRESS } from '../../../src/uploads/resumable/empty-uploads.ts'
 import { type Api, api, newcomer, refusal, withHoldfast } from '../../support/clients/api.ts'
 import { tus } from '../../support/clients/tus.ts'
+import { addUploadsLike } from '../../support/databases/uploads-like.ts'
 import type { TestHoldfast } from '../../support/servers/holdfast.ts'
 
 const PROXIED = { trustedProxies: ['127.0.0.1'] }
 const at = (address: string) => ({ 'upload-length': '10', 'x-forwarded-for': address })
-
-/** Rows as those that the server made for guests at so many addresses, each with as many uploads, last used at `usedAt`. */
-async function fill(
-  { database }: TestHoldfast,
-  like: string,
-  origins: readonly { network: string | null; subnet: string | null; address: string }[],
-  usedAt: (number: number) => number,
-): Promise<void> {
-  const row = await database
-    .selectFrom('uploads')
-    .selectAll()
-    .where('slug', '=', parseSlug(like))
-    .executeTakeFirstOrThrow()
-  const { id, ...common } = row
-  const each = MOST_EMPTY / origins.length
-  for (const [place, origin] of origins.entries()) {
-    const rows = Array.from({ length: each }, (_, number) => ({
-      ...common,
-      ...origin,
-      token_hash: hashToken(`${place} ${number}`),
-      slug: makeSlug(systemRandom),
-      uuid: makeUuid(systemRandom),
-      key: makeBlobKey(systemRandom),
-      name: `${place}`,
-      used_at: usedAt(place * each + number),
-    }))
-    await database.insertInto('uploads').values(rows).execute()
-  }
-}
 
 const openOnes = ({ database }: TestHoldfast) =>
   database
@@ -65,7 +35,13 @@ describe('10,000 uploads without a byte', () => {
         address: `address ${number}`,
       }))
       // The one that is idle longest is in the middle, and 50 s are not long enough to be called so.
-      await fill(holdfast, slug, origins, (number) => now - (number === 4711 ? 50_000 : 0))
+      await addUploadsLike(
+        holdfast,
+        slug,
+        MOST_EMPTY,
+        origins,
+        (number) => now - (number === 4711 ? 50_000 : 0),
+      )
       const before = Number((await openOnes(holdfast)).count)
       expect(await guest.create(at('203.0.113.7'))).toMatchObject({ status: 201 })
       expect(await guest.create(at('2001:db8::7'))).toMatchObject({ status: 201 })
@@ -171,10 +147,17 @@ describe('an upload without a byte', () => {
     }))
 })
 
-test('one address is refused its 101st upload without a byte, with a message and a time', () =>
+test('an office behind one address, of whose pages each starts fifty ahead, is refused nothing until there are twenty of them', () =>
   withHoldfast(PROXIED, async (holdfast) => {
     const guest = tus(api(holdfast))
-    for (let count = 0; count < 100; count++) await guest.create(at('203.0.113.1'))
+    const first = await guest.create(at('203.0.113.1'))
+    const slug = first.headers.get('holdfast-slug') ?? ''
+    const now = holdfast.clock.now()
+    await addUploadsLike(holdfast, slug, 19 * 50 - 1, [{}], () => now)
+    for (let count = 0; count < 50; count++) {
+      expect(await guest.create(at('203.0.113.1'))).toMatchObject({ status: 201 })
+    }
+    expect(Number((await openOnes(holdfast)).count)).toBe(MOST_EMPTY_OF_ADDRESS)
     const refused = await guest.create(at('203.0.113.1'))
     expect(refused).toMatchObject(refusal('RATE_LIMITED'))
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
