@@ -25,7 +25,7 @@ import { decided } from '../support/clients/thumbnails.ts'
 import { CORNERS, cornersOf, quarters } from '../support/contents/pictures.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
-import { CODE, film, MARKDOWN, pdf, picture, scan, silence, zip } from './shown-files.ts'
+import { CODE, film, MARKDOWN, pdf, picture, scan, scannedPdf, silence, zip } from './shown-files.ts'
 
 describeInBrowser(
   'the page of a file',
@@ -247,6 +247,17 @@ describeInBrowser(
       })
     })
 
+    test('paints a sheet of A0 that was scanned with 300 dots an inch', async () => {
+      const file = await put('plan.pdf', scannedPdf(9933, 14_043))
+      await opened(file, async (page) => {
+        const canvas = page.locator('.pdf-page canvas')
+        await canvas.waitFor()
+        const middle =
+          '(({ width, height }) => [...document.querySelector(".pdf-page canvas").getContext("2d").getImageData(width / 2, height / 2, 1, 1).data])(document.querySelector(".pdf-page canvas"))'
+        expect(await page.evaluate<readonly number[]>(middle)).toEqual([0, 0, 0, 255])
+      })
+    })
+
     test('shows a long text in part, and says so', async () => {
       const file = await put('long.txt', `${'Ein Gruß. '.repeat(10)}\n`.repeat(5000))
       await opened(file, async (page) => {
@@ -323,6 +334,29 @@ describeInBrowser(
           '(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector(".stage"))'
         expect(await page.evaluate<number>(hidden)).toBe(0)
         expect(await page.locator('header.top').isVisible()).toBe(false)
+      })
+    })
+
+    test.each([
+      ['answers to 120 questions whole', { columns: 120, rows: 150 }, 120, null],
+      [
+        'all that a spreadsheet holds in part',
+        { columns: 16_384, rows: 3 },
+        500,
+        'These are the first 3 rows and 500 columns.',
+      ],
+    ] as const)('lays out %s', async (_, { columns, rows }, shown, note) => {
+      const head = Array.from({ length: columns }, (_each, at) => `c${at}`).join(',')
+      const row = Array.from({ length: columns }, () => '1').join(',')
+      const file = await put(
+        'answers.csv',
+        `${[head, ...Array.from({ length: rows }, () => row)].join('\n')}\n`,
+      )
+      await opened(file, async (page) => {
+        await page.locator('thead th').first().waitFor()
+        expect(await page.locator('thead th').count()).toBe(shown)
+        expect(await page.locator('tbody tr').count()).toBe(rows)
+        expect(await page.getByText(note ?? 'These are the first').count()).toBe(note === null ? 0 : 1)
       })
     })
 

@@ -96,6 +96,23 @@ export function pdf(lines: readonly string[], catalog = ''): Bytes {
       ]
     }),
   ]
+  return documentOf(objects)
+}
+
+/** A PDF of one sheet of A0, which is a scan of so many pixels, all black. */
+export function scannedPdf(width: number, height: number): Bytes {
+  const scan = Bun.deflateSync(new Uint8Array(Math.ceil(width / 8) * height), { windowBits: 15 })
+  const content = 'q 2384 0 0 3370 0 0 cm /Scan Do Q'
+  return documentOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 2384 3370] /Contents 4 0 R /Resources << /XObject << /Scan 5 0 R >> >> >>',
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    `<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /BitsPerComponent 1 /ColorSpace /DeviceGray /Filter [/ASCIIHexDecode /FlateDecode] /Length ${2 * scan.length + 1} >>\nstream\n${scan.toHex()}>\nendstream`,
+  ])
+}
+
+function documentOf(objects: readonly string[]): Bytes {
   let text = '%PDF-1.7\n'
   const places = objects.map((object, at) => {
     const place = text.length

@@ -10,8 +10,8 @@ import { type PreviewContext, present, presentMessage } from './stage.ts'
 
 /** Enough for any book. Each page that waits costs an element. */
 const MAX_PAGES = 1000
-/** Pixels. A larger picture is left out. */
-const MAX_IMAGE = 100_000_000
+/** Pixels. A larger picture is left out: a sheet of A0 that was scanned with 300 dots an inch has 140 million. */
+const MAX_IMAGE = 150_000_000
 /** Bytes that are asked for at a time. */
 const PIECE = 256 * 1024
 /** Milliseconds between tries. */

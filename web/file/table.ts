@@ -6,7 +6,8 @@ import { type PreviewContext, present } from './stage.ts'
 import { readTextPart } from './text-part.ts'
 
 const MAX_ROWS = 1000
-const MAX_COLUMNS = 100
+/** Answers to a long questionnaire have some hundred. */
+const MAX_COLUMNS = 500
 /** Rows times columns: what a browser lays out in no time. */
 const MAX_CELLS = 20_000
 /** Characters of one cell. */
