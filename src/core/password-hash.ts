@@ -1,12 +1,18 @@
+import { Refusal } from '../domain/errors.ts'
 import { isLongerThan, RAW_FACTOR } from '../domain/measured-text.ts'
 import { LONGEST_PASSWORD } from '../domain/password-grade.ts'
 
 /**
  * Passwords of accounts and folders as argon2id hashes (RFC 9106). Bun computes them off the main thread; at most two at
- * a time, because each takes 19 MiB of memory and most of a core for some 50 ms.
+ * a time, because each takes 19 MiB of memory and most of a core for some 50 ms. Throws Refusal SERVER_BUSY when too many
+ * wait.
  */
 
 const MAX_CONCURRENT = 2
+/** Those that wait, of everybody: some 5 s of work. */
+export const MOST_WAITING = 200
+/** Seconds suggested for a retry. */
+const RETRY_AFTER = 5
 /** Costs recommended by OWASP. Each hash records its own costs, so these can change. */
 const COSTS = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
@@ -15,6 +21,7 @@ const waiting: (() => void)[] = []
 
 async function withSlot<T>(work: () => Promise<T>): Promise<T> {
   if (running < MAX_CONCURRENT) running++
+  else if (waiting.length >= MOST_WAITING) throw busyWithPasswords()
   else await new Promise<void>((resolve) => waiting.push(resolve))
   try {
     return await work()
@@ -24,6 +31,14 @@ async function withSlot<T>(work: () => Promise<T>): Promise<T> {
     if (next === undefined) running--
     else next()
   }
+}
+
+export function busyWithPasswords(): Refusal {
+  return new Refusal(
+    'SERVER_BUSY',
+    'Too many passwords are being checked; try again in a few seconds',
+    RETRY_AFTER,
+  )
 }
 
 /**

@@ -10,8 +10,9 @@ export interface OidcProvider {
   /** Whether a provider is configured. */
   readonly isSet: boolean
   /**
-   * Runs the exchange. Throws Refusal NOT_FOUND when no provider is configured, RATE_LIMITED, and
-   * NOT_IDENTIFIED for any failure of the exchange. `step`: the rate window within the address.
+   * Runs the exchange. Throws Refusal NOT_FOUND when no provider is configured, RATE_LIMITED, SERVER_BUSY
+   * when all together are too many, and NOT_IDENTIFIED for any failure of the exchange. `step`: the rate window
+   * within the address.
    */
   ask<T>(bucket: string, step: string, work: (exchange: OidcExchange) => Promise<T>): Promise<T>
 }
@@ -25,6 +26,7 @@ const BY_ADDRESS = 300
 const AT_ONCE = 50
 
 const TOO_MANY = 'Too many tries to sign in; wait a while and try again'
+const TOO_MANY_OF_ALL = 'Too many people are signing in; try again in a few seconds'
 
 export function createOidcProvider(parts: {
   rates: RateLimits
@@ -42,14 +44,14 @@ export function createOidcProvider(parts: {
     async ask(bucket, step, work) {
       if (exchange === null)
         throw new Refusal('NOT_FOUND', 'This server offers no way to sign in by another server')
-      await countTry(
-        rates,
-        [{ subject: `${step}:${bucket}`, limit: BY_ADDRESS, length: 15 * MINUTE }],
-        TOO_MANY,
-      )
-      if (running >= AT_ONCE) throw new Refusal('RATE_LIMITED', TOO_MANY, 5)
+      if (running >= AT_ONCE) throw new Refusal('SERVER_BUSY', TOO_MANY_OF_ALL, 5)
       running++
       try {
+        await countTry(
+          rates,
+          [{ subject: `${step}:${bucket}`, limit: BY_ADDRESS, length: 15 * MINUTE }],
+          TOO_MANY,
+        )
         return await work(exchange)
       } catch (error) {
         if (error instanceof Refusal || isDatabaseFailure(error)) throw error

@@ -1,4 +1,5 @@
 import { Refusal } from '../../domain/errors.ts'
+import { busyWithPasswords } from '../password-hash.ts'
 import type { RateLimits } from './rate-limits.ts'
 
 /** A rate window in which attempts at guessing are counted. */
@@ -39,6 +40,8 @@ export async function countTry(
 const MAX_CONCURRENT = 2
 /** Attempts of one subject that may queue for those; more are refused. */
 const MAX_QUEUED = 200
+/** Attempts of all subjects that may queue. */
+const MAX_QUEUED_OF_ALL = 2000
 /** Seconds suggested for a retry when the queue is full. */
 const RETRY_AFTER = 5
 
@@ -48,12 +51,13 @@ interface Queue {
 }
 
 const queues = new Map<string, Queue>()
+let queued = 0
 
 /**
- * Makes an attempt, which counts in each window unless `work` succeeds: only wrong guesses use up a limit.
- * Few attempts of the first window's subject run concurrently, so that many correct ones at once, as from one
- * network, are not mistaken for guesses while they run. Throws what `work` throws, and Refusal RATE_LIMITED,
- * with `message`.
+ * Makes an attempt, which counts in each window unless `work` succeeds, or has not judged it because the server is busy:
+ * only wrong guesses use up a limit. Few attempts of the first window's subject run concurrently, so that many correct
+ * ones at once, as from one network, are not mistaken for guesses while they run. Throws what `work` throws, and Refusal
+ * RATE_LIMITED, with `message`, or SERVER_BUSY.
  */
 export async function tryOnce<T>(
   rates: RateLimits,
@@ -65,7 +69,10 @@ export async function tryOnce<T>(
   const leave = await enter(subject, message)
   try {
     const takeBack = await countTry(rates, windows, message)
-    const result = await work()
+    const result = await work().catch(async (error: unknown) => {
+      if (error instanceof Refusal && error.code === 'SERVER_BUSY') await takeBack()
+      throw error
+    })
     await takeBack()
     return result
   } finally {
@@ -75,10 +82,16 @@ export async function tryOnce<T>(
 
 async function enter(subject: string, message: string): Promise<() => void> {
   const queue = queues.get(subject) ?? { running: 0, waiting: [] }
-  queues.set(subject, queue)
-  if (queue.running < MAX_CONCURRENT) queue.running++
-  else if (queue.waiting.length >= MAX_QUEUED) throw new Refusal('RATE_LIMITED', message, RETRY_AFTER)
-  else await new Promise<void>((resolve) => queue.waiting.push(resolve))
+  if (queue.running < MAX_CONCURRENT) {
+    queue.running++
+    queues.set(subject, queue)
+  } else {
+    if (queue.waiting.length >= MAX_QUEUED) throw new Refusal('RATE_LIMITED', message, RETRY_AFTER)
+    if (queued >= MAX_QUEUED_OF_ALL) throw busyWithPasswords()
+    queued++
+    await new Promise<void>((resolve) => queue.waiting.push(resolve))
+    queued--
+  }
   return () => {
     const next = queue.waiting.shift()
     // This slot passes to the next attempt, so `running` does not change.

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { type TryWindow, tryOnce } from '../../../src/core/rate-limits/attempts.ts'
 import { createRateLimits, type RateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/domain/clock.ts'
+import { Refusal } from '../../../src/domain/errors.ts'
 import { sqliteDatabase } from '../../support/databases/databases.ts'
 import { handClock } from '../../support/hand-clock.ts'
 
@@ -63,6 +64,29 @@ describe('a try', () => {
       expect(new Set(await Promise.all(tries))).toEqual(new Set(['right']))
       expect(most).toBe(2)
       expect(await outcome(rates, generous, right)).toBe('right')
+    }))
+
+  test('that the busy server did not judge uses up no window', () =>
+    withRates(async (rates) => {
+      const busy = () => Promise.reject(new Refusal('SERVER_BUSY', 'busy'))
+      for (let each = 0; each < 5; each++) expect(await outcome(rates, [FEW, MANY], busy)).toBe('busy')
+      for (let each = 0; each < 2; each++) expect(await outcome(rates, [FEW, MANY], wrong)).toBe('wrong')
+      expect(await outcome(rates, [FEW, MANY], wrong)).toBe('too many tries')
+    }))
+
+  test('waits with at most 2,000 others of all subjects; beyond that the server is busy, and counts none', () =>
+    withRates(async (rates) => {
+      const subject = (each: number): Windows => [{ subject: `of ${each}`, limit: 1000, length: MINUTE }]
+      const { promise: end, resolve } = Promise.withResolvers<void>()
+      const tries = Array.from({ length: 2020 }, (_, at) => outcome(rates, subject(at % 10), () => end))
+      const beyond = Array.from({ length: 1000 }, (_, at) => outcome(rates, subject(10 + at), () => end))
+      const third = Array.from({ length: 2 }, () => outcome(rates, subject(10), () => end))
+      const refused = await third[1]
+      expect(refused).toContain('Too many passwords are being checked')
+      expect((await rates.look('of 10', 1, 1000, MINUTE)).remaining).toBe(998)
+      resolve()
+      expect(new Set(await Promise.all([...tries, ...beyond, third[0]]))).toEqual(new Set(['right']))
+      expect(await outcome(rates, subject(10), right)).toBe('right')
     }))
 
   test('hands its place over to who waits: a third never runs beside two', () =>
