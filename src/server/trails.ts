@@ -3,7 +3,7 @@
  * path, slug, token, name, query or Referer: these open or tell things.
  */
 
-import { appendFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { appendFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -31,6 +31,8 @@ const MOST_OF_DAY = 1024 ** 3
 /** Lines that wait to be written; a disk that takes none costs no more memory. */
 const MOST_WAITING = 10_000
 const LONGEST_AGENT = 300
+/** Bytes at the end of a file within which a whole line stands. */
+const LAST_LINES = 16 * 1024
 /** Names that are looked up in one query. */
 const AT_ONCE = 200
 
@@ -51,29 +53,28 @@ export async function openTrails({ config, clock, db, log }: TrailParts): Promis
   if (logs === null) return noTrails
   await mkdir(logs.folder, { recursive: true, mode: 0o750 })
   const files = { clock, log, folder: logs.folder }
-  const access = logs.accessDays === 0 ? null : new DailyFile('access', logs.accessDays, files)
+  const access = new DailyFile('access', logs.accessDays, files)
   const security = new DailyFile('security', SECURITY_DAYS, files)
   const lines: AccessLine[] = []
-  let writing = Promise.resolve()
 
   async function write(): Promise<void> {
     const taken = lines.splice(0)
-    if (access !== null && taken.length > 0) {
-      const numbers = await numbersOf(db, taken)
-      await access.add(taken.map((line) => accessText(line, numbers)))
-    }
-    await security.add([])
+    const numbers = taken.length === 0 ? new Map() : await numbersOf(db, taken)
+    for (const line of taken) access.hold(accessText(line, numbers))
+    await Promise.all([access.write(), security.write()])
   }
-  const writeSoon = () => {
-    writing = writing
-      .then(write)
-      .catch((error: unknown) => log.error({ err: error }, 'the access log failed'))
+  let writing: Promise<void> | null = null
+  const writeUnlessWriting = () => {
+    writing ??= write().finally(() => {
+      writing = null
+    })
   }
-  const stopWriting = repeat(clock.timers, SECOND, async () => writeSoon())
+  writeUnlessWriting()
+  const stopWriting = repeat(clock.timers, SECOND, writeUnlessWriting)
 
   return {
     answered(context, { status, bytes }, milliseconds) {
-      if (access === null || lines.length >= MOST_WAITING) return
+      if (logs.accessDays === 0 || lines.length >= MOST_WAITING) return
       const caller = logs.isAnonymous ? null : context.caller
       lines.push({
         time: clock.now(),
@@ -96,8 +97,8 @@ export async function openTrails({ config, clock, db, log }: TrailParts): Promis
     },
     async stop() {
       stopWriting()
-      writeSoon()
       await writing
+      await write()
     },
   }
 }
@@ -241,15 +242,21 @@ interface DailyFileParts {
   readonly folder: string
 }
 
-/** `<name>.log`, which is renamed to `<name>-<day>.log` after the day, by UTC, and deleted after so many days. */
+/**
+ * `<name>.log`, which is renamed to `<name>-<day>.log` after the day, by UTC, and deleted after so many days; 0 keeps the
+ * present day alone. Nothing that the disk does is an error of the caller.
+ */
 class DailyFile {
   readonly #path: string
   readonly #name: string
   readonly #days: number
   readonly #parts: DailyFileParts
   #held: string[] = []
+  /** Day that the files were last put in order for. */
   #day: string | null = null
   #written = 0
+  /** Whether the file may end within a line: a write failed, or a process was killed. */
+  #isTorn = false
   #toldAt = Number.NEGATIVE_INFINITY
 
   constructor(name: string, days: number, parts: DailyFileParts) {
@@ -263,22 +270,25 @@ class DailyFile {
     if (this.#held.length < MOST_WAITING) this.#held.push(line)
   }
 
-  async add(lines: readonly string[]): Promise<void> {
-    const all = [...this.#held, ...lines]
+  /** Writes the lines that are held, and puts the files in order when a new day has begun, also without lines. */
+  async write(): Promise<void> {
+    const lines = this.#held
     this.#held = []
-    if (all.length === 0) return
     try {
       await this.#turnOver()
-      const text = `${all.join('\n')}\n`
+      if (lines.length === 0) return
+      const text = `${this.#isTorn ? '\n' : ''}${lines.join('\n')}\n`
       if (this.#written + text.length > MOST_OF_DAY)
         throw new Error(`${this.#path} has all that a day may have`)
+      this.#isTorn = true
       await appendFile(this.#path, text, { mode: 0o640 })
+      this.#isTorn = false
       this.#written += text.length
     } catch (error) {
       const now = this.#parts.clock.monotonic()
       if (now - this.#toldAt < MINUTE) return
       this.#toldAt = now
-      this.#parts.log.error({ err: error, lines: all.length }, `lines of the ${this.#name} log were lost`)
+      this.#parts.log.error({ err: error, lines: lines.length }, `the ${this.#name} log failed`)
     }
   }
 
@@ -286,17 +296,55 @@ class DailyFile {
     const { clock, folder } = this.#parts
     const today = isoDay(clock.now(), 'UTC')
     if (today === this.#day) return
-    const present = await stat(this.#path).catch(() => null)
-    if (present !== null) {
-      const day = isoDay(present.mtimeMs, 'UTC')
-      if (day !== today) await rename(this.#path, join(folder, `${this.#name}-${day}.log`))
+    const present = await endOf(this.#path)
+    // A clock that was set back goes on in the same file.
+    const isOver = present !== null && present.day !== null && present.day < today
+    const files = new Set(await readdir(folder))
+    if (isOver) {
+      const past = pastNames(this.#name, present.day).find((name) => !files.has(name))
+      if (past === undefined) throw new Error(`${folder} has too many files of ${present.day}`)
+      await rename(this.#path, join(folder, past))
+      files.add(past)
     }
-    this.#written = present !== null && isoDay(present.mtimeMs, 'UTC') === today ? present.size : 0
-    this.#day = today
     const oldest = isoDay(clock.now() - this.#days * DAY, 'UTC')
-    for (const file of await readdir(folder)) {
-      const day = new RegExp(`^${this.#name}-(\\d{4}-\\d\\d-\\d\\d)\\.log$`).exec(file)?.[1]
+    for (const file of files) {
+      const day = new RegExp(`^${this.#name}-(\\d{4}-\\d\\d-\\d\\d)(?:\\.\\d+)?\\.log$`).exec(file)?.[1]
       if (day !== undefined && day < oldest) await rm(join(folder, file), { force: true })
     }
+    this.#written = isOver ? 0 : (present?.size ?? 0)
+    this.#isTorn = !isOver && present?.isTorn === true
+    this.#day = today
+  }
+}
+
+/** Names for the file of a day, with a number where the day has one already. */
+function pastNames(name: string, day: string): string[] {
+  return ['', '.1', '.2', '.3', '.4'].map((number) => `${name}-${day}${number}.log`)
+}
+
+interface FileEnd {
+  readonly size: number
+  /** Of the last line: the time of the file itself says when it was copied or restored. Null for an empty file. */
+  readonly day: string | null
+  readonly isTorn: boolean
+}
+
+/** Null where there is no file. */
+async function endOf(path: string): Promise<FileEnd | null> {
+  const file = await open(path, 'r').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  })
+  if (file === null) return null
+  try {
+    const { size, mtimeMs } = await file.stat()
+    if (size === 0) return { size, day: null, isTorn: false }
+    const at = Math.max(0, size - LAST_LINES)
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(LAST_LINES), 0, LAST_LINES, at)
+    const text = buffer.toString('latin1', 0, bytesRead)
+    const times = text.matchAll(/^(?:\{"time":")?(\d{4}-\d\d-\d\d)T/gm)
+    return { size, day: [...times].at(-1)?.[1] ?? isoDay(mtimeMs, 'UTC'), isTorn: !text.endsWith('\n') }
+  } finally {
+    await file.close()
   }
 }

@@ -46,6 +46,7 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
   'test/server/connections/one-answer.test.ts':
     'generated, and about the connection: nginx refuses most of it by itself',
   'test/server/openapi/generators.test.ts': 'is about the document; one server answers its clients',
+  'test/server/trail-files.test.ts': 'is about the files of one node; trails.test.ts has what three write',
   'test/server/long-work.test.ts':
     'is about statements on the main thread; the other nodes answer in any case',
 }
@@ -236,6 +237,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/server/authorization-matrix.test.ts': 'generated: every route; bound-keys.test.ts has some',
   'test/server/connections/one-answer.test.ts':
     'generated: 680 requests; request-smuggling.contract.test.ts has what parsers disagree on',
+  'test/server/trail-files.test.ts': 'waits a second for each of many days; trails.test.ts has the lines',
   'test/server/openapi/generators.test.ts':
     'installs and runs programs of others; openapi-answers.test.ts compares answers with the document',
   'test/sharing/links/link-log.test.ts': 'link-claims.test.ts counts the same downloads',
