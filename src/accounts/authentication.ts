@@ -87,11 +87,11 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
       return caller
     },
 
-    isStillLetIn: (call) => refusedAs(false, async () => (await callerOf(call)) !== null),
+    isStillLetIn: (call) => refusedAs(call, false, async () => (await callerOf(call)) !== null),
 
     async requester(call) {
       const grants = needs.grants(cookieValue(call.request, FOLDER_COOKIE))
-      const reach = await refusedAs(null, async () => {
+      const reach = await refusedAs(call, null, async () => {
         const key = bearerKey(call.request)
         const caller = key === null ? await browsers.ofPage(call) : await keys.authenticate(key)
         if (caller === null) return null
@@ -133,6 +133,7 @@ async function unlessInvalid(call: Call, count: (call: Call) => Promise<AccountC
     await count(call)
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === 'RATE_LIMITED') throw error
+    call.refusal = error
   }
 }
 
@@ -203,11 +204,12 @@ function rateLimited({ by }: AccountCaller, { limit, resetsIn, ceiling }: KeyVer
 }
 
 /** Result of the work, or `otherwise` when it throws a Refusal. */
-async function refusedAs<T>(otherwise: T, work: () => Promise<T>): Promise<T> {
+async function refusedAs<T>(call: Call, otherwise: T, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof Refusal) return otherwise
-    throw error
+    if (!(error instanceof Refusal)) throw error
+    call.refusal = error
+    return otherwise
   }
 }

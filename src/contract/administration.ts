@@ -178,7 +178,9 @@ export const auditRecord = component(
   z.object({
     id: z.int(),
     at: timestampField,
-    account: described(z.nullable(owner), { description: 'null: somebody at the command line' }),
+    account: described(z.nullable(owner), {
+      description: 'null: somebody at the command line, or with an address a visitor who has not signed in',
+    }),
     address: described(z.nullable(z.string()), { example: '203.0.113.7' }),
     act: z.enum(ACTS),
     object: described(z.nullable(z.string()), { example: 'ada' }),

@@ -1,7 +1,17 @@
 import type { Database, Trx } from '../database/database.ts'
-import type { Act, Actor, AuditedAction } from '../domain/audit.ts'
-import type { Clock } from '../domain/clock.ts'
-import { type AuditRow, countAudit, insertAudit, listAudit } from './audit-log.rows.ts'
+import { lockAudit } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Act, Actor, AuditedAction, AuditOwner, Stranger } from '../domain/audit.ts'
+import { type Clock, DAY, MINUTE } from '../domain/clock.ts'
+import type { RefusedTry } from '../domain/errors.ts'
+import {
+  type AuditRow,
+  auditBefore,
+  countAudit,
+  insertAudit,
+  lastAuditOf,
+  listAudit,
+} from './audit-log.rows.ts'
 
 /** Logs an action in the transaction that performs it: both commit or neither does. */
 export async function recordAuditEntry(
@@ -10,16 +20,54 @@ export async function recordAuditEntry(
   actor: Actor,
   action: AuditedAction,
 ): Promise<void> {
-  const isKnown = actor.kind !== 'command line'
+  const isKnown = actor.kind === 'administrator' || actor.kind === 'owner'
   await insertAudit(trx, {
     at: clock.now(),
     account_id: isKnown ? actor.account : null,
     username: isKnown ? actor.username : null,
-    address: isKnown ? actor.address : null,
+    address: actor.kind === 'command line' ? null : actor.address,
     act: action.act,
     object: action.object,
     details: JSON.stringify(action.details ?? {}),
   })
+}
+
+/** Rows can never be removed, so strangers and programs must not be able to add any number. */
+const SIGN_INS_EVERY = 10 * MINUTE
+export const LOCK_OUTS_A_DAY = 1000
+
+/**
+ * Logs that the owner has signed in, `by` that method, unless an entry of the last ten minutes says so. The
+ * account must be locked.
+ */
+export async function recordSignIn(trx: Trx, clock: Clock, owner: AuditOwner, by: string): Promise<void> {
+  const last = await lastAuditOf(trx, 'account.signed_in', owner.account)
+  if (isWithin(SIGN_INS_EVERY, clock, last)) return
+  await recordAuditEntry(trx, clock, owner, {
+    act: 'account.signed_in',
+    object: owner.username,
+    details: { by },
+  })
+}
+
+/** Logs that tries of a secret are locked, unless so many entries of the last 24 hours say so for others. */
+export async function recordLockOut(
+  db: Database,
+  clock: Clock,
+  who: AuditOwner | Stranger,
+  { secret, username }: RefusedTry,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await lockAudit(trx)
+    if (isWithin(DAY, clock, await auditBefore(trx, 'tries.locked', LOCK_OUTS_A_DAY - 1))) return
+    const details: AuditedAction['details'] = username === null ? {} : { of: secret }
+    await recordAuditEntry(trx, clock, who, { act: 'tries.locked', object: username ?? secret, details })
+  })
+}
+
+/** A time in the future is one of a clock that was wrong. */
+function isWithin(length: number, clock: Clock, time: number | null): boolean {
+  return time !== null && Math.abs(clock.now() - time) < length
 }
 
 export type AuditEntry = AuditRow

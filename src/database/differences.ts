@@ -50,6 +50,11 @@ export async function lockMigrations(trx: Trx): Promise<void> {
   if (isPostgres(trx)) await sql`select pg_advisory_xact_lock(${MIGRATIONS})`.execute(trx)
 }
 
+/** Excludes others from adding entries of the audit log that are counted before, until the transaction ends. */
+export async function lockAudit(trx: Trx): Promise<void> {
+  if (isPostgres(trx)) await sql`select pg_advisory_xact_lock(${AUDIT})`.execute(trx)
+}
+
 /**
  * Locks the decision whether the content is blocked until the transaction ends. Uploads share the lock;
  * blocking a content takes it exclusively, and so waits for all uploads that were admitted before.
@@ -68,6 +73,9 @@ function lockOfContent(sha256: Sha256): AdvisoryLock {
 
 /** Arbitrary number in the two-argument namespace of advisory locks: "blob" in ASCII. */
 const CONTENTS = 0x626c6f62
+
+/** Arbitrary number in the one-argument namespace of advisory locks: "audi" in ASCII. */
+const AUDIT = 0x61756469
 
 /** Arbitrary number in the one-argument namespace of advisory locks: "hold" in ASCII. */
 const MIGRATIONS = 0x686f6c64

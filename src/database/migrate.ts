@@ -41,6 +41,7 @@ import { thumbnailTurns } from './migrations/040-thumbnail-turns.ts'
 import { nodePlaces } from './migrations/042-node-places.ts'
 import { folderCovers } from './migrations/043-folder-covers.ts'
 import { inactiveDays } from './migrations/044-inactive-days.ts'
+import { auditByAccount } from './migrations/045-audit-by-account.ts'
 import { turnedPictures } from './migrations/046-turned-pictures.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -91,6 +92,7 @@ const migrations: readonly Migration[] = [
   thumbnailTurns,
   turnedPictures,
   inactiveDays,
+  { sqlite: auditByAccount, postgres: auditByAccount },
 ]
 
 /** Number of migrations, which is the schema version of this program. */

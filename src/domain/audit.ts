@@ -1,6 +1,6 @@
 import type { AccountId } from './ids.ts'
 
-/** Closed list of audited actions: what administrators do, and what changes who may act for an account. */
+/** Closed list of audited actions: what administrators do, and what says or changes who may act for an account. */
 export const ACTS = [
   'account.added',
   'account.linked',
@@ -21,7 +21,9 @@ export const ACTS = [
   'notice.set',
   'notice.cleared',
   'job.retried',
+  'account.signed_in',
   'identity.proved',
+  'tries.locked',
   'secret.rotated',
   'store.taken_over',
 ] as const
@@ -45,15 +47,21 @@ export interface AuditOwner {
   readonly address: string
 }
 
+/** Whoever sent a request without having signed in. */
+export interface Stranger {
+  readonly kind: 'stranger'
+  readonly address: string
+}
+
 /** The command line needs no user name: who can run it has full access to the data anyway. */
-export type Actor = Administrator | AuditOwner | { readonly kind: 'command line' }
+export type Actor = Administrator | AuditOwner | Stranger | { readonly kind: 'command line' }
 
 export const COMMAND_LINE: Actor = { kind: 'command line' }
 
 /** An action and its object. `details` hold the values of that time. */
 export interface AuditedAction {
   readonly act: Act
-  /** Name as people know it: a user name, the number of a report, a hash, the name of a job. */
+  /** Name as people know it: a user name, the number of a report, a hash, the name of a job, what was guessed. */
   readonly object: string | null
   readonly details?: Readonly<Record<string, string | number | boolean | null>>
 }

@@ -72,8 +72,21 @@ export const STORAGE_REASONS = ['full', 'guests', 'away', 'refused'] as const
 
 export type StorageReason = (typeof STORAGE_REASONS)[number]
 
+/** A secret that can be tried, in the words of the security log: nothing in them opens anything or names anybody. */
+export type TriedSecret = 'sign-in' | 'key' | 'metrics token' | `password of ${'folder' | 'link'} ${number}`
+
+/** A try of a secret that was refused, for the security log and the audit log. */
+export interface RefusedTry {
+  readonly secret: TriedSecret
+  /** User name of the account whose secret it is; null where there is none. */
+  readonly username: string | null
+  /** `locked`: too many tries came before; `locked out`: the first that is refused for that in its window. */
+  readonly outcome: 'refused' | 'locked' | 'locked out'
+}
+
 interface RefusalOptions extends ErrorOptions {
   readonly reason?: StorageReason
+  readonly refusedTry?: RefusedTry
 }
 
 /** An error for the caller. The message says what to do; it contains no paths, no SQL, no secrets. */
@@ -81,6 +94,8 @@ export class Refusal extends Error {
   override readonly name = 'Refusal'
   /** Cause that programs tell apart; null where the code says it all. */
   readonly reason: StorageReason | null
+  /** The try that it refuses; null for all that is no guess. */
+  readonly refusedTry: RefusedTry | null
 
   constructor(
     readonly code: ErrorCode,
@@ -91,7 +106,18 @@ export class Refusal extends Error {
   ) {
     super(message, options)
     this.reason = options.reason ?? null
+    this.refusedTry = options.refusedTry ?? null
   }
+}
+
+/** The refusal of a secret that is not right. */
+export function wrongSecret(
+  code: 'INVALID_API_KEY' | 'WRONG_PASSWORD' | 'WRONG_CODE' | 'NOT_IDENTIFIED',
+  message: string,
+  secret: TriedSecret,
+  username: string | null = null,
+): Refusal {
+  return new Refusal(code, message, undefined, { refusedTry: { secret, username, outcome: 'refused' } })
 }
 
 export function preconditionFailed(message: string): Refusal {

@@ -190,6 +190,7 @@ function sent(form: FormPage) {
         return withCookies(seeOther(next), step.cookies)
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
+        call.refusal = error
         return await formPage(call, pages, form, { next, username: field('username'), error })
       }
     },

@@ -118,6 +118,7 @@ export async function unlocking(
     return response
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
+    call.refusal = error
     return passwordForm(call, parts, { lock: closed.lock, action }, next, error)
   }
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../core/callers.ts'
 import type { Verdict } from '../core/rate-limits/rate-limits.ts'
 import type { Shares } from '../core/shares.ts'
 import type { Clock } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
+import { type Refusal, wrongSecret } from '../domain/errors.ts'
 import type { Scope } from '../domain/scopes.ts'
 import type { JsonAnswer } from './answers/json.ts'
 import type { Hosts } from './requests/hosts.ts'
@@ -69,6 +69,8 @@ export interface Call {
   caller: Caller | null
   /** Remaining rate limit, once counted; sent in response headers. */
   rate: Verdict | null
+  /** A refusal that the caller is not told as an error: a form says so, or a wrong key makes a stranger. For the logs. */
+  refusal: Refusal | null
 }
 
 /** API key from the Authorization header; null without the header. Throws Refusal when it is malformed. */
@@ -77,7 +79,7 @@ export function bearerKey(request: Request): string | null {
   if (header === null) return null
   const key = /^Bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1]
   if (key === undefined) {
-    throw new Refusal('INVALID_API_KEY', 'The Authorization header must read "Bearer <API key>"')
+    throw wrongSecret('INVALID_API_KEY', 'The Authorization header must read "Bearer <API key>"', 'key')
   }
   return key
 }

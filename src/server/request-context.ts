@@ -1,5 +1,6 @@
 import type { Caller } from '../core/callers.ts'
 import type { Verdict } from '../core/rate-limits/rate-limits.ts'
+import type { Refusal } from '../domain/errors.ts'
 import type { Call, Need, Site } from './call.ts'
 import type { Connection } from './connections/exchange.ts'
 import { addressBucket, clientAddress, type TrustedProxies } from './requests/client-address.ts'
@@ -22,6 +23,7 @@ export class RequestContext implements Call {
   need: Need | null = null
   caller: Caller | null = null
   rate: Verdict | null = null
+  refusal: Refusal | null = null
   readonly #trusted: TrustedProxies
   #url: URL | null = null
 

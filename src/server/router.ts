@@ -103,8 +103,10 @@ export function createRouter(
       // For HEAD the body is included, which determines length and encoding; the listener omits it.
       return await entry.handle(context, parts)
     } catch (error) {
-      if (error instanceof Refusal) trails.refused(context, error)
-      return failure(context, error, entry?.isSeen === false ? null : pages)
+      if (error instanceof Refusal && error.refusedTry !== null) context.refusal = error
+      return await failure(context, error, entry?.isSeen === false ? null : pages)
+    } finally {
+      if (context.refusal !== null) await trails.refused(context, context.refusal)
     }
   }
 }

@@ -8,18 +8,19 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
+import { recordLockOut } from '../core/audit-log.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY, MINUTE, repeat, SECOND } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
-import type { Refusal } from '../domain/errors.ts'
+import type { Refusal, RefusedTry } from '../domain/errors.ts'
 import type { Log } from '../log.ts'
 import type { Sent } from './connections/exchange.ts'
 import type { RequestContext } from './request-context.ts'
 
 export interface Trails {
   answered(context: RequestContext, sent: Sent, milliseconds: number): void
-  /** Notes refusals of those who try keys and passwords. */
-  refused(context: RequestContext, refusal: Refusal): void
+  /** Notes a refused key or password, and in the audit log that no more are tried. Never throws. */
+  refused(context: RequestContext, refusal: Refusal): Promise<void>
   /** Writes what is left. */
   stop(): Promise<void>
 }
@@ -36,11 +37,6 @@ const LAST_LINES = 16 * 1024
 /** Names that are looked up in one query. */
 const AT_ONCE = 200
 
-/** Routes by which somebody signs in or proves who they are. */
-const SIGN_IN = /^\/api\/v1\/(session|account\/(password|first)|passkeys)(\/|$)/
-
-const noTrails: Trails = { answered() {}, refused() {}, stop: async () => {} }
-
 interface TrailParts {
   readonly config: Pick<Config, 'logs'>
   readonly clock: Clock
@@ -48,9 +44,43 @@ interface TrailParts {
   readonly log: Log
 }
 
-export async function openTrails({ config, clock, db, log }: TrailParts): Promise<Trails> {
-  const { logs } = config
-  if (logs === null) return noTrails
+export async function openTrails(parts: TrailParts): Promise<Trails> {
+  const { logs } = parts.config
+  const files = logs === null ? null : await openFiles(parts, logs)
+  return {
+    answered: (...answer) => files?.answered(...answer),
+    async refused(context, { refusedTry }) {
+      if (refusedTry === null) return
+      files?.refused(context.address, refusedTry)
+      if (refusedTry.outcome === 'locked out') await auditLockOut(parts, context, refusedTry)
+    },
+    stop: async () => files?.stop(),
+  }
+}
+
+/** In the audit log, which is there also where no files are written. */
+async function auditLockOut(
+  { db, clock, log }: TrailParts,
+  { caller, address }: RequestContext,
+  refusedTry: RefusedTry,
+): Promise<void> {
+  const who =
+    caller?.kind === 'account'
+      ? ({ kind: 'owner', account: caller.account, username: caller.username, address } as const)
+      : ({ kind: 'stranger', address } as const)
+  await recordLockOut(db, clock, who, refusedTry).catch((error: unknown) =>
+    log.error({ err: error }, 'the audit log failed'),
+  )
+}
+
+interface TrailFiles extends Pick<Trails, 'answered' | 'stop'> {
+  refused(address: string, refused: RefusedTry): void
+}
+
+async function openFiles(
+  { clock, db, log }: TrailParts,
+  logs: NonNullable<Config['logs']>,
+): Promise<TrailFiles> {
   await mkdir(logs.folder, { recursive: true, mode: 0o750 })
   const files = { clock, log, folder: logs.folder }
   const access = new DailyFile('access', logs.accessDays, files)
@@ -89,11 +119,11 @@ export async function openTrails({ config, clock, db, log }: TrailParts): Promis
         agent: logs.isAnonymous ? null : agentOf(context.request),
       })
     },
-    refused(context, { code }) {
-      const event = securityEvent(context.route, code)
-      if (event === null) return
+    refused(address, { secret, outcome }) {
       const time = new Date(clock.now()).toISOString()
-      security.hold(`${time} ${event} from ${plainAddress(context.address)}`)
+      const word = outcome === 'refused' ? 'refused' : 'locked'
+      // Words of `deploy/fail2ban/filter.d/holdfast.conf`.
+      security.hold(`${time} ${secret} ${word} from ${plainAddress(address)}`)
     },
     async stop() {
       stopWriting()
@@ -105,14 +135,6 @@ export async function openTrails({ config, clock, db, log }: TrailParts): Promis
 
 function agentOf({ headers }: Request): string | null {
   return headers.get('user-agent')?.slice(0, LONGEST_AGENT) ?? null
-}
-
-/** Words of `deploy/fail2ban/filter.d/holdfast.conf`. */
-function securityEvent(route: string, code: Refusal['code']): string | null {
-  if (code === 'INVALID_API_KEY') return 'key refused'
-  if (!SIGN_IN.test(route)) return null
-  if (code === 'RATE_LIMITED') return 'sign-in locked'
-  return ['WRONG_PASSWORD', 'WRONG_CODE', 'NOT_IDENTIFIED'].includes(code) ? 'sign-in refused' : null
 }
 
 /** The address alone, whatever a proxy says it is. */

@@ -5,7 +5,7 @@ import { tryOnce } from '../core/rate-limits/attempts.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
 import type { Viewer } from '../domain/access.ts'
 import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
+import { type TriedSecret, wrongSecret } from '../domain/errors.ts'
 import type { FolderId, LinkId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 
@@ -70,6 +70,10 @@ function subjectOf(lock: Lock): string {
   return 'link' in lock ? `password:link-${lock.link}` : `password:${lock.folder}`
 }
 
+function secretOf(lock: Lock): TriedSecret {
+  return 'link' in lock ? `password of link ${lock.link}` : `password of folder ${lock.folder}`
+}
+
 export function createFolderPasswords(
   rates: RateLimits,
   signing: Signing,
@@ -105,7 +109,8 @@ export function createFolderPasswords(
       { subject: `${subject}:${bucket}`, limit: TRIES_PER_ADDRESS, length: 15 * MINUTE },
       { subject, limit: TRIES_PER_LOCK, length: HOUR },
     ] as const
-    return tryOnce(rates, windows, 'Too many wrong passwords; wait a while and try again', work)
+    const message = 'Too many wrong passwords; wait a while and try again'
+    return tryOnce(rates, windows, { message, tried: { secret: secretOf(lock), username: null } }, work)
   }
 
   return {
@@ -119,7 +124,7 @@ export function createFolderPasswords(
     async unlock({ lock, tag, hash }, input, bucket, cookie) {
       await guess(lock, bucket, async () => {
         if (await verifyPassword(decode(lock, input), hash)) return
-        throw new Refusal('WRONG_PASSWORD', 'Wrong password; check it and try again')
+        throw wrongSecret('WRONG_PASSWORD', 'Wrong password; check it and try again', secretOf(lock))
       })
       const others = readCookie(cookie).filter((grant) => !isFor(lock, grant))
       const grant = { ...idOf(lock), t: tag, e: clock.now() + UNLOCKED_FOR }

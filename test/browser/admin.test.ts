@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
+import { recordLockOut } from '../../src/core/audit-log.ts'
 import { setSample } from '../../src/core/days.rows.ts'
 import { DAY } from '../../src/domain/clock.ts'
 import { isoDay } from '../../src/domain/days.ts'
@@ -368,6 +369,12 @@ describeInBrowser('administration', (browser) => {
   })
 
   test('keeps all that was done in the audit log, by kind and page by page', async () => {
+    const stranger = { kind: 'stranger', address: '203.0.113.9' } as const
+    await recordLockOut(host.database, host.clock, stranger, {
+      secret: 'password of folder 12',
+      username: null,
+      outcome: 'locked out',
+    })
     await using opened = await openAs(root)
     const { page } = opened
     await page.goto('/admin/audit')
@@ -396,6 +403,8 @@ describeInBrowser('administration', (browser) => {
       /^Notice set.*Maintenance <b>tonight<\/b>/,
       /^Notice removed/,
       /^Job tried againpurge deleted files/,
+      /^Signed inroot.*by: password.* · root · 127\.0\.0\.1$/,
+      /^Locked after too many triespassword of folder 12.* · not signed in · 203\.0\.113\.9$/,
     ]) {
       expect(all).toContainEqual(expect.stringMatching(deed))
     }

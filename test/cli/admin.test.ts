@@ -101,6 +101,22 @@ describe('holdfast admin', () => {
     expect({ code, errors }).toEqual({ code: 1, errors: expect.stringContaining('Sign-up is closed') })
   })
 
+  test('tells who has signed in, and whose tries were locked, from where', async () => {
+    const person = visitor(() => host.url)
+    const as = (password: string) => person.send('POST', '/api/v1/session', { username: 'invited', password })
+    expect((await as(PASSWORD)).status).toBe(200)
+    expect((await json('audit', '--act', 'account.signed_in'))[0]).toMatchObject({
+      account: { username: 'invited' },
+      object: 'invited',
+      details: { by: 'password' },
+    })
+    person.cookies.clear()
+    for (let each = 0; each < 11; each++) await as('not it')
+    const { output } = await run('audit', '--act', 'tries.locked')
+    expect(output).toMatch(/ not signed in +(127\.0\.0\.1|::1) +tries\.locked +invited /)
+    expect((await run('audit', '--act', 'invitation.made')).output).toMatch(/ command line +- /)
+  })
+
   test('takes down what was reported, and the log tells', async () => {
     await api(host).post('/api/v1/file/report', { slug: file.slug, reason: 'malware' })
     const [report] = await json('reports')

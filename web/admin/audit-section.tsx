@@ -15,7 +15,7 @@ const CHOICES = ['all', ...ACTS] as const
 const chosen = askedChoice('act', CHOICES)
 const fetchPage = (page: number) => fetchAudit(chosen === 'all' ? null : chosen, page)
 
-/** What administrators have done. */
+/** What administrators have done, and who has signed in. */
 export function AuditSection() {
   const { audit, common } = useAdmin().texts
   return (
@@ -53,7 +53,14 @@ function DeedRow({ record }: { record: ShownAuditRecord }) {
         </span>
         {details.length === 0 ? null : <code className="small deed-details">{details.join(' · ')}</code>}
         <p className="small quiet">
-          {moment(at)} · {account === null ? audit.commandLine : <AccountLink account={account} />}
+          {moment(at)} ·{' '}
+          {account !== null ? (
+            <AccountLink account={account} />
+          ) : address === null ? (
+            audit.commandLine
+          ) : (
+            audit.stranger
+          )}
           {address === null ? null : ` · ${address}`}
         </p>
       </div>

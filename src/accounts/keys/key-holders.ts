@@ -1,7 +1,7 @@
 import type { AccountCaller } from '../../core/callers.ts'
 import { hashToken } from '../../core/token-hash.ts'
 import type { Database } from '../../database/database.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal, wrongSecret } from '../../domain/errors.ts'
 import { parseScopes } from '../../domain/scopes.ts'
 import { findKeyHolder, type KeyHolder } from './api-keys.rows.ts'
 
@@ -63,7 +63,7 @@ export function holderOf(row: KeyHolder): Holder {
 /** The caller that the key authenticates now. Throws Refusal INVALID_API_KEY, or ACCOUNT_DISABLED. */
 export function usableCaller({ disabledAt, caller }: Holder, now: number): AccountCaller {
   if (caller.expiresAt !== null && caller.expiresAt <= now) {
-    throw new Refusal('INVALID_API_KEY', 'The API key has expired; make a new one')
+    throw wrongSecret('INVALID_API_KEY', 'The API key has expired; make a new one', 'key')
   }
   if (disabledAt !== null) {
     throw new Refusal('ACCOUNT_DISABLED', 'This account is disabled; ask whoever runs this server')
@@ -72,5 +72,5 @@ export function usableCaller({ disabledAt, caller }: Holder, now: number): Accou
 }
 
 export function unknownKey(): Refusal {
-  return new Refusal('INVALID_API_KEY', 'The API key is unknown or was revoked')
+  return wrongSecret('INVALID_API_KEY', 'The API key is unknown or was revoked', 'key')
 }

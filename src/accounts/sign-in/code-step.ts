@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { findAccount } from '../../core/accounts.rows.ts'
 import type { Signing } from '../../core/hmac.ts'
 import { tryOnce } from '../../core/rate-limits/attempts.ts'
 import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
@@ -74,7 +75,7 @@ export function createCodeStep(parts: {
       await codes.useAnyCode(trx, account, kept, code)
       // A wrong code rolls this back, so only the correct one ends the step.
       if ((await given.take(trx, browser)) === null) throw tooLate()
-      const session = await beginSession(trx, account, browser)
+      const session = await beginSession(trx, account, browser, 'password and code')
       return [session, given.forget(), ...knownBrowsers.remember(browser, account, hash)]
     })
 
@@ -88,7 +89,9 @@ export function createCodeStep(parts: {
       const known = knownBrowsers.knownAs(browser, step.account, hash)
       const subject = known === null ? `codes:${step.account}` : `codes-known:${known}`
       const windows = [{ subject, limit: CODES, length: 15 * MINUTE }] as const
-      return tryOnce(rates, windows, TOO_MANY_CODES, async () => {
+      const username = (await findAccount(db, step.account))?.username ?? null
+      const terms = { message: TOO_MANY_CODES, tried: { secret: 'sign-in', username } } as const
+      return tryOnce(rates, windows, terms, async () => {
         await countCode(given, db, browser)
         return use(browser, step, text.replaceAll(/\s/g, ''))
       })
@@ -102,7 +105,8 @@ async function countCode(given: Challenges<Given>, db: Database, browser: Browse
   if (counted === null) throw tooLate()
   if (counted.tries <= CODES_PER_PASSWORD) return
   await given.take(db, browser)
-  throw new Refusal('RATE_LIMITED', TOO_MANY_CODES, WAIT_AFTER_CODES)
+  const refusedTry = { secret: 'sign-in', username: null, outcome: 'locked' } as const
+  throw new Refusal('RATE_LIMITED', TOO_MANY_CODES, WAIT_AFTER_CODES, { refusedTry })
 }
 
 function tooLate(): Refusal {

@@ -39,7 +39,7 @@ export class LinkAttempts {
     const subject = `sign-up-link:${hashToken(token)}`
     const windows = [{ subject, limit: TRIES_PER_LINK, length: HOUR }] as const
     const message = 'Too many new passwords by this link; wait a while and try again'
-    const isDone = await tryOnce(this.#rates, windows, message, async () => {
+    const isDone = await tryOnce(this.#rates, windows, { message, tried: null }, async () => {
       // The link may have been used while this try waited for its turn.
       if ((await findOneTimeLink(this.#db, hashToken(token), purpose, this.#clock.now())) === undefined)
         return false

@@ -2,7 +2,7 @@ import { countTry } from '../../core/rate-limits/attempts.ts'
 import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
 import { isDatabaseFailure } from '../../database/differences.ts'
 import { MINUTE } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal, wrongSecret } from '../../domain/errors.ts'
 import type { OidcExchange } from './oidc-exchange.ts'
 
 /** Rate-limited access to the OpenID Connect provider. */
@@ -56,7 +56,7 @@ export function createOidcProvider(parts: {
       } catch (error) {
         if (error instanceof Refusal || isDatabaseFailure(error)) throw error
         report(reasonOf(error))
-        throw notIdentified()
+        throw isAboutCaller(error) ? notIdentified('sign-in') : notIdentified()
       } finally {
         running--
       }
@@ -72,9 +72,23 @@ function reasonOf(error: unknown): string {
   return reasons.join(': ')
 }
 
-export function notIdentified(): Refusal {
-  return new Refusal(
-    'NOT_IDENTIFIED',
-    'The other server did not say who you are; try again, or sign in another way',
-  )
+/** Whether the provider answered, and not with what the caller claims: not for one that is away, or fails. */
+function isAboutCaller(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && REFUSED.some((code) => code === error.code)
+}
+
+/** Codes of openid-client: errors of the provider, and answers that are of another sign-in. */
+const REFUSED = [
+  'OAUTH_AUTHORIZATION_RESPONSE_ERROR',
+  'OAUTH_RESPONSE_BODY_ERROR',
+  'OAUTH_INVALID_RESPONSE',
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+] as const
+
+/** `tried`: where the caller claimed to be somebody; absent where nothing was claimed. */
+export function notIdentified(tried?: 'sign-in'): Refusal {
+  const message = 'The other server did not say who you are; try again, or sign in another way'
+  return tried === undefined
+    ? new Refusal('NOT_IDENTIFIED', message)
+    : wrongSecret('NOT_IDENTIFIED', message, tried)
 }

@@ -105,7 +105,9 @@ export function createOidc(parts: {
   }
 
   async function signIn(browser: Browser, account: AccountId): Promise<readonly string[]> {
-    const session = await inTransaction(db, (trx) => parts.beginSession(trx, account, browser))
+    const session = await inTransaction(db, (trx) =>
+      parts.beginSession(trx, account, browser, 'OpenID Connect'),
+    )
     return [session, ...knownBrowsers.remember(browser, account, await findPassword(db, account))]
   }
 

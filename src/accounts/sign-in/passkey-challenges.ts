@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Database } from '../../database/database.ts'
 import { MINUTE } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal, wrongSecret } from '../../domain/errors.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { MakeChallenges } from './challenges.ts'
 import { findPasskey, type PasskeyKey } from './passkeys.rows.ts'
@@ -72,5 +72,5 @@ export function createPasskeyChallenges(
 }
 
 export function wrongPasskey(): Refusal {
-  return new Refusal('NOT_IDENTIFIED', 'This passkey is not known here, or was not unlocked')
+  return wrongSecret('NOT_IDENTIFIED', 'This passkey is not known here, or was not unlocked', 'sign-in')
 }

@@ -118,7 +118,7 @@ export function createPasskeys(parts: {
       const session = await inTransaction(db, async (trx) => {
         await lockAccount(trx, account)
         if (!(await advanceCounter(trx, passkey.id, counter))) throw wrongPasskey()
-        return beginSession(trx, account, browser)
+        return beginSession(trx, account, browser, 'passkey')
       })
       const remembered = knownBrowsers.remember(browser, account, await findPassword(db, account))
       return { next: 'signed in', cookies: [session, ...remembered] }

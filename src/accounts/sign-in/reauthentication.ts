@@ -4,7 +4,7 @@ import { tryOnce } from '../../core/rate-limits/attempts.ts'
 import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal, wrongSecret } from '../../domain/errors.ts'
 import { findPassword } from './identities.rows.ts'
 import type { Sessions } from './sessions.ts'
 import { REAUTHENTICATION_LASTS } from './sign-in-terms.ts'
@@ -46,10 +46,12 @@ export function createReauthentication(
 
   async function withPassword(caller: SessionCaller, password: string): Promise<void> {
     const windows = [{ subject: `confirm:${caller.by.session}`, limit: TRIES, length: HOUR }] as const
-    await tryOnce(rates, windows, 'Too many wrong passwords; wait a while and try again', async () => {
+    const message = 'Too many wrong passwords; wait a while and try again'
+    const tried = { secret: 'sign-in', username: caller.username } as const
+    await tryOnce(rates, windows, { message, tried }, async () => {
       const hash = await findPassword(db, caller.account)
       if (hash !== null && (await verifyPassword(password, hash))) return
-      throw new Refusal('WRONG_PASSWORD', 'Wrong password; check it and try again')
+      throw wrongSecret('WRONG_PASSWORD', 'Wrong password; check it and try again', tried.secret)
     })
     await sessions.prove(caller, 'password')
   }

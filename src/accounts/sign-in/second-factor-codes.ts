@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Trx } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal, wrongSecret } from '../../domain/errors.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import { makeRecoveryCode, type Random } from '../../domain/random.ts'
 import { createSecretBox } from './secret-box.ts'
@@ -43,7 +43,7 @@ export function createSecondFactorCodes(parts: {
     const step = totpStep(box.open(kept.secret), code, clock.now())
     if (step === null) throw wrongCode()
     if (!(await takeCodeStep(trx, account, step))) {
-      throw new Refusal('WRONG_CODE', 'This code was used before; wait for the next one')
+      throw wrongSecret('WRONG_CODE', 'This code was used before; wait for the next one', 'sign-in')
     }
   }
 
@@ -79,7 +79,7 @@ export function createSecondFactorCodes(parts: {
 }
 
 function wrongCode(): Refusal {
-  return new Refusal('WRONG_CODE', 'Wrong code; enter the one that your app shows now')
+  return wrongSecret('WRONG_CODE', 'Wrong code; enter the one that your app shows now', 'sign-in')
 }
 
 export function codesNotSetUp(): Refusal {

@@ -59,7 +59,7 @@ export function createSecondFactor(parts: {
 
   async function renewSession(trx: Trx, { account, by }: SessionCaller, browser: Browser): Promise<string> {
     await endSession(trx, account, by.session)
-    return beginSession(trx, account, browser)
+    return beginSession(trx, account, browser, 'present session')
   }
 
   return {

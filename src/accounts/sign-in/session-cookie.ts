@@ -1,4 +1,5 @@
 import { jsonResponse } from '../../server/answers/json.ts'
+import type { Call } from '../../server/call.ts'
 import { cookieValue } from '../../server/requests/cookies.ts'
 import type { FormCall } from '../../server/requests/own-page.ts'
 import { type Browser, sessionCookie } from './sign-in-terms.ts'
@@ -10,9 +11,9 @@ export function sessionToken({ site, request }: FormCall): string | null {
   return token ?? null
 }
 
-/** Headers of the request that sign-in uses. */
-export function browserOf({ request }: FormCall): Browser {
-  return { cookies: request.headers.get('cookie') ?? '', userAgent: request.headers.get('user-agent') }
+export function browserOf({ request, address }: Pick<Call, 'request' | 'address'>): Browser {
+  const { headers } = request
+  return { cookies: headers.get('cookie') ?? '', userAgent: headers.get('user-agent'), address }
 }
 
 export function jsonWithCookies(value: unknown, cookies: readonly string[]): Response {

@@ -1,18 +1,28 @@
 import { type AccountRow, findAccount } from '../../core/accounts.rows.ts'
+import { recordSignIn } from '../../core/audit-log.ts'
 import { hashToken } from '../../core/token-hash.ts'
 import type { Trx } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { insertSession } from './sessions.rows.ts'
-import { accountDisabled } from './sessions.ts'
+import { accountDisabled, type ReauthenticationMethod } from './sessions.ts'
 import { type Browser, COOKIE_LASTS, cookieFlags, SESSION_LASTS, sessionCookie } from './sign-in-terms.ts'
 
+/** What a session starts from: a sign-in, or the session that it takes the place of. */
+type SessionOrigin = ReauthenticationMethod | 'password and code' | 'present session'
+
 /**
- * Starts a session, in the transaction that has verified the credentials. Returns its Set-Cookie header.
- * Throws Refusal ACCOUNT_DISABLED.
+ * Starts a session, in the transaction that has verified the credentials, and logs the sign-in. Returns its
+ * Set-Cookie header. Throws Refusal ACCOUNT_DISABLED.
  */
-export type BeginSession = (trx: Trx, account: AccountId, browser: Browser) => Promise<string>
+export type BeginSession = (
+  trx: Trx,
+  account: AccountId,
+  browser: Browser,
+  from: SessionOrigin,
+) => Promise<string>
 
 /** Maximum length of a stored User-Agent. */
 const LONGEST_AGENT = 300
@@ -23,8 +33,10 @@ export function createSessionStart(parts: {
   publicUrl: () => string
 }): BeginSession {
   const { clock, random, publicUrl } = parts
-  return async (trx, account, { userAgent }) => {
-    await enabledAccount(trx, account)
+  return async (trx, account, { userAgent, address }, from) => {
+    // Of several sign-ins at once, one is logged.
+    await lockAccount(trx, account)
+    const { username } = await enabledAccount(trx, account)
     const token = Buffer.from(random(24)).toString('base64url')
     const now = clock.now()
     await insertSession(trx, {
@@ -35,6 +47,9 @@ export function createSessionStart(parts: {
       updated_at: now,
       expires_at: now + SESSION_LASTS,
     })
+    if (from !== 'present session') {
+      await recordSignIn(trx, clock, { kind: 'owner', account, username, address }, from)
+    }
     return `${sessionCookie(publicUrl())}=${token}; Max-Age=${COOKIE_LASTS / SECOND}${cookieFlags(publicUrl())}`
   }
 }

@@ -18,11 +18,13 @@ export const CODE_MAY_TAKE = 10 * MINUTE
 /** Callback path for OpenID Connect, as registered at the provider. */
 export const OIDC_CALLBACK = '/sign-in/oauth2/callback/oidc'
 
-/** Headers of a request that sign-in uses. */
+/** What sign-in uses of a request. */
 export interface Browser {
   /** The Cookie header. */
   readonly cookies: string
   readonly userAgent: string | null
+  /** The client's address; empty when unknown. */
+  readonly address: string
 }
 
 /** Prefix of sign-in cookies. `__Host-`: browsers accept them only from this exact host, over TLS. */

@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { HOUR, MINUTE } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { type Refusal, wrongSecret } from '../../domain/errors.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import { isUsername } from '../../domain/username.ts'
 import type { CodeStep } from './code-step.ts'
@@ -75,7 +75,7 @@ export function createSignIn(parts: {
       if ((await enabledAccount(trx, account)).two_factor === 1) {
         return { next: 'code', cookies: [noSession(), await codeStep.begin(trx, account, hash)] }
       }
-      const session = await beginSession(trx, account, browser)
+      const session = await beginSession(trx, account, browser, 'password')
       return { next: 'signed in', cookies: [session, ...knownBrowsers.remember(browser, account, hash)] }
     })
   }
@@ -92,7 +92,9 @@ export function createSignIn(parts: {
               { subject: `sign-in-as:${Bun.SHA256.hash(name, 'hex')}`, limit: TRIES_PER_NAME, length: HOUR },
             ]
           : [{ subject: `sign-in-known:${known}`, limit: TRIES_PER_BROWSER, length: 15 * MINUTE }]
-      return tryOnce(rates, windows, TOO_MANY, () => givePassword(browser, password, before))
+      const tried = { secret: 'sign-in', username: before === null ? null : name } as const
+      const terms = { message: TOO_MANY, tried }
+      return tryOnce(rates, windows, terms, () => givePassword(browser, password, before))
     },
 
     async withNewPassword(browser, username, password) {
@@ -112,5 +114,6 @@ export function createSignIn(parts: {
 }
 
 function wrongPassword(): Refusal {
-  return new Refusal('WRONG_PASSWORD', 'The user name or the password is wrong; check both and try again')
+  const message = 'The user name or the password is wrong; check both and try again'
+  return wrongSecret('WRONG_PASSWORD', message, 'sign-in')
 }

@@ -45,7 +45,7 @@ function print(environment: Environment, { act, last, json }: Options): Promise<
       entries.map((entry) => [
         String(entry.id),
         timestamp(entry.at),
-        entry.username ?? 'command line',
+        entry.username ?? (entry.address === null ? 'command line' : 'not signed in'),
         entry.address ?? '-',
         entry.act,
         entry.object ?? '-',

@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal, type RefusedTry, type TriedSecret } from '../../domain/errors.ts'
 import { busyWithPasswords } from '../password-hash.ts'
 import type { RateLimits } from './rate-limits.ts'
 
@@ -10,14 +10,23 @@ export interface TryWindow {
   readonly length: number
 }
 
+/** What is guessed, for the logs. */
+interface Tried {
+  readonly secret: TriedSecret
+  /** User name of the account whose secret it is; null where there is none. */
+  readonly username: string | null
+}
+
 /**
  * Counts an attempt before it is made, so that concurrent guesses are counted too. The returned function
- * takes the attempt back. Throws Refusal RATE_LIMITED, with `message`, after too many.
+ * takes the attempt back. Throws Refusal RATE_LIMITED, with `message`, after too many. `tried`: null for what
+ * is no guess.
  */
 export async function countTry(
   rates: RateLimits,
   windows: readonly TryWindow[],
   message: string,
+  tried: Tried | null = null,
 ): Promise<() => Promise<void>> {
   const counted: { readonly subject: string; readonly openedAt: number }[] = []
   const takeBack = async () => {
@@ -26,7 +35,10 @@ export async function countTry(
   try {
     for (const { subject, limit, length } of windows) {
       const verdict = await rates.take(subject, 1, limit, length)
-      if (!verdict.allowed) throw new Refusal('RATE_LIMITED', message, verdict.resetsIn)
+      if (!verdict.allowed) {
+        const refusedTry = tried === null ? {} : { refusedTry: await lockOf(rates, subject, length, tried) }
+        throw new Refusal('RATE_LIMITED', message, verdict.resetsIn, refusedTry)
+      }
       counted.push({ subject, openedAt: verdict.openedAt })
     }
     return takeBack
@@ -34,6 +46,12 @@ export async function countTry(
     await takeBack()
     throw error
   }
+}
+
+/** Whether it is the first one that the full window refuses is told by a window beside it. */
+async function lockOf(rates: RateLimits, subject: string, length: number, tried: Tried): Promise<RefusedTry> {
+  const { allowed: isFirst } = await rates.take(`locked:${subject}`, 1, 1, length)
+  return { ...tried, outcome: isFirst ? 'locked out' : 'locked' }
 }
 
 /** Concurrent attempts of one subject per node. */
@@ -62,13 +80,13 @@ let queued = 0
 export async function tryOnce<T>(
   rates: RateLimits,
   windows: readonly [TryWindow, ...TryWindow[]],
-  message: string,
+  { message, tried }: { readonly message: string; readonly tried: Tried | null },
   work: () => Promise<T>,
 ): Promise<T> {
   const [{ subject }] = windows
   const leave = await enter(subject, message)
   try {
-    const takeBack = await countTry(rates, windows, message)
+    const takeBack = await countTry(rates, windows, message, tried)
     const result = await work().catch(async (error: unknown) => {
       if (error instanceof Refusal && error.code === 'SERVER_BUSY') await takeBack()
       throw error

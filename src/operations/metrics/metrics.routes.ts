@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
 import { described } from '../../contract/documentation.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal, wrongSecret } from '../../domain/errors.ts'
 import { bearerKey, type Site } from '../../server/call.ts'
 import { endpoint } from '../../server/endpoint.ts'
 import type { InstallationFigures } from '../figures.ts'
@@ -33,8 +33,11 @@ export const getMetricsEndpoint = endpoint({
       throw new Refusal('NOT_FOUND', 'There is nothing at this address')
     }
     const { token } = config.metrics
-    if (token !== null && !isSame(bearerKey(request) ?? '', token)) {
-      throw new Refusal('INVALID_API_KEY', 'The token of HOLDFAST_METRICS_TOKEN is needed here')
+    const given = bearerKey(request)
+    if (token !== null && !isSame(given ?? '', token)) {
+      const message = 'The token of HOLDFAST_METRICS_TOKEN is needed here'
+      if (given === null) throw new Refusal('INVALID_API_KEY', message)
+      throw wrongSecret('INVALID_API_KEY', message, 'metrics token')
     }
     const text = await metrics.text(() => presentFamilies(site, operations))
     return new Response(text, { headers: { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' } })

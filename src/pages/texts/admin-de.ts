@@ -373,11 +373,12 @@ export const adminDe: AdminPageTexts = {
     },
     audit: {
       title: 'Protokoll',
-      why: 'Was Administratoren getan haben, das Neueste zuerst. Niemand kann es ändern.',
+      why: 'Was Administratoren getan haben, wer sich angemeldet hat und wo Versuche gesperrt wurden, das Neueste zuerst. Niemand kann es ändern.',
       act: 'Aktion',
       all: 'Alles',
       empty: 'Noch nichts.',
       commandLine: 'auf der Kommandozeile',
+      stranger: 'nicht angemeldet',
       acts: {
         'account.added': 'Konto angelegt',
         'account.linked': 'Passwort-Link erstellt',
@@ -398,7 +399,9 @@ export const adminDe: AdminPageTexts = {
         'notice.set': 'Hinweis gesetzt',
         'notice.cleared': 'Hinweis entfernt',
         'job.retried': 'Aufgabe erneut versucht',
+        'account.signed_in': 'Angemeldet',
         'identity.proved': 'Anmeldung bestätigt',
+        'tries.locked': 'Nach zu vielen Versuchen gesperrt',
         'secret.rotated': 'Geheimnis des Servers geändert',
         'store.taken_over': 'Speicher übernommen',
       },

@@ -366,11 +366,12 @@ export const adminEn = {
     },
     audit: {
       title: 'Audit log',
-      why: 'What administrators have done, the latest first. Nobody can change it.',
+      why: 'What administrators have done, who has signed in and where tries were locked, the latest first. Nobody can change it.',
       act: 'Action',
       all: 'Everything',
       empty: 'Nothing yet.',
       commandLine: 'at the command line',
+      stranger: 'not signed in',
       acts: {
         'account.added': 'Account added',
         'account.linked': 'Password link created',
@@ -391,7 +392,9 @@ export const adminEn = {
         'notice.set': 'Notice set',
         'notice.cleared': 'Notice removed',
         'job.retried': 'Job tried again',
+        'account.signed_in': 'Signed in',
         'identity.proved': 'Sign-in confirmed',
+        'tries.locked': 'Locked after too many tries',
         'secret.rotated': 'Secret of the server changed',
         'store.taken_over': 'Store taken over',
       },

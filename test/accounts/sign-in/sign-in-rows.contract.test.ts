@@ -27,7 +27,11 @@ describe.each(databases('rows of signing in'))('%s: ', (_, open) => {
       lasts: MINUTE,
       content: z.object({ tries: z.number() }),
     })
-  const browserWith = (cookie: string) => ({ cookies: cookie.split(';')[0] ?? '', userAgent: null })
+  const browserWith = (cookie: string) => ({
+    cookies: cookie.split(';')[0] ?? '',
+    userAgent: null,
+    address: '',
+  })
 
   test('every change of a challenge counts, whichever node makes it', async () => {
     await using it = await open()

@@ -41,8 +41,8 @@ async function scene() {
     keys,
     reauthentication: createReauthentication(db, await createRateLimits(db, clock), clock, sessions),
     async signIn() {
-      const browser = { cookies: '', userAgent: null }
-      const cookie = await inTransaction(db, (trx) => beginSession(trx, account, browser))
+      const browser = { cookies: '', userAgent: null, address: '' }
+      const cookie = await inTransaction(db, (trx) => beginSession(trx, account, browser, 'password'))
       const token = /=([^;]*);/.exec(cookie)?.[1] ?? ''
       return { caller: () => sessions.authenticate(token, '') }
     },

@@ -18,7 +18,7 @@ async function withRates(work: (rates: RateLimits) => Promise<void>): Promise<vo
 }
 
 async function outcome(rates: RateLimits, windows: Windows, work: () => Promise<void>): Promise<string> {
-  return tryOnce(rates, windows, 'too many tries', work).then(
+  return tryOnce(rates, windows, { message: 'too many tries', tried: null }, work).then(
     () => 'right',
     (error: unknown) => (error instanceof Error ? error.message : 'no error'),
   )
