@@ -19,6 +19,11 @@ const day = z.object({
 })
 export type StatisticsDay = z.infer<typeof day>
 
+const unknownProxy = z.object({
+  peer: described(z.string(), { example: '10.0.0.7' }),
+  header: described(z.string(), { example: 'x-forwarded-for' }),
+})
+
 const now = z.object({
   accounts: z.int(),
   files: z.int(),
@@ -30,6 +35,10 @@ const now = z.object({
   reports_open: z.int(),
   contents_damaged: described(z.int(), {
     description: 'Contents of which bytes are lost, so that their files are not sent',
+  }),
+  unknown_proxies: described(z.array(unknownProxy), {
+    description:
+      'Peers of the last seven days that send a header of proxies and are not in HOLDFAST_TRUSTED_PROXIES: all their visitors count as one',
   }),
 })
 export type StatisticsNow = z.infer<typeof now>

@@ -1,7 +1,8 @@
-/** Proxies that forward requests and are not trusted, for the doctor of any process. */
+/** Proxies that forward requests and are not trusted, for the doctor and the overview of any process. */
 import { z } from 'zod'
 import type { Database, Queryable } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
+import { DAY } from '../domain/clock.ts'
 import { metaOf, setMeta } from './meta.rows.ts'
 
 const KEY = 'unknown_proxies'
@@ -12,8 +13,20 @@ const kept = z.array(z.object({ peer: z.string(), header: z.string(), at: z.numb
 
 export type SeenProxy = z.infer<typeof kept>[number]
 
+/** How long one that was seen is told of; a server that still sees it notes it again when it starts. */
+const TOLD_FOR = 7 * DAY
+
+/** Those seen in the last seven days that are not trusted, from oldest to newest. */
+export async function unknownProxies(
+  db: Queryable,
+  trusted: { has(address: string): boolean },
+  now: number,
+): Promise<readonly SeenProxy[]> {
+  return (await seenProxies(db)).filter(({ peer, at }) => !trusted.has(peer) && now - at < TOLD_FOR)
+}
+
 /** From oldest to newest. */
-export async function seenProxies(db: Queryable): Promise<readonly SeenProxy[]> {
+async function seenProxies(db: Queryable): Promise<readonly SeenProxy[]> {
   return kept.catch([]).parse(JSON.parse((await metaOf(db, KEY)) ?? '[]'))
 }
 

@@ -111,7 +111,7 @@ export async function openAdministration(
     keys: createKeys(db, clock, random),
     notices: createNotices(db, clock),
     // Free space is only known to a server, on the machine whose disk it writes to.
-    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock, report() {} }),
+    statistics: createStatistics({ config, db, traffic, freeSpace: async () => null, clock, report() {} }),
     takeDowns: createTakeDowns(db, clock, () => {}),
     oneTimeLinks: createOneTimeLinks(db, clock, makeLink, config.signUp),
     reports: createReports(db, clock),

@@ -16,7 +16,7 @@ export const getStatisticsEndpoint = adminEndpoint({
   errors: [400],
   async handle({ query }, { operations }: { operations: OperationsPart }) {
     const { now, days, outages } = await operations.statistics.read(query.days ?? DAYS)
-    const { diskFree, reportsOpen, contentsDamaged, ...totals } = now
+    const { diskFree, reportsOpen, contentsDamaged, unknownProxies, ...totals } = now
     const data: Statistics = {
       version: versionWithCommit(),
       now: {
@@ -24,6 +24,7 @@ export const getStatisticsEndpoint = adminEndpoint({
         disk_free: diskFree,
         reports_open: reportsOpen,
         contents_damaged: contentsDamaged,
+        unknown_proxies: unknownProxies.map(({ peer, header }) => ({ peer, header })),
       },
       days: [...days],
       outages: outages.map(({ began_at, ended_at, cause }) => ({

@@ -1,13 +1,16 @@
 import { type ServerTotals, serverTotals } from '../accounts/all-accounts.rows.ts'
+import type { Config } from '../config.ts'
 import { findAccount } from '../core/accounts.rows.ts'
 import { countDamaged } from '../core/damage.rows.ts'
 import { type DayRow, daysSince, setSample } from '../core/days.rows.ts'
 import { latestOutages, type OutageRow } from '../core/outages.rows.ts'
 import type { TrafficCounter } from '../core/traffic.ts'
+import { type SeenProxy, unknownProxies } from '../core/unknown-proxies.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
 import { GUESTS } from '../domain/ids.ts'
+import { parseTrustedProxies } from '../server/requests/client-address.ts'
 import { countReports } from '../sharing/reports.rows.ts'
 
 /** Totals at this moment. */
@@ -18,6 +21,8 @@ export interface Present extends ServerTotals {
   readonly reportsOpen: number
   /** Contents that are marked as damaged. */
   readonly contentsDamaged: number
+  /** From oldest to newest. */
+  readonly unknownProxies: readonly SeenProxy[]
 }
 
 /** Statistics of the whole server. */
@@ -50,6 +55,7 @@ const NOTHING = {
 } as const
 
 export function createStatistics(parts: {
+  readonly config: Pick<Config, 'trustedProxies'>
   readonly db: Database
   /** Counts of this node that are not written yet. */
   readonly traffic: TrafficCounter
@@ -57,7 +63,8 @@ export function createStatistics(parts: {
   readonly clock: Clock
   readonly report: (error: unknown) => void
 }): Statistics {
-  const { db, traffic, freeSpace, clock, report } = parts
+  const { config, db, traffic, freeSpace, clock, report } = parts
+  const trusted = parseTrustedProxies(config.trustedProxies)
 
   async function present(): Promise<Present> {
     const guests = await findAccount(db, GUESTS)
@@ -67,6 +74,7 @@ export function createStatistics(parts: {
       diskFree: await freeSpace(),
       reportsOpen: await countReports(db, 'open'),
       contentsDamaged: await countDamaged(db),
+      unknownProxies: await unknownProxies(db, trusted, clock.now()),
     }
   }
 

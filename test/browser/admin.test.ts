@@ -4,6 +4,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
 import { recordLockOut } from '../../src/core/audit-log.ts'
 import { setSample } from '../../src/core/days.rows.ts'
+import { noteProxy } from '../../src/core/unknown-proxies.ts'
 import { DAY } from '../../src/domain/clock.ts'
 import { isoDay } from '../../src/domain/days.ts'
 import {
@@ -90,6 +91,26 @@ describeInBrowser('administration', (browser) => {
     }
     expect(opened.trouble()).toEqual([])
   })
+
+  test.each([
+    ['en-GB', 'is not a trusted proxy'],
+    ['de-DE', 'ist kein vertrauenswürdiger Proxy'],
+  ])(
+    'warns on its overview of a proxy that nobody configured, on a phone too, in %s',
+    async (locale, words) => {
+      await noteProxy(host.database, { peer: '10.0.0.7', header: 'x-forwarded-for', at: host.clock.now() })
+      await using opened = await openAs(root, { ...PHONE, locale })
+      const { page } = opened
+      await page.goto('/admin')
+      await settled(page)
+      const warning = page.getByRole('alert').filter({ hasText: words })
+      const shown = await warning.textContent()
+      for (const part of ['10.0.0.7', 'x-forwarded-for', 'HOLDFAST_TRUSTED_PROXIES='])
+        expect(shown).toContain(part)
+      expect([await pixelsBeside(page), await faultsInBothColours(page)]).toEqual([0, []])
+      expect(opened.trouble()).toEqual([])
+    },
+  )
 
   test('fills the rows of its numbers, on each screen', async () => {
     await using opened = await openAs(root)

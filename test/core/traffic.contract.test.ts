@@ -30,6 +30,7 @@ describe.each(databases('traffic'))('traffic on %s', (_, open) => {
     const traffic = createTrafficCounter(database.db, clock)
     const reported: unknown[] = []
     const statistics = createStatistics({
+      config: { trustedProxies: [] },
       db: database.db,
       traffic,
       freeSpace: async () => null,

@@ -27,6 +27,7 @@ test('how it stood is told from the first day it was looked at, and stays so whi
     disk_free: null,
     reports_open: 0,
     contents_damaged: 0,
+    unknown_proxies: [],
   }
   const days = [day(1, null), day(2, 7), day(3, null), day(4, 0), day(5, 3)]
   expect(samplesOf('files', days, now)).toEqual({

@@ -29,7 +29,7 @@ function readDays(text: string): number {
 function print(environment: Environment, options: Options): Promise<void> {
   return withAdministration(environment, async ({ statistics }) => {
     const { now, days, outages } = await statistics.read(options.days)
-    const { diskFree: _, reportsOpen, contentsDamaged, ...totals } = now
+    const { diskFree: _, reportsOpen, contentsDamaged, unknownProxies, ...totals } = now
     const interruptions = outages.map(({ began_at, ended_at, cause }) => ({
       began_at: timestamp(began_at),
       ended_at: timestamp(ended_at),
@@ -37,7 +37,12 @@ function print(environment: Environment, options: Options): Promise<void> {
     }))
     if (options.json) {
       return printJson({
-        now: { ...totals, reports_open: reportsOpen, contents_damaged: contentsDamaged },
+        now: {
+          ...totals,
+          reports_open: reportsOpen,
+          contents_damaged: contentsDamaged,
+          unknown_proxies: unknownProxies.map(({ peer, header }) => ({ peer, header })),
+        },
         days,
         outages: interruptions,
       })
@@ -49,6 +54,10 @@ function print(environment: Environment, options: Options): Promise<void> {
       ['In bins', formatSize(now.storage_in_bins)],
       ['Open reports', String(reportsOpen)],
       ['Damaged contents', String(contentsDamaged)],
+      [
+        'Unknown proxies',
+        unknownProxies.map(({ peer, header }) => `${peer} (${header})`).join(', ') || 'none',
+      ],
     ])
     if (outages.length > 0) {
       printLines('')

@@ -1,8 +1,7 @@
 /** Whether requests pass the proxy with all that says who asks for what. */
 import type { Config } from '../../config.ts'
-import { seenProxies } from '../../core/unknown-proxies.ts'
+import { unknownProxies } from '../../core/unknown-proxies.ts'
 import type { Queryable } from '../../database/database.ts'
-import { DAY } from '../../domain/clock.ts'
 import { parseTrustedProxies } from '../../server/requests/client-address.ts'
 import { settings } from '../../settings.ts'
 import { type Finding, fine, problem, say, unknown } from './findings.ts'
@@ -57,9 +56,6 @@ export async function checkForwarding(way: ProbePath): Promise<Finding> {
   return fine(check, say`visitors are told apart (this machine is ${seen.address})`)
 }
 
-/** How long one that was seen is told of; a server that still sees it notes it again when it starts. */
-const TOLD_FOR = 7 * DAY
-
 /** Whether requests come by a proxy that nobody named: seen by the servers themselves, whatever the public address is. */
 export async function checkProxies(
   db: Queryable,
@@ -67,8 +63,7 @@ export async function checkProxies(
   now: number,
 ): Promise<Finding> {
   const check = 'unknown-proxy'
-  const trusted = parseTrustedProxies(config.trustedProxies)
-  const seen = (await seenProxies(db)).filter(({ peer, at }) => !trusted.has(peer) && now - at < TOLD_FOR)
+  const seen = await unknownProxies(db, parseTrustedProxies(config.trustedProxies), now)
   const last = seen.at(-1)
   if (last === undefined) return fine(check, say`no request came by a proxy that is not trusted`)
   return problem(

@@ -57,6 +57,8 @@ export const adminDe: AdminPageTexts = {
           '{count} gespeicherte Inhalte sind beschädigt; Dateien mit diesen Inhalten können nicht heruntergeladen werden.',
       },
       whichDamaged: 'Welche Dateien?',
+      unknownProxy:
+        '{peer} sendet „{header}“ und ist kein vertrauenswürdiger Proxy: Alle, die über ihn kommen, zählen als ein Besucher, sodass falsche Passwörter eines Fremden alle aussperren. Wenn es dein Proxy ist, setze {setting}.',
       requests: 'Anfragen heute',
       outages: 'Ausfälle',
       outagesWhy:

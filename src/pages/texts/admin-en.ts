@@ -56,6 +56,8 @@ export const adminEn = {
         other: '{count} stored contents are damaged; files that have them cannot be downloaded.',
       },
       whichDamaged: 'Which files?',
+      unknownProxy:
+        '{peer} sends “{header}” and is not a trusted proxy: all visitors who come by it count as one, so that wrong passwords of a stranger lock everybody out. If it is your proxy, set {setting}.',
       requests: 'Requests today',
       outages: 'Outages',
       outagesWhy:

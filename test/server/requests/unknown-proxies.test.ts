@@ -1,11 +1,13 @@
 /** A proxy in front of a server that nobody told of it: said once for each, in the log and by the doctor. */
 import { expect, test } from 'bun:test'
+import { z } from 'zod'
 import { checkProxies } from '../../../src/operations/doctor/forwarding.ts'
 import { parseTrustedProxies } from '../../../src/server/requests/client-address.ts'
 import { isNear, watchForUnknownProxies } from '../../../src/server/requests/unknown-proxies.ts'
 import { withHoldfast } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { atNode } from '../../support/servers/holdfast.ts'
+import { administrator } from '../../support/sign-in/administrator.ts'
 
 const HEADERS = ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'X-Forwarded-Proto']
 
@@ -35,7 +37,7 @@ test('addresses of this machine and private networks are near, in any spelling',
     expect(isNear(peer)).toBe(false)
 })
 
-test('the doctor names the peer, the header and the setting, until it is trusted', () =>
+test('the doctor and the overview name the peer, the header and the setting, until it is trusted', () =>
   withHoldfast({}, async (holdfast) => {
     const { database: db, clock } = holdfast
     const check = (trustedProxies: string[]) => checkProxies(db, { trustedProxies }, clock.now())
@@ -48,6 +50,12 @@ test('the doctor names the peer, the header and the setting, until it is trusted
     expect(found.what).toMatch(/127\.0\.0\.1|::1/)
     expect(found.what).toContain('x-forwarded-for')
     expect(found.changes[0]?.line).toContain('HOLDFAST_TRUSTED_PROXIES=')
+    const overview = z.object({ now: z.object({ unknown_proxies: z.array(z.unknown()) }) })
+    const { now } = await (await administrator(holdfast)).read('/statistics', overview)
+    expect(now.unknown_proxies).toContainEqual({
+      peer: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
+      header: 'x-forwarded-for',
+    })
     expect(await check(['127.0.0.1', '::1'])).toMatchObject({ level: 'ok' })
     clock.advance(8 * 24 * 3_600_000)
     expect(await check([])).toMatchObject({ level: 'ok' })

@@ -10,6 +10,7 @@ import { askedChoice, withAsked } from '../lists/address.ts'
 import { FigureList } from './figures.tsx'
 import { OutageList } from './outage-list.tsx'
 import { OverTime } from './over-time.tsx'
+import { ProxyWarning } from './proxy-warning.tsx'
 
 /** In days. */
 const SPANS = ['30', '7', '90', '365'] as const
@@ -36,6 +37,7 @@ export function OverviewSection() {
                   <a href={adminPath('integrity')}>{overview.whichDamaged}</a>
                 </p>
               )}
+              <ProxyWarning now={statistics.now} />
               <FigureList now={statistics.now} setAside={setAside} today={statistics.days.at(-1)} />
               <p className="quiet">{fill(overview.version, { version: statistics.version })}</p>
               <OutageList outages={statistics.outages} />
