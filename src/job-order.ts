@@ -28,7 +28,6 @@ export const JOB_NAMES: readonly string[] = [
   'bring back from bins',
   'empty bins',
   'clear deleted folders',
-  'fill in the order of names',
   'purge deleted files',
   'forget removed accounts',
   'forget ended sessions',

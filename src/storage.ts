@@ -15,7 +15,7 @@ import {
   openDataFolder,
 } from './data-folder.ts'
 import type { Database } from './database/database.ts'
-import { MIGRATIONS, migrate, missingMigrations } from './database/migrate.ts'
+import { migrate, migrations, missingMigrations } from './database/migrate.ts'
 import type { PoolUse } from './database/postgres.ts'
 import { assertRecentPostgres } from './database/postgres-version.ts'
 import { openSqlite } from './database/sqlite.ts'
@@ -78,7 +78,7 @@ export async function openDatabase(
   try {
     const missing = await missingMigrations(database.db)
     // A new database is not brought from anywhere.
-    const isOld = missing > 0 && missing < MIGRATIONS
+    const isOld = missing > 0 && missing < migrations.length
     if (isOld) tell(missing, 'begins')
     if (missing > 0) await migrated(database.db, parts)
     if (isOld) tell(missing, 'done')

@@ -1,10 +1,11 @@
 /** Hosts with an account of a given size, generated once and kept in a folder for later runs. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { topFolder } from '../../src/core/accounts.rows.ts'
 import type { Database } from '../../src/database/database.ts'
+import { migrations } from '../../src/database/migrate.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import type { AccountId } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
@@ -29,8 +30,6 @@ export interface ScaleHost {
   readonly apiKey: string
   readonly facts: ScaleFacts
 }
-
-const REPOSITORY = join(import.meta.dir, '../..')
 
 /** The host from an earlier run, or a new one. */
 export async function scaleHost(
@@ -132,14 +131,9 @@ function configOf({ dataDir, settings }: Pick<HostPlace, 'dataDir' | 'settings'>
 
 /** Hash of everything that determines the content of a database, so that an outdated one is not reused. */
 function recipe(): string {
-  const migrations = join(REPOSITORY, 'src/database/migrations')
-  const files = [
-    ...['data', 'load', 'names'].map((name) => join(import.meta.dir, `scale-${name}.ts`)),
-    ...readdirSync(migrations)
-      .toSorted()
-      .map((name) => join(migrations, name)),
-  ]
-  return Bun.hash(files.map((file) => readFileSync(file, 'utf8')).join('\n')).toString(36)
+  const files = ['data', 'load', 'names'].map((name) => join(import.meta.dir, `scale-${name}.ts`))
+  const texts = [...files.map((file) => readFileSync(file, 'utf8')), JSON.stringify(migrations)]
+  return Bun.hash(texts.join('\n')).toString(36)
 }
 
 function read(note: string): Pick<ScaleHost, 'account' | 'apiKey' | 'facts'> {

@@ -32,6 +32,7 @@ export async function insertAccount(
       identifier: makeFolderIdentifier(random),
       account_id: id,
       name: '',
+      name_sort: '',
       is_public: 1,
       created_at: account.created_at,
     })
@@ -160,11 +161,8 @@ export async function dropRemovedAccounts(db: Database, limit: number): Promise<
 
 /** Throws a unique violation when the name is taken. */
 export async function setUsername(trx: Trx, id: AccountId, username: string): Promise<void> {
-  const account = trx.updateTable('accounts').where('id', '=', id)
-  await account.set({ username }).execute()
-  // A separate statement, because on PostgreSQL a trigger clears the sort key when the name changes: see
-  // migration 021.
-  await account.set({ name_sort: sortKey(username) }).execute()
+  const name_sort = sortKey(username)
+  await trx.updateTable('accounts').set({ username, name_sort }).where('id', '=', id).execute()
 }
 
 export async function setAdmin(trx: Trx, id: AccountId, is_admin: 0 | 1 = 1): Promise<void> {

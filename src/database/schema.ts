@@ -101,8 +101,8 @@ export type Row<
 interface AccountsTable {
   id: Generated<AccountId>
   username: string
-  /** `sortKey` of the user name; empty until a job fills it in. */
-  name_sort: Generated<string>
+  /** `sortKey` of the user name. */
+  name_sort: string
   created_at: number
   disabled_at: number | null
   storage_used: Generated<number>
@@ -161,13 +161,12 @@ interface FoldersTable {
    */
   parent_id: FolderId | null
   name: string
-  /** `sortKey` of the name; empty until a job fills it in. */
-  name_sort: Generated<string>
+  /** `sortKey` of the name. */
+  name_sort: string
   is_public: 0 | 1
   password_hash: string | null
   /**
-   * The account's closing counter at the last closing of this folder; 0: never closed, or before counting
-   * began.
+   * The account's closing counter at the last closing of this folder; 0: never closed.
    */
   closing: Generated<number>
   /** Number of live files directly in the folder. */
@@ -211,8 +210,8 @@ interface FilesTable {
   blob_id: BlobId
   name: string
   name_folded: string
-  /** `sortKey` of the name; empty until a job fills it in. */
-  name_sort: Generated<string>
+  /** `sortKey` of the name. */
+  name_sort: string
   size: number
   type: string
   created_at: number
@@ -457,9 +456,6 @@ interface TwoFactorsTable {
   recovery_codes: string
   /** Whether a code has proven that the person has the secret. */
   verified: 0 | 1
-  /** Unused, as is `locked_until`: rate windows count wrong codes. */
-  failures: Generated<number>
-  locked_until: number | null
   /** TOTP time step (RFC 6238) of the last accepted code; null: none. */
   last_step: number | null
 }

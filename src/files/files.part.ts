@@ -1,7 +1,6 @@
 import { findAccount } from '../core/accounts.rows.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import { createNameKeys } from '../core/name-keys.job.ts'
 import type { Lifetime } from '../core/outages.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { AccountId } from '../domain/ids.ts'
@@ -63,7 +62,6 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
   const binLifetime = outages.lifetime(config.binDays)
   const expiry = createExpiry({ db, cleaning, usage, clock, guard, outages, inactivity })
   const clearing = createFolderClearing(db, clock)
-  const nameKeys = createNameKeys(db, clock.timers)
   const binRestoring = createBinRestoring(db, clock, config.maxFolderDepth)
   const binEmptying = createBinEmptying({ db, clock, guard, outages, lifetime: binLifetime })
   return {
@@ -108,7 +106,6 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
         hasWork: clearing.hasWork,
         run: clearing.run,
       },
-      { name: 'fill in the order of names', on: 'one node', every: MINUTE / 2, run: nameKeys.run },
       {
         name: 'purge deleted files',
         on: 'one node',

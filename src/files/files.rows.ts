@@ -158,10 +158,8 @@ export async function insertFile(trx: Trx, file: NewFile): Promise<FileId> {
 
 export async function renameFile(trx: Trx, id: FileId, name: string): Promise<void> {
   const name_folded = foldName(name)
-  const file = trx.updateTable('files').where('id', '=', id)
-  await file.set({ name, name_folded }).execute()
-  // By itself, because PostgreSQL takes the key away from whoever changes the name: see migration 021.
-  await file.set({ name_sort: sortKeyOfFolded(name_folded) }).execute()
+  const name_sort = sortKeyOfFolded(name_folded)
+  await trx.updateTable('files').set({ name, name_folded, name_sort }).where('id', '=', id).execute()
 }
 
 export async function placeFile(trx: Trx, id: FileId, folder: FolderId): Promise<void> {

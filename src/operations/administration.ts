@@ -14,7 +14,7 @@ import type { Config } from '../config.ts'
 import { type AuditLog, createAuditLog } from '../core/audit-log.ts'
 import { assertNotMoved, assertWhole } from '../core/store/pairing.ts'
 import { createTrafficCounter } from '../core/traffic.ts'
-import { missingMigrations as countMissing, MIGRATIONS } from '../database/migrate.ts'
+import { missingMigrations as countMissing, migrations } from '../database/migrate.ts'
 import { Refusal } from '../domain/errors.ts'
 import { createReports, type Reports } from '../sharing/reports.ts'
 import { createTakeDowns, type TakeDowns } from '../sharing/take-downs.ts'
@@ -44,7 +44,7 @@ export interface Administration {
 
 /** Number of missing migrations; a missing database lacks all of them. Changes nothing. */
 export async function pendingMigrations(parts: StorageOptions): Promise<number> {
-  if (!databaseExists(parts.config)) return MIGRATIONS
+  if (!databaseExists(parts.config)) return migrations.length
   const { db, close } = await connect({ ...parts, report() {} })
   try {
     return await countMissing(db)
@@ -54,7 +54,7 @@ export async function pendingMigrations(parts: StorageOptions): Promise<number> 
 }
 
 /** Whether a database that lacks so many was never migrated. */
-export const isNew = (missing: number) => missing === MIGRATIONS
+export const isNew = (missing: number) => missing === migrations.length
 
 function noData({ databaseUrl, dataDir }: Config): Refusal {
   const place = databaseUrl === null ? dataDir : 'the database of HOLDFAST_DATABASE_URL'
@@ -90,8 +90,8 @@ export async function openAdministration(
   const { db, close } = await connect({ ...parts, report() {} })
   try {
     const missing = await countMissing(db)
-    if (missing === MIGRATIONS && mayBegin) await applyMigrations(parts)
-    else if (missing === MIGRATIONS) throw noData(config)
+    if (missing === migrations.length && mayBegin) await applyMigrations(parts)
+    else if (missing === migrations.length) throw noData(config)
     else if (missing > 0) throw tooOld(missing)
     await assertWhole(db)
     await assertNotMoved(db)

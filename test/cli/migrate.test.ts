@@ -2,22 +2,23 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { MIGRATIONS } from '../../src/database/migrate.ts'
-import { initial } from '../../src/database/migrations/001-initial.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openSqlite } from '../../src/database/sqlite.ts'
+import { withNextVersion } from '../support/databases/next-version.ts'
+import { OLDEST } from '../support/databases/old-database.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
-import { MAIN, serving } from './command.ts'
+import { serving } from './command.ts'
 import { holdfastHere as holdfast } from './command-here.ts'
 
+const NEXT = join(import.meta.dir, 'next-version.ts')
+
 /** A data folder whose database is of the first version; returns the path of that. */
-function firstVersion(folder: string): string {
+async function firstVersion(folder: string): Promise<string> {
   mkdirSync(join(folder, 'data'), { recursive: true })
   const path = join(folder, 'data/holdfast.sqlite')
-  const file = new Database(path, { create: true })
-  file.run('pragma journal_mode = wal')
-  for (const statement of initial) file.run(statement)
-  file.run('create table meta (key text primary key, value text not null)')
-  file.run("insert into meta values ('version', '1')")
-  file.close()
+  const db = openSqlite(path)
+  await migrate(db, OLDEST)
+  await db.destroy()
   return path
 }
 
@@ -52,7 +53,8 @@ describe('holdfast migrate', () => {
     'is not what %j does: on an older database it changes nothing and names the command',
     async (words) => {
       using folder = temporaryFolder()
-      const path = firstVersion(folder.path)
+      const path = await firstVersion(folder.path)
+      using _ = withNextVersion()
       const { code, errors } = await holdfast(folder.path, words.split(' '))
       expect(code).toBe(1)
       expect(errors).toContain('Run "holdfast migrate"')
@@ -63,9 +65,9 @@ describe('holdfast migrate', () => {
 
   test('and the start of a server say what they do to an older database', async () => {
     using folder = temporaryFolder()
-    const path = firstVersion(folder.path)
+    const path = await firstVersion(folder.path)
     const { lines } = await serving(
-      [process.execPath, '--no-env-file', MAIN],
+      [process.execPath, '--no-env-file', NEXT],
       folder.path,
       async () => 'SIGTERM',
     )
@@ -74,16 +76,17 @@ describe('holdfast migrate', () => {
       "the database is older than this program: bringing it to the program's version",
       "the database is at this program's version",
     ])
-    expect(versionOf(path)).toBe(String(MIGRATIONS))
-    const other = firstVersion(join(folder.path, 'other'))
+    expect(versionOf(path)).toBe('2')
+    const other = await firstVersion(join(folder.path, 'other'))
+    using _ = withNextVersion()
     const checked = await holdfast(join(folder.path, 'other'), ['migrate', '--check'])
     expect(checked.code).toBe(1)
-    expect(checked.errors).toMatch(/lacks \d+ migrations; .* On a copy that took \d+ s, and copying \d+ s/)
+    expect(checked.errors).toMatch(/lacks 1 migration; .* On a copy that took \d+ s, and copying \d+ s/)
     expect(versionOf(other)).toBe('1')
     const { code, output } = await holdfast(join(folder.path, 'other'), ['migrate'])
     expect(code).toBe(0)
-    expect(output).toContain(`lacks ${MIGRATIONS - 1} migrations; applying them`)
-    expect(output).toContain(`${MIGRATIONS - 1} migrations applied`)
+    expect(output).toContain('lacks 1 migration; applying them')
+    expect(output).toContain('1 migration applied')
   })
 
   test.each([['account list'], ['admin statistics'], ['report list']])(

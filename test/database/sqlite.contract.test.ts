@@ -2,10 +2,8 @@
 import { expect, test } from 'bun:test'
 import { type Compilable, type CompiledQuery, type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
 import { pageOfAccounts } from '../../src/accounts/all-accounts.rows.ts'
-import { fillKeysIn, rowsWithoutKey } from '../../src/core/name-keys.rows.ts'
 import type { Database } from '../../src/database/database.ts'
 import { nameContains } from '../../src/database/differences.ts'
-import { inTransaction } from '../../src/database/transactions.ts'
 import { type FileId, type FolderId, GUESTS } from '../../src/domain/ids.ts'
 import { archiveFilesAfter } from '../../src/downloads/zip/archive.rows.ts'
 import { type FileSortField, listFiles, placedFiles } from '../../src/files/file-lists.rows.ts'
@@ -89,7 +87,6 @@ const files = (sort: FileSortField, order: 'asc' | 'desc', folder: FolderId | nu
 const folders = (sort: 'name' | 'created_at', publicOnly: boolean) => (db: Database) =>
   subfolderPage(db, { parent: FOLDER, publicOnly, sort, order: 'desc', offset: 10, limit: 100 })
 const met = { name_sort: 'a', name_folded: 'a', id: 1 as FileId }
-const unkeyed = { place: 1, name: 'a', id: 1 }
 
 const lists: readonly (readonly [string, (db: Database) => Promise<unknown>, string])[] = [
   ['files by name', files('name', 'asc', null), 'files_by_name'],
@@ -108,13 +105,6 @@ const lists: readonly (readonly [string, (db: Database) => Promise<unknown>, str
     'accounts_by_name',
   ],
   ['the files of a zip', (db) => archiveFilesAfter(db, FOLDER, met, 500), 'folder_files_by_name'],
-  ['files without keys', (db) => rowsWithoutKey(db, 'files', unkeyed, 100), 'files_without_key'],
-  ['folders without keys', (db) => rowsWithoutKey(db, 'folders', unkeyed, 100), 'folders_without_key'],
-  [
-    'accounts without keys',
-    (db) => rowsWithoutKey(db, 'accounts', { ...unkeyed, place: 'a' }, 100),
-    'accounts_by_name',
-  ],
 ]
 
 // Else a page of a million rows would wait for all of them to be sorted.
@@ -125,13 +115,4 @@ test.each(lists)('%s come from an index that is in this order', async (_, list, 
   expect(plan).toMatch(new RegExp(`INDEX ${index}\\b`))
   // The one page that was cut out may be sorted once more.
   expect(plan.split('TEMP B-TREE').length, plan).toBe(plan.split('LIST SUBQUERY').length)
-})
-
-test('keys of names are filled in without looking at other rows', async () => {
-  await using database = await sqliteDatabase()
-  const [plan] = await plansOf(database.db, (db) =>
-    inTransaction(db, (trx) => fillKeysIn(trx, 'files', [unkeyed, { ...unkeyed, id: 2 }])),
-  )
-  expect(plan).toContain('SEARCH files USING INTEGER PRIMARY KEY')
-  expect(plan).not.toContain('SCAN files')
 })

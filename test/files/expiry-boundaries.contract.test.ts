@@ -127,6 +127,7 @@ async function scene(
           blob_id: await adoptBlob(trx, blob, 0),
           name: 'a file',
           name_folded: 'a file',
+          name_sort: 'a file',
           size: 5,
           type: 'text/plain',
           created_at: 0,

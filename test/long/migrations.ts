@@ -1,58 +1,39 @@
-/** Migrations of databases with very many files, one version after the other. */
+/** Migrations of databases with very many files. */
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import type { Database } from '../../src/database/database.ts'
-import { MIGRATIONS, migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { measureMigrations } from '../../src/operations/migration-time.ts'
-import { makeOldDatabase, OLDEST } from '../support/databases/old-database.ts'
+import { withNextVersion } from '../support/databases/next-version.ts'
+import { makeOldDatabase } from '../support/databases/old-database.ts'
 import { createDatabase } from '../support/databases/postgres.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
 import { unsoundTotals } from '../support/storage/soundness.ts'
 
-/** Each migration alone and all of them at once; says what they took, and what a copy had promised. */
+/** All migrations at once, up to a made-up one; says what they took, and what a copy had promised. */
 export async function bigMigrations(files: number): Promise<string> {
   return `SQLite: ${await onSqlite(files)}\nPostgreSQL: ${await onPostgres(files)}`
 }
 
 async function onSqlite(files: number): Promise<string> {
   using folder = temporaryFolder('/var/tmp')
-  const steps = openSqlite(join(folder.path, 'steps.sqlite'))
-  await makeOldDatabase(steps, files)
-  const slow = await stepByStep(steps, files)
-  await steps.destroy()
-  const db = openSqlite(join(folder.path, 'holdfast.sqlite'))
+  await using stack = new AsyncDisposableStack()
+  const db = stack.adopt(openSqlite(join(folder.path, 'holdfast.sqlite')), (it) => it.destroy())
   await makeOldDatabase(db, files)
-  const atOnce = await allAtOnce(db, { HOLDFAST_DATA_DIR: folder.path }, files)
-  await db.destroy()
-  return `${atOnce}; ${slow}`
+  return await allAtOnce(db, { HOLDFAST_DATA_DIR: folder.path }, files)
 }
 
 async function onPostgres(files: number): Promise<string> {
   const options = { connections: 2, durable: true, isPatient: true, report() {} }
-  async function withOld<T>(use: (db: Database, url: string) => Promise<T>): Promise<T> {
-    await using stack = new AsyncDisposableStack()
-    const database = stack.adopt(await createDatabase(), (it) => it.drop())
-    const db = stack.adopt(openPostgres(database.url, options), (it) => it.destroy())
-    await makeOldDatabase(db, files)
-    return await use(db, database.url)
-  }
-  const slow = await withOld((db) => stepByStep(db, files))
-  const atOnce = await withOld((db, url) => allAtOnce(db, { HOLDFAST_DATABASE_URL: url }, files))
-  return `${atOnce}; ${slow}`
-}
-
-async function stepByStep(db: Database, files: number): Promise<string> {
-  const took: string[] = []
-  for (let version = OLDEST + 1; version <= MIGRATIONS; version++) {
-    const seconds = await secondsOf(() => migrate(db, version))
-    if (seconds >= 0.5) took.push(`to version ${version} ${seconds.toFixed(1)} s`)
-  }
-  await expectWhole(db, files)
-  return `one by one ${took.join(', ')}`
+  await using stack = new AsyncDisposableStack()
+  const database = stack.adopt(await createDatabase(), (it) => it.drop())
+  const db = stack.adopt(openPostgres(database.url, options), (it) => it.destroy())
+  await makeOldDatabase(db, files)
+  return await allAtOnce(db, { HOLDFAST_DATABASE_URL: database.url }, files)
 }
 
 async function allAtOnce(
@@ -60,6 +41,7 @@ async function allAtOnce(
   settings: Readonly<Record<string, string>>,
   files: number,
 ): Promise<string> {
+  using _ = withNextVersion()
   const parts = { config: loadConfig(settings), clock: systemClock, random: systemRandom }
   const found = await measureMigrations(parts, () => {})
   if (found.kind !== 'measured') throw new Error('the copy was not made')

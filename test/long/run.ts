@@ -150,7 +150,7 @@ const tests: Readonly<Record<string, LongTest>> = {
     run: everythingOnTheCluster,
   },
   migrations: {
-    about: 'each migration alone, all at once, and what a copy says of that, on both databases',
+    about: 'all migrations at once, and what a copy says of that, on both databases',
     measure: 'files',
     default: 1_000_000,
     run: bigMigrations,

@@ -156,8 +156,6 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
     'waits for what comes; download.test.ts and arrivals.test.ts have its parts',
   'test/client/resuming.test.ts': 'many starts of the program; upload.test.ts has some',
   'test/client/server-kills.test.ts': 'rounds of kills',
-  'test/core/name-keys.contract.test.ts':
-    'twenty thousand names; natural-order.test.ts has their order in every list',
   'test/deploy/documented-commands.test.ts': 'runs every command of the documentation',
   'test/deploy/nginx.test.ts': 'a real nginx before real servers; the nodes of the cluster have one too',
   'test/downloads/signed-matrix.test.ts':

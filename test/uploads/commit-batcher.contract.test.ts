@@ -213,7 +213,8 @@ describe.if(obstacle === null)('files that are stored at once', () => {
     await using it = await opened()
     const add = async (values: { parent_id: FolderId; account_id: AccountId }) => {
       const identifier = makeFolderIdentifier(systemRandom)
-      const folder = { identifier, name: identifier, is_public: 1 as const, created_at: 0, ...values }
+      const name = { name: identifier, name_sort: identifier }
+      const folder = { identifier, ...name, is_public: 1 as const, created_at: 0, ...values }
       const { id } = await it.db
         .insertInto('folders')
         .values(folder)

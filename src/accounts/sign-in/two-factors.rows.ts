@@ -25,7 +25,7 @@ export function lockTwoFactor(trx: Trx, account: AccountId): Promise<TwoFactorRo
 
 /** Replaces the secrets, unverified until a code has proven that the person has them. */
 export async function beginTwoFactor(trx: Trx, account: AccountId, secrets: CodeSecrets): Promise<void> {
-  const fresh = { ...secrets, verified: 0, last_step: null, failures: 0, locked_until: null } as const
+  const fresh = { ...secrets, verified: 0, last_step: null } as const
   await trx
     .insertInto('two_factors')
     .values({ account_id: account, ...fresh })

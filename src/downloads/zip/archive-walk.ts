@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
-import type { FileId, FolderId } from '../../domain/ids.ts'
+import type { FolderId } from '../../domain/ids.ts'
 import {
   type ArchiveFileRow,
   type ArchiveFolderRow,
@@ -111,16 +111,10 @@ async function* files(db: Database, steps: readonly Step[]): AsyncGenerator<Arch
     await yieldToEventLoop()
     return
   }
-  // Files that get their keys meanwhile go behind all that have none yet, where they would be met again.
-  const metWithoutKey = new Set<FileId>()
   let after: ArchiveFileRow | null = null
   do {
     const page: ArchiveFileRow[] = await archiveFilesAfter(db, folder, after, PAGE)
-    for (const row of page) {
-      if (row.name_sort === '') metWithoutKey.add(row.id)
-      else if (metWithoutKey.has(row.id)) continue
-      yield row
-    }
+    yield* page
     await yieldToEventLoop()
     after = page.length < PAGE ? null : (page.at(-1) ?? null)
   } while (after !== null)

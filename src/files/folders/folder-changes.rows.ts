@@ -36,10 +36,12 @@ export async function updateFolder(
   const isClosing =
     (change.is_public === 0 && before.is_public === 1) || typeof change.password_hash === 'string'
   const closing = isClosing ? { closing: await countClosing(trx, before.account_id) } : {}
-  const folder = trx.updateTable('folders').where('id', '=', id)
-  await folder.set({ ...change, ...closing }).execute()
-  // By itself, because PostgreSQL takes the key away from whoever changes the name: see migration 021.
-  if (change.name !== undefined) await folder.set({ name_sort: sortKey(change.name) }).execute()
+  const key = change.name === undefined ? {} : { name_sort: sortKey(change.name) }
+  await trx
+    .updateTable('folders')
+    .set({ ...change, ...key, ...closing })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** The number of a closing that the transaction, which has locked the account, is about to write. */

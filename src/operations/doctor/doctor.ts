@@ -4,7 +4,7 @@ import { createSigning } from '../../core/hmac.ts'
 import { assertOwnStore } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { isFull } from '../../database/differences.ts'
-import { MIGRATIONS, missingMigrations } from '../../database/migrate.ts'
+import { migrations, missingMigrations } from '../../database/migrate.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import type { Random } from '../../domain/random.ts'
 import { versionWithCommit } from '../../program/version.ts'
@@ -176,7 +176,7 @@ async function checkInside(look: Look): Promise<Inside> {
   const { db, close } = opened
   try {
     const missing = await missingMigrations(db)
-    if (missing === MIGRATIONS) return noDatabase(config.dataDir)
+    if (missing === migrations.length) return noDatabase(config.dataDir)
     const database = await checkDatabase(db, config, clock)
     const isCurrent = missing === 0
     const list = createBackgroundJobs(db, null, clock)

@@ -28,7 +28,6 @@ export const jobNamesDe: Translations = {
   'bring back from bins': 'Aus Papierkörben wiederherstellen',
   'empty bins': 'Papierkörbe leeren',
   'clear deleted folders': 'Gelöschte Ordner räumen',
-  'fill in the order of names': 'Die Reihenfolge der Namen ergänzen',
   'purge deleted files': 'Gelöschte Dateien endgültig entfernen',
   'forget removed accounts': 'Gelöschte Konten vergessen',
   'forget ended sessions': 'Beendete Sitzungen vergessen',

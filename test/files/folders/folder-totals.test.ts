@@ -113,6 +113,7 @@ describe('a tree of very many folders', () => {
       account_id: parent.account_id,
       parent_id: parent.id,
       name: `${at}`,
+      name_sort: `${at}`,
       is_public: isPublic,
       created_at: 0,
     }))

@@ -1,13 +1,14 @@
 /** `holdfast doctor`, as people run it, beside a server behind real proxies. */
 
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { holdfast } from '../../cli/command.ts'
+import { holdfastHere } from '../../cli/command-here.ts'
 import { visitor } from '../../support/clients/site-visitor.ts'
+import { withNextVersion } from '../../support/databases/next-version.ts'
 import { patient } from '../../support/patience.ts'
 import { startChild, temporaryFolder } from '../../support/processes/child.ts'
 import { freePort } from '../../support/processes/free-port.ts'
@@ -221,10 +222,9 @@ describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doct
     const findings = await examined(memory.path, own)
     expect(problemsOf(findings)).toEqual(['file-system', 'sync', 'store', 'jobs', 'mail', 'public-address'])
     expect(finding(findings, 'jobs')?.changes[0]?.line).toBe('holdfast admin jobs retry "remove garbage"')
-    const older = new Database(join(data, 'holdfast.sqlite'))
-    older.run("update meta set value = '5' where key = 'version'")
-    older.close()
-    const wait = finding(await examined(memory.path, own), 'migrations')
+    using _ = withNextVersion()
+    const { output } = await holdfastHere(memory.path, ['doctor', '--json', '--silence', '0'], own)
+    const wait = finding(diagnosis.parse(JSON.parse(output)).findings, 'migrations')
     expect(wait?.changes).toEqual([{ where: 'shell', line: 'holdfast migrate' }])
   })
 

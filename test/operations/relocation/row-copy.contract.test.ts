@@ -274,7 +274,7 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
     }
     const { id } = await pair.to
       .insertInto('accounts')
-      .values({ username: 'next', created_at: 1 })
+      .values({ username: 'next', name_sort: 'next', created_at: 1 })
       .returning('id')
       .executeTakeFirstOrThrow()
     expect(Number(id)).toBe(((await lastId(pair.from, 'accounts')) ?? 0) + 1)

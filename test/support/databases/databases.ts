@@ -9,9 +9,8 @@ import { openPostgres } from '../../../src/database/postgres.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { reportNotRun } from '../processes/not-run.ts'
-import { makeVersion } from './earlier-version.ts'
 import { createMigratedDatabase, writeMigratedSqlite } from './migrated-database.ts'
-import { createDatabase, type TestDatabase, whyNoPostgres } from './postgres.ts'
+import { whyNoPostgres } from './postgres.ts'
 
 export interface ContractDatabase extends AsyncDisposable {
   readonly db: Database
@@ -19,17 +18,12 @@ export interface ContractDatabase extends AsyncDisposable {
   another(): Database
 }
 
-export const sqliteDatabase = () => sqliteWith(prepare, writeMigratedSqlite)
-
-async function sqliteWith(
-  begin: (db: Database) => Promise<void>,
-  write: (path: string) => Promise<void> = async () => {},
-): Promise<ContractDatabase> {
+export async function sqliteDatabase(): Promise<ContractDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'))
   const path = join(folder, 'holdfast.sqlite')
-  await write(path)
+  await writeMigratedSqlite(path)
   const db = openSqlite(path)
-  await begin(db)
+  await prepare(db)
   return {
     db,
     another: () => db,
@@ -40,12 +34,8 @@ async function sqliteWith(
   }
 }
 
-const postgresDatabase = async () => postgresWith(await createMigratedDatabase(), prepare)
-
-async function postgresWith(
-  { url, drop }: TestDatabase,
-  begin: (db: Database) => Promise<void>,
-): Promise<ContractDatabase> {
+async function postgresDatabase(): Promise<ContractDatabase> {
+  const { url, drop } = await createMigratedDatabase()
   const opened: Database[] = []
   const another = () => {
     const db = openPostgres(url, { connections: 4, durable: true, report: () => {} })
@@ -53,7 +43,7 @@ async function postgresWith(
     return db
   }
   const db = another()
-  await begin(db)
+  await prepare(db)
   return {
     db,
     another,
@@ -68,36 +58,18 @@ async function prepare(db: Database): Promise<void> {
   await ensureGuests(db, systemRandom, Date.now())
 }
 
-type Databases = readonly (readonly [string, Open])[]
-
 /** For `describe.each`. Warns when PostgreSQL is left out; with CI=true that is a failure. */
-export function databases(suite: string): Databases {
-  return whereThere(suite, sqliteDatabase, postgresDatabase)
-}
-
-/** `databases` with the schema of an earlier version and without data. */
-export function earlierDatabases(suite: string, version: number): Databases {
-  const begin = (db: Database) => makeVersion(db, version)
-  return whereThere(
-    suite,
-    () => sqliteWith(begin),
-    async () => postgresWith(await createDatabase(), begin),
-  )
-}
-
-type Open = () => Promise<ContractDatabase>
-
-function whereThere(suite: string, sqlite: Open, postgres: Open): Databases {
+export function databases(suite: string): readonly (readonly [string, () => Promise<ContractDatabase>])[] {
   const obstacle = whyNoPostgres()
   if (obstacle === null) {
     return [
-      ['SQLite', sqlite],
-      ['PostgreSQL', postgres],
+      ['SQLite', sqliteDatabase],
+      ['PostgreSQL', postgresDatabase],
     ]
   }
   reportNotRun(`${suite} on PostgreSQL`, obstacle)
   test.if(process.env.CI === 'true')('PostgreSQL can be had', () => {
     throw new Error(obstacle)
   })
-  return [['SQLite', sqlite]]
+  return [['SQLite', sqliteDatabase]]
 }
