@@ -59,8 +59,8 @@ export function createPublicClient(server: RemoteServer, retries: Retries, passw
       }),
     )
     if (response.status === 303) return response
-    // The form again, which older servers answer with 403.
-    if (response.status === 200 || response.status === 403) throw new ClientError('the password is wrong.')
+    // The form again.
+    if (response.status === 200) throw new ClientError('the password is wrong.')
     const refusal = await clientRefusal(response, server.url)
     throw refusal.status === 429
       ? new AnswerError('Too many wrong passwords', 429, 'RATE_LIMITED', refusal.retryAfter)

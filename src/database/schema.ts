@@ -315,7 +315,7 @@ interface UploadsTable {
   is_followed: Generated<0 | 1>
   /** HMAC of the address from which a guest created the upload. */
   address: string | null
-  /** The same of the networks around it: /24, or /48 and /56; null for accounts and uploads of earlier versions. */
+  /** The same of the networks around it: /24, or /48 and /56; null for accounts. */
   network: Generated<string | null>
   subnet: Generated<string | null>
   /** The upload link that it comes by: whoever knows the token may go on with it. */
@@ -746,7 +746,7 @@ interface ContributionsTable {
   reservation: BlobKey | null
   /** Bytes at most, as declared. */
   size: number
-  /** As its sender called it, cleaned; null for what came by an earlier version. */
+  /** As its sender called it, cleaned. */
   name: string | null
   sender: string | null
   address: string | null

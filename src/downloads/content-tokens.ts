@@ -80,7 +80,6 @@ const linkPayload = z.object({
   l: z.number(),
   t: z.string().nullable(),
   v: z.tuple([z.string(), z.string().nullable()]).nullable(),
-  // An earlier release reads no third part of the visitor.
   u: z.boolean().default(false),
 })
 

@@ -48,7 +48,7 @@ const COOKIE = 'folder-cookie'
 const NONCE = 'folder-nonce'
 
 const cookiePayload = z.array(
-  // A link has `l`, and no folder: an earlier release finds nothing that it opens.
+  // A link has `l`, and no folder.
   z.object({ f: z.number(), l: z.number().optional(), t: z.string(), e: z.number() }),
 )
 type Grant = z.infer<typeof cookiePayload>[number]
@@ -65,7 +65,6 @@ function isFor(lock: Lock, grant: Pick<Grant, 'f' | 'l'>): boolean {
   return 'link' in lock ? grant.l === lock.link : grant.l === undefined && grant.f === lock.folder
 }
 
-/** Rate windows of folders are named as in earlier releases, which count in the same ones. */
 function subjectOf(lock: Lock): string {
   return 'link' in lock ? `password:link-${lock.link}` : `password:${lock.folder}`
 }

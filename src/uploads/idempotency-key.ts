@@ -29,7 +29,6 @@ export async function repeatedFile(
   format: UploadFormat,
   { file, request }: EarlierRequest,
 ): Promise<StoredFile> {
-  if (request === null) return file
   if (request.place !== place) throw mismatch('folder')
   let length = 0
   try {

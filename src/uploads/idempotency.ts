@@ -47,8 +47,7 @@ export interface KeyedRequest {
 /** A request that was answered with a file. */
 export interface EarlierRequest {
   readonly file: StoredFile
-  /** Null where an earlier version of the program has answered it. */
-  readonly request: KeyedRequest | null
+  readonly request: KeyedRequest
 }
 
 export interface FirstRequest {
@@ -226,8 +225,8 @@ function nameOfCaller(caller: Caller): string {
 
 const nameOf = ({ caller, hash }: UsedKey) => `${caller} ${hash}`
 
-/** What `record` has written, or before there were raw uploads the file alone. */
+/** What `noteOf` has written. */
 function parseResult(text: string): EarlierRequest {
-  const result: EarlierRequest | StoredFile = JSON.parse(text)
-  return 'file' in result ? result : { file: result, request: null }
+  const result: EarlierRequest = JSON.parse(text)
+  return result
 }

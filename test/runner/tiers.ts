@@ -61,13 +61,10 @@ const SELDOM_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
   'test/accounts/sign-in/code-step.test.ts':
     'sign-in.test.ts and password-change.test.ts have its statements',
   'test/accounts/sign-in/lockout.test.ts': 'rate-limits.contract.test.ts has the windows that its locks are',
-  'test/accounts/sign-in/new-passwords.test.ts':
-    'mail.test.ts and former-sign-in.test.ts have its statements',
+  'test/accounts/sign-in/new-passwords.test.ts': 'mail.test.ts and sign-in.test.ts have its statements',
   'test/accounts/sign-in/oidc-forged-tokens.test.ts': 'refused before any statement; oidc.test.ts signs in',
   'test/accounts/sign-in/passkey-ceremonies.test.ts':
     'refused before any statement; passkeys.test.ts signs in',
-  'test/accounts/sign-in/reauthentication.test.ts':
-    'admin.test.ts and former-sign-in.test.ts have its statements',
   'test/accounts/sign-up-closed.test.ts': 'sign-up.test.ts has the statements',
   'test/core/rate-limits/rate-limits-http.test.ts':
     'rate-limits.contract.test.ts has its windows, and shared-limits.test.ts three nodes',
@@ -135,7 +132,6 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/browser/signing-in-oidc.test.ts': 'test/accounts/sign-in has the same by its interface',
   'test/browser/signing-in.test.ts': 'test/accounts/sign-in has the same by its interface',
   'test/browser/start-account.test.ts': 'start.test.ts works on the same page',
-  'test/browser/start-former.test.ts': 'what a former version left; start.test.ts works on the same page',
   'test/browser/start-nodes.test.ts': 'half a minute until a node is taken for dead',
   'test/browser/start-progress.test.ts': 'slow lines',
   'test/browser/start-resuming.test.ts': 'slow lines, and browsers and servers that start again',

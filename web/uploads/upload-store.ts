@@ -129,7 +129,7 @@ async function openDatabase(): Promise<IDBDatabase> {
 }
 
 /** Whether it is what `put` wrote: another version of the page may have kept something else. */
-export function isStoredUpload(value: unknown): value is StoredUpload {
+function isStoredUpload(value: unknown): value is StoredUpload {
   const upload = storedFields(value)
   const isText = (key: string) => typeof upload[key] === 'string'
   const isNumber = (key: string) => typeof upload[key] === 'number'
@@ -153,6 +153,6 @@ function isCreated(value: unknown): value is Created {
 }
 
 /** The fields of a value that somebody else may have written; none where it is no object. */
-export function storedFields(value: unknown): Readonly<Partial<Record<string, unknown>>> {
+function storedFields(value: unknown): Readonly<Partial<Record<string, unknown>>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -18,7 +18,6 @@ import type { TransferContext } from './transfer-context.ts'
 import { isActive, isOver, type Target, type UploadItem, type Uploads } from './upload-item.ts'
 import { type UploadRunContext, UploadRunner } from './upload-runner.ts'
 import { UploadStore } from './upload-store.ts'
-import { migrateFromUppy } from './uppy-migration.ts'
 import { windowName } from './window-name.ts'
 
 /** An upload that is on the server alone. */
@@ -47,7 +46,6 @@ export async function openUploadList(options: {
   const link = options.to.link?.slug ?? null
   const window = [options.sort === 'guest' ? [] : [options.sort], link ?? [], name].flat().join('-')
   const store = await UploadStore.open()
-  await migrateFromUppy(store, window)
   const kept = await KeptUploads.open(store, window)
   const chunks = new KeptChunkSize(storage(), Date.now)
   const lane = () => ({ line: new Line(Date.now, Math.random), turns: createSemaphore(PARALLEL) })

@@ -32,7 +32,7 @@ export function cookiePrefix(publicUrl: string): string {
   return publicUrl.startsWith('https:') ? '__Host-holdfast' : 'holdfast'
 }
 
-/** Name of the session cookie. Cookies of earlier versions have a dot and a signature after the token. */
+/** Name of the session cookie. */
 export function sessionCookie(publicUrl: string): string {
   return `${cookiePrefix(publicUrl)}.session_token`
 }

@@ -61,7 +61,12 @@ async function pairOf(
 async function fill(db: Database, count: number): Promise<void> {
   const numbers = Array.from({ length: count }, (_, at) => at + 1)
   const hex = (at: number) => at.toString(16).padStart(32, '0')
-  await insert(db, 'accounts', ['id', 'username', 'created_at', 'storage_reserved'], [[7, 'ann', 1, 99]])
+  await insert(
+    db,
+    'accounts',
+    ['id', 'username', 'name_sort', 'created_at', 'storage_reserved'],
+    [[7, 'ann', 'ann', 1, 99]],
+  )
   await insert(
     db,
     'api_keys',
@@ -71,14 +76,14 @@ async function fill(db: Database, count: number): Promise<void> {
   await insert(
     db,
     'folders',
-    ['id', 'identifier', 'account_id', 'name', 'is_public', 'created_at'],
-    [[100, 'top', 7, '', 1, 1]],
+    ['id', 'identifier', 'account_id', 'name', 'name_sort', 'is_public', 'created_at'],
+    [[100, 'top', 7, '', '', 1, 1]],
   )
   await insert(
     db,
     'folders',
-    ['id', 'identifier', 'account_id', 'parent_id', 'name', 'is_public', 'created_at'],
-    numbers.map((at) => [100 + at, `folder${at}`, 7, 100, `папка ${at}`, at % 2, at]),
+    ['id', 'identifier', 'account_id', 'parent_id', 'name', 'name_sort', 'is_public', 'created_at'],
+    numbers.map((at) => [100 + at, `folder${at}`, 7, 100, `папка ${at}`, `папка ${at}`, at % 2, at]),
   )
   // Each hangs below the one that came after it, all in one chain.
   await sql`update folders set parent_id = id + 1 where id > 100 and id < ${100 + count}`.execute(db)
