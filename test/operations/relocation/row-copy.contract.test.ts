@@ -355,7 +355,12 @@ describe.each(both)('%s', (_name, open) => {
   test('holds nothing until somebody puts something in', async () => {
     await using database = await open()
     expect(await holdsNothing(database.db)).toBe(true)
-    await insert(database.db, 'accounts', ['id', 'username', 'created_at'], [[7, 'ann', 1]])
+    await insert(
+      database.db,
+      'accounts',
+      ['id', 'username', 'name_sort', 'created_at'],
+      [[7, 'ann', 'ann', 1]],
+    )
     expect(await holdsNothing(database.db)).toBe(false)
   })
 })
