@@ -1,8 +1,8 @@
 /**
- * `npm run bench:backup`: measures first backups, those without changes and a restore, beside `cp -r` with a sync, while files
+ * `npm run bench -- backup`: measures first backups, those without changes and a restore, beside `cp -r` with a sync, while files
  * are uploaded. Prints a table.
  *
- * npm run bench:backup [-- --files N] [--mebibytes N] [--rounds N] [--plain] [--folder PATH] [--help]
+ * npm run bench -- backup [--files N] [--mebibytes N] [--rounds N] [--plain] [--folder PATH] [--help]
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { MIB, median } from './measure.ts'
 import { readyMemory } from './page-cache.ts'
 import { startMeasuredHoldfast } from './servers.ts'
 
-const HELP = `npm run bench:backup [-- options]
+const HELP = `npm run bench -- backup [options]
 
 Copies an installation while a file is uploaded every tenth of a second.
 

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:drop`: measures how long many small files take from the drop on the start page until all of them are
+ * `npm run bench -- drop`: measures how long many small files take from the drop on the start page until all of them are
  * safe on the server, as a guest in Chromium. Prints a table.
  *
- * npm run bench:drop [-- --files N] [--kilobytes N] [--rounds N] [--help]
+ * npm run bench -- drop [--files N] [--kilobytes N] [--rounds N] [--help]
  */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ import { median } from './measure.ts'
 import { usage } from './process-usage.ts'
 import { type MeasuredHoldfast, startMeasuredHoldfast } from './servers.ts'
 
-const HELP = `npm run bench:drop [-- options]
+const HELP = `npm run bench -- drop [options]
 
 Drops many small files on the start page and waits until all of them are safe.
 

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:line`: measures how long one file takes over a line with a round trip and a rate of each connection, in
+ * `npm run bench -- line`: measures how long one file takes over a line with a round trip and a rate of each connection, in
  * one connection of curl, in four at once, by the command line and by the start page. Prints a table.
  *
- * npm run bench:line [-- --mebibytes N] [--rate N] [--trip N] [--rounds N] [--help]
+ * npm run bench -- line [--mebibytes N] [--rate N] [--trip N] [--rounds N] [--help]
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { startLongLine } from '../test/support/network/long-line.ts'
 import { MIB, median } from './measure.ts'
 import { startMeasuredHoldfast } from './servers.ts'
 
-const HELP = `npm run bench:line [-- options]
+const HELP = `npm run bench -- line [options]
 
 Sends one file over a line whose connections have a rate each.
 

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:nodes`: compares one node and three nodes on PostgreSQL and S3 with SQLite and a folder;
+ * `npm run bench -- nodes`: compares one node and three nodes on PostgreSQL and S3 with SQLite and a folder;
  * writes its section of bench/results.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,7 +17,7 @@ import { findWrk } from './requests.ts'
 import { writeResults } from './results-page.ts'
 import { type MeasuredHoldfast, startMeasuredHoldfast } from './servers.ts'
 
-const USAGE = `npm run bench:nodes -- [options]
+const USAGE = `npm run bench -- nodes [options]
   --quick       256 MiB, 200 small files and 1 round instead of 1 GiB, 1000 and 5; writes to the terminal only
   --rounds N    how many rounds`
 

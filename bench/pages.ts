@@ -1,8 +1,8 @@
 /**
- * `npm run bench:pages`: measures how fast pages load on a phone, emulated by a browser with a CPU slowed
+ * `npm run bench -- pages`: measures how fast pages load on a phone, emulated by a browser with a CPU slowed
  * down four times and a line of 1.6 Mbit/s. Prints a table.
  *
- * npm run bench:pages [-- --rounds N] [--help]
+ * npm run bench -- pages [--rounds N] [--help]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ interface Asked {
 const times = z.object({ shown: z.number(), usable: z.number(), bytes: z.number() })
 type Times = z.infer<typeof times>
 
-const HELP = `npm run bench:pages [-- options]
+const HELP = `npm run bench -- pages [options]
 
 Measures how fast pages load on a phone: a slow CPU, and a line of 1.6 Mbit/s.
 

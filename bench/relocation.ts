@@ -1,8 +1,8 @@
 /**
- * `npm run bench:relocation`: measures `holdfast relocate` from a folder to S3 with many small files, beside what the store takes
+ * `npm run bench -- relocation`: measures `holdfast relocate` from a folder to S3 with many small files, beside what the store takes
  * of a bare client that writes and reads the same objects, as many at once. Prints a table.
  *
- * npm run bench:relocation [-- --files N] [--kilobytes N] [--rounds N] [--folder PATH] [--help]
+ * npm run bench -- relocation [--files N] [--kilobytes N] [--rounds N] [--folder PATH] [--help]
  */
 import { randomBytes } from 'node:crypto'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { newBucket } from '../test/support/storage/ceph.ts'
 import { median } from './measure.ts'
 import { startMeasuredHoldfast } from './servers.ts'
 
-const HELP = `npm run bench:relocation [-- options]
+const HELP = `npm run bench -- relocation [options]
 
 Moves an installation from a folder to a Ceph gateway of its own, or to the store that HOLDFAST_TEST_S3 names.
 

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:scale`: compares latencies at 10,000 and at 1,000,000 files, or more; writes its section of
+ * `npm run bench -- scale`: compares latencies at 10,000 and at 1,000,000 files, or more; writes its section of
  * bench/results.md.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { measureDeletion } from './scale/scale-deletion.ts'
 import { type ScaleEngine, type ScaleHost, scaleHost } from './scale/scale-hosts.ts'
 import { type EngineRun, scaleReport } from './scale/scale-report.ts'
 
-const USAGE = `npm run bench:scale -- [options]
+const USAGE = `npm run bench -- scale [options]
   --folder DIR       keep what is made there, for the next run; else it goes to a temporary folder
   --postgres URL     a server to make databases on, by a user who may, and to keep them on for the next run
   --rounds N         how many requests of each kind; 30 unless told

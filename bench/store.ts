@@ -1,5 +1,5 @@
 /**
- * `npm run bench:store`: what a node pays for its S3 store: CPU time and requests to the store for each operation, for
+ * `npm run bench -- store`: what a node pays for its S3 store: CPU time and requests to the store for each operation, for
  * this tree and, beside it in the same run, for another one. Writes to the terminal only.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { cephEndpoint, whyNoCeph } from '../test/support/storage/ceph.ts'
 import { median } from './measure.ts'
 import { STORE_WORK, type StoreCost, type StoreNode, startStoreNode } from './nodes/store-work.ts'
 
-const USAGE = `npm run bench:store -- [options]
+const USAGE = `npm run bench -- store [options]
   --against DIR   measures the working tree in DIR too, in turn with this one; it needs its node_modules
   --rounds N      how many rounds; 3 unless told
   --only A,B      some of ${STORE_WORK.map(({ name }) => name).join(', ')}

@@ -22,7 +22,7 @@ export function nodesReport(run: NodesRun): string {
   const lines = [
     '# One node and three, on PostgreSQL and S3',
     '',
-    'Written by `npm run bench:nodes`; [README.md](README.md#one-node-and-three-on-postgresql-and-s3) tells what each figure means.',
+    'Written by `npm run bench -- nodes`; [README.md](README.md#one-node-and-three-on-postgresql-and-s3) tells what each figure means.',
     '',
     `- ${run.date}, ${run.rounds} rounds, big files of ${amount(run.bigSize / 1024 ** 2)} MiB`,
     ...[...run.machine, run.parts].map((line) => `- ${line}`),

@@ -32,7 +32,7 @@ export function scaleReport(run: ScaleRun): string {
   const lines = [
     SCALE_TITLE,
     '',
-    'Written by `npm run bench:scale`; [README.md](README.md#cost-at-a-million-files) tells what each figure means.',
+    'Written by `npm run bench -- scale`; [README.md](README.md#cost-at-a-million-files) tells what each figure means.',
     '',
     `- ${run.date}, medians over ${run.rounds} requests, in milliseconds`,
     ...run.machine.map((line) => `- ${line}`),

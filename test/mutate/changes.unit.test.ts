@@ -1,4 +1,4 @@
-/** Whether the list of changes still fits the product: the changes themselves are tried by `npm run mutate`. */
+/** Whether the list of changes still fits the product: the changes themselves are tried by `npx bun test/mutate/run.ts`. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

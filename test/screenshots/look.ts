@@ -2,7 +2,7 @@
  * Takes pictures of every page and state, wide, as wide as a tablet and as narrow as a phone, in light and in dark, for
  * somebody to look at. A state that cannot be brought about is named.
  *
- *   npm run look -- <folder> [<part of a name>…] [--locale de-DE] [--screens 844x390,320x256]
+ *   npx bun test/screenshots/look.ts <folder> [<part of a name>…] [--locale de-DE] [--screens 844x390,320x256]
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * Takes the pictures of the pages that are in docs/images.
  *
- *   npm run screenshots [-- <part of a scene's name>…]
+ *   npx bun test/screenshots/run.ts [<part of a scene's name>…]
  */
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
