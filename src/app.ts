@@ -18,7 +18,7 @@ import { createMailPart, type MailPart } from './mail/mail.part.ts'
 import { sendTestMail, tryMailServer } from './mail/smtp.ts'
 import { type DiskPressure, linuxDiskPressure } from './operations/integrity/disk-pressure.ts'
 import { createSuspectQueue } from './operations/integrity/suspect-queue.ts'
-import { createMetrics, type Metrics } from './operations/metrics/metrics.ts'
+import type { Metrics } from './operations/metrics/metrics.ts'
 import { createMirrorPart } from './operations/mirror/mirror.part.ts'
 import { createOperationsPart } from './operations/operations.part.ts'
 import { openSecrets, readSecret } from './operations/secrets.ts'
@@ -82,7 +82,10 @@ export async function startHoldfast(start: Start): Promise<Holdfast> {
 
 async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast> {
   const { config, log, clock } = start
-  const metrics = config.metrics && createMetrics(versionWithCommit(), clock.monotonic)
+  // Loaded where metrics are on: most installations go without.
+  const metrics =
+    config.metrics &&
+    (await import('./operations/metrics/metrics.ts')).createMetrics(versionWithCommit(), clock.monotonic)
   shutdown.addSlow(() => metrics?.stop())
   shutdown.addSlow(await holdDataFolder(config))
   await guardDataFolder(start)
@@ -93,7 +96,7 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
   const { core, signInSecret } = await openCore(shutdown, start, publicUrl, metrics)
   const { parts, mail, jobs: allJobs } = await createParts(core, start, { metrics, signInSecret, site })
 
-  const jobs = startJobs(allJobs, core.claims, { timers: clock.timers, log, watch: metrics?.jobs.begin })
+  const jobs = startJobs(allJobs, core.claims, { timers: clock.timers, log, watch: metrics?.jobs })
   const stopJobs = shutdown.add('the background jobs', jobs.stop)
   parts.thumbnails.wake()
   const welcome = await parts.accounts.oneTimeLinks.welcome()
@@ -216,7 +219,7 @@ async function openCore(
       log.error({ err }, 'the write-ahead log of the database could not be synced; the server exits')
       process.exit(1)
     },
-    ...(metrics === null ? {} : { watchStore: metrics.store.begin }),
+    ...(metrics === null ? {} : { watchStore: metrics.store }),
   }
   const { close, ...database } = await openDatabase(storage, (migrations, state) =>
     log.info({ migrations }, MIGRATING[state]),

@@ -32,7 +32,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/operations/backup/': 'a command: waits for other processes',
   'src/operations/relocation/': 'a command: waits for other processes',
   'src/operations/doctor/': 'measures the machine and the line',
-  'src/operations/metrics/loop-lag.ts': 'measures the event loop',
+  'src/operations/metrics/metrics.ts': 'measures the event loop',
   'src/thumbnails/process-guard.ts': 'limits of a real process',
   'src/thumbnails/images.ts': 'limits of a real process',
   'src/thumbnails/poster.ts': 'the name of a temporary file',

@@ -7,7 +7,7 @@ import { bearerKey, type Site } from '../../server/call.ts'
 import { endpoint } from '../../server/endpoint.ts'
 import type { InstallationFigures } from '../figures.ts'
 import type { OperationsPart } from '../operations.part.ts'
-import { EXPOSITION_TYPE, type Family } from './exposition.ts'
+import type { SampledGauge } from './metrics.ts'
 
 /** Milliseconds. */
 const ANSWERS_WITHIN = 4 * SECOND
@@ -40,7 +40,7 @@ export const getMetricsEndpoint = endpoint({
       throw wrongSecret('INVALID_API_KEY', message, 'metrics token')
     }
     const text = await metrics.text(() => presentFamilies(site, operations))
-    return new Response(text, { headers: { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' } })
+    return new Response(text, { headers: { 'Content-Type': metrics.type, 'Cache-Control': 'no-store' } })
   },
 })
 
@@ -54,7 +54,7 @@ function isSame(given: string, wanted: string): boolean {
 async function presentFamilies(
   { uploadsUnderWay, clock }: Site,
   { figures: installation, diskLoad, diskWatch, readiness, removing }: OperationsPart,
-): Promise<readonly Family[]> {
+): Promise<readonly SampledGauge[]> {
   const [figures, isStoreUp] = await Promise.all([
     installation.installation(),
     soonOr(clock, false, async () => (await readiness.check()).store),
@@ -65,7 +65,7 @@ async function presentFamilies(
   const pools = Object.entries(installation.pools())
   const ofPools = (key: 'busy' | 'idle' | 'waiting' | 'most') =>
     pools.map(([pool, use]) => ({ labels: { pool }, value: use[key] }))
-  const always: Family[] = [
+  const always: SampledGauge[] = [
     gauge('holdfast_uploads_in_progress', 'Requests that bring bytes of files to this node now.', [
       { value: uploadsUnderWay.count() },
     ]),
@@ -129,7 +129,7 @@ async function presentFamilies(
   ]
 }
 
-function storedBytes(figures: InstallationFigures): readonly Family[] {
+function storedBytes(figures: InstallationFigures): readonly SampledGauge[] {
   return [
     gauge('holdfast_damaged_contents', 'Contents that are marked as damaged and are not sent.', [
       { value: figures.damagedContents },
@@ -169,7 +169,7 @@ function storedBytes(figures: InstallationFigures): readonly Family[] {
   ]
 }
 
-function backups(figures: InstallationFigures['backups']): readonly Family[] {
+function backups(figures: InstallationFigures['backups']): readonly SampledGauge[] {
   const sampled = (value: number | null) => (value === null ? [] : [{ value }])
   const isDrillGood = figures?.isDrillGood ?? null
   const catalog = figures?.catalog ?? null
@@ -208,6 +208,6 @@ async function soonOr<T>({ timers }: Clock, otherwise: T, ask: () => Promise<T>)
   }
 }
 
-function gauge(name: string, help: string, samples: Family['samples']): Family {
-  return { name, help, type: 'gauge', samples }
+function gauge(name: string, help: string, samples: SampledGauge['samples']): SampledGauge {
+  return { name, help, samples }
 }

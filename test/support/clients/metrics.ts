@@ -23,7 +23,7 @@ const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g
 export function parseMetrics(text: string): Metrics {
   const lines = text.trimEnd().split('\n')
   const samples = lines
-    .filter((line) => !line.startsWith('#'))
+    .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
       const [, name = '', labels = '', value] = SAMPLE.exec(line) ?? []
       if (name === '' || Number.isNaN(Number(value))) throw new Error(`no sample: ${line}`)
