@@ -3,7 +3,6 @@ import {
   dropRemovedAccounts,
   findAccount,
   insertAccount,
-  listAccounts,
 } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import type { Database } from '../database/database.ts'
@@ -51,7 +50,6 @@ export interface Accounts {
    * an authenticated caller.
    */
   get(reach: Reach): Promise<AccountInfo>
-  list(): Promise<AccountInfo[]>
   /** Deletes the remains of accounts that their owners have deleted. */
   dropRemoved(mayGoOn: () => boolean): Promise<void>
 }
@@ -91,10 +89,6 @@ export function createAccounts(db: Database, clock: Clock, random: Random): Acco
         filesCount: top?.tree_files ?? 0,
         foldersCount: top === undefined ? 0 : top.tree_folders + 1,
       }
-    },
-
-    async list() {
-      return (await listAccounts(db)).map(accountInfo)
     },
 
     async dropRemoved(mayGoOn) {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config/environment.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import { accountsCommand } from './admin/accounts.ts'
 import { auditCommand } from './admin/audit.ts'
 import { filesCommand } from './admin/files.ts'
 import { inviteCommand } from './admin/invite.ts'
@@ -14,7 +13,6 @@ import { refusedCommands, takeDownCommand } from './admin/take-downs.ts'
 import { withAdministration } from './administration.ts'
 import { printJson, printLines } from './output.ts'
 import { linkAddress } from './places.ts'
-import { dismissCommand, reportListCommand } from './report.ts'
 
 /** `holdfast admin …`: may be used while a server runs on the same data. */
 export function adminCommand(admin: Command, environment: Environment): void {
@@ -33,11 +31,7 @@ export function adminCommand(admin: Command, environment: Environment): void {
     .argument('<username>')
     .action((username: string) => withdraw(environment, username))
   inviteCommand(admin.command('invite'), environment)
-  // Command names of earlier versions, kept for scripts.
-  accountsCommand(admin.command('accounts', { hidden: true }), environment)
-  reportListCommand(admin.command('reports', { hidden: true }), environment)
   takeDownCommand(admin.command('take-down'), environment)
-  dismissCommand(admin.command('dismiss', { hidden: true }), environment)
   refusedCommands(admin, environment)
   filesCommand(admin.command('files'), environment)
   noticeCommand(admin.command('notice'), environment)

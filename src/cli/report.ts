@@ -28,7 +28,7 @@ export function reportCommand(report: Command, environment: Environment): void {
   takeDownCommand(report.command('take-down'), environment)
 }
 
-export function reportListCommand(command: Command, environment: Environment): void {
+function reportListCommand(command: Command, environment: Environment): void {
   command
     .description('list the open reports, the newest first')
     .option('--all', 'include closed reports')
@@ -36,7 +36,7 @@ export function reportListCommand(command: Command, environment: Environment): v
     .action((options: ListOptions) => list(environment, options))
 }
 
-export function dismissCommand(command: Command, environment: Environment): void {
+function dismissCommand(command: Command, environment: Environment): void {
   command
     .description('close reports and leave their files as they are')
     .argument('<number...>', 'as the list shows them', (text, before: readonly ReportId[] | undefined) => [

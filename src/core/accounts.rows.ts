@@ -70,16 +70,6 @@ export function findAccountByName(db: Queryable, username: string): Promise<Acco
     .executeTakeFirst()
 }
 
-export function listAccounts(db: Database): Promise<AccountRow[]> {
-  return db
-    .selectFrom('accounts')
-    .selectAll()
-    .where('id', '!=', GUESTS)
-    .where('removed_at', 'is', null)
-    .orderBy('id')
-    .execute()
-}
-
 /**
  * Disables the account at `at`, or enables it with null. An account that is disabled keeps its earlier time.
  */

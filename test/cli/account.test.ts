@@ -67,7 +67,11 @@ describe('holdfast account list', () => {
         username: 'ann',
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         disabled_at: null,
+        is_admin: false,
         storage_used: 0,
+        storage_limit: expect.any(Number),
+        quota: null,
+        inactive_days: null,
         files_count: 0,
       },
     ])

@@ -24,7 +24,6 @@ describe('help', () => {
     ['report dismiss --help'],
     ['report take-down --help'],
     ['admin --help'],
-    ['admin accounts --help'],
     ['admin take-down --help'],
     ['admin notice --help'],
     ['admin jobs --help'],
