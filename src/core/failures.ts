@@ -1,5 +1,5 @@
 import { StoreFailure } from '../blobs/blob-store.ts'
-import { isDatabaseFailure, isFull, isTooSlow } from '../database/differences.ts'
+import { isDatabaseFailure, isFull, isTooSlow, OutcomeUnknown } from '../database/differences.ts'
 import { Refusal } from '../domain/errors.ts'
 import { unavailable } from './store/store-health.ts'
 
@@ -15,6 +15,11 @@ export function outageRefusal(error: unknown): Refusal | null {
     const message =
       'This took the database too long and was given up; ask for less, such as a search for more of a name or in one folder, or try again later'
     return new Refusal('SERVER_BUSY', message, 60)
+  }
+  if (error instanceof OutcomeUnknown) {
+    const message =
+      'The database went away before it said whether this was done; look, or send it again with its Idempotency-Key'
+    return new Refusal('DATABASE_UNAVAILABLE', message, 10)
   }
   if (!isDatabaseFailure(error)) return null
   return new Refusal('DATABASE_UNAVAILABLE', 'The database cannot answer at the moment; try again', 10)

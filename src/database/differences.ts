@@ -138,8 +138,14 @@ export class DatabaseSilent extends Error {
   }
 }
 
+/** The answer to a commit was lost, and the database did not come back in time to tell whether it went through. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown'
+}
+
 /** Whether the database is full, read-only or unreachable, as opposed to a bug. */
 export function isDatabaseFailure(error: unknown): boolean {
+  if (error instanceof OutcomeUnknown) return true
   if (!(error instanceof Error)) return false
   const code = codeOf(error)
   // SQLSTATE classes: connection, transaction rollback, resources, operator intervention, system error.

@@ -1,6 +1,6 @@
 import { endsWithin } from '../domain/abort.ts'
 import { asTrx, type Database, type TransactionOutcome, type Trx } from './database.ts'
-import { disableIdleTimeout, isConflict, isDatabaseFailure } from './differences.ts'
+import { disableIdleTimeout, isConflict, isDatabaseFailure, OutcomeUnknown } from './differences.ts'
 import { isCommitted } from './outcomes.ts'
 
 const MOST_TRIES = 5
@@ -17,7 +17,7 @@ const LEAST_FOR_OUTCOME = 1000
  * from its beginning, so it must have no effects outside of the database.
  *
  * When the answer to a commit is lost, PostgreSQL is asked for the outcome, if the work has locked an
- * account. SQLite may report a failed commit that was in fact applied; then `find` looks for a row that only
+ * account; throws OutcomeUnknown when it does not tell in time. SQLite may report a failed commit that was in fact applied; then `find` looks for a row that only
  * this work writes. What it finds is durable: before the error is thrown, all that was written is synced.
  */
 export async function inTransaction<T>(
@@ -72,7 +72,7 @@ export interface Found<T> {
   readonly value: T
 }
 
-/** Whether the transaction was committed. False also when that cannot be found out in time. */
+/** Whether the transaction was committed. Throws OutcomeUnknown. */
 async function wentThrough(
   db: Database,
   outcome: TransactionOutcome,
@@ -81,8 +81,8 @@ async function wentThrough(
   return (await search(() => isCommitted(db, outcome))) === true
 }
 
-/** Asks again while the database is unavailable. Null when it has not answered in time. */
-export type OutcomeSearch = <T>(ask: () => Promise<T>) => Promise<T | null>
+/** Asks again while the database is unavailable. Throws OutcomeUnknown when it has not answered in time. */
+export type OutcomeSearch = <T>(ask: () => Promise<T>) => Promise<T>
 
 /** Begins the time in which the outcome of a commit is looked for, when the commit is sent. */
 export function outcomeSearch(): OutcomeSearch {
@@ -90,15 +90,16 @@ export function outcomeSearch(): OutcomeSearch {
   return async (ask) => {
     const until = Math.max(began + OUTCOME_WITHIN, performance.now() + LEAST_FOR_OUTCOME)
     for (const wait of OUTCOME_WAITS) {
-      if (performance.now() + wait > until) return null
+      if (performance.now() + wait > until) break
       await Bun.sleep(wait)
       try {
         const asked = ask()
-        return (await endsWithin(until - performance.now(), asked)) ? await asked : null
+        if (await endsWithin(until - performance.now(), asked)) return await asked
+        break
       } catch (error) {
         if (!isDatabaseFailure(error)) throw error
       }
     }
-    return null
+    throw new OutcomeUnknown('the database did not tell in time whether a transaction was committed')
   }
 }

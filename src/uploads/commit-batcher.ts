@@ -10,8 +10,8 @@ import { type NewRows, type StoringResult, storingStatement } from './stored-fil
 /** How storing one file ended. */
 type Ending =
   | { readonly result: StoringResult }
-  /** `isUnsure`: the file may be stored all the same. */
-  | { readonly error: unknown; readonly isUnsure: boolean }
+  /** With a search the file may be stored all the same. */
+  | { readonly error: unknown; readonly search: OutcomeSearch | null }
 
 interface Lane {
   readonly batcher: Batcher<NewRows, Ending>
@@ -39,10 +39,9 @@ export class CommitBatcher {
 
   /** Returns once the rows would survive a power cut, or nothing is stored. Throws as `storingStatement` says. */
   async store(rows: NewRows): Promise<StoringResult> {
-    const search = outcomeSearch()
     const ending = await this.#ending(rows)
     if ('result' in ending) return ending.result
-    const id = ending.isUnsure ? await this.#lookUp(rows, search) : null
+    const id = ending.search === null ? null : await this.#lookUp(rows, ending.search)
     if (id === null) throw ending.error
     return { id, isFolderGone: false, isRefused: false, isFull: false }
   }
@@ -65,19 +64,19 @@ export class CommitBatcher {
   async #storeAll(account: AccountId, all: readonly NewRows[]): Promise<readonly Ending[]> {
     const contents = all.map(({ blob }) => blob.sha256)
     const statements = all.map((rows) => storingStatement(this.#db, rows, rows.blob.key))
-    let isSent = false
+    let search: OutcomeSearch | null = null
     try {
       const before = [lockingForUploads(this.#db, account, contents)]
       const found = await this.#pipeline(before, statements, () => {
-        isSent = true
+        search = outcomeSearch()
       })
       return found.map(([result]) => {
         if (result === undefined) throw new Error('storing a file has a result')
         return { result }
       })
     } catch (error) {
-      const isUnsure = isSent && isDatabaseFailure(error)
-      if (all.length === 1 || isDatabaseFailure(error)) return all.map(() => ({ error, isUnsure }))
+      if (isDatabaseFailure(error)) return all.map(() => ({ error, search }))
+      if (all.length === 1) return all.map(() => ({ error, search: null }))
       // One that cannot be stored must not keep the others from it.
       const endings: Ending[] = []
       for (const one of all) endings.push(...(await this.#storeAll(account, [one])))
@@ -85,7 +84,7 @@ export class CommitBatcher {
     }
   }
 
-  /** The file's id, if it was stored; from now on it will not be. Null also when that cannot be found out in time. */
+  /** The file's id, if it was stored; else from now on it will not be. Throws OutcomeUnknown. */
   async #lookUp({ file, blob }: NewRows, search: OutcomeSearch): Promise<FileId | null> {
     return search(async () => {
       const isOpen = await inTransaction(this.#db, async (trx) => {

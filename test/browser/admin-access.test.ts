@@ -109,7 +109,8 @@ describeInBrowser('administration', (browser) => {
 
     await page.goto(account)
     await page.getByLabel('Storage limit').fill('twenty')
-    await button(page, 'Save').click()
+    const quota = page.locator('form', { has: page.getByLabel('Storage limit') })
+    await quota.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('alert').waitFor()
     await expectNoFault(page, 'a wrong quota')
     await page.goto('/admin/reports')

@@ -196,7 +196,7 @@ describe('holdfast admin', () => {
         started_at: expect.stringMatching(/^\d{4}-.*Z$/),
         host: hostname(),
         address: '127.0.0.1:0',
-        version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+        version: expect.stringMatching(/^\d+\.\d+\.\d+(\+[0-9a-f]{12})?$/),
       })),
     )
     const secret = { ...settings(), HOLDFAST_METRICS: 'on', HOLDFAST_METRICS_TOKEN: 'a-very-secret-token' }
