@@ -64,35 +64,39 @@ export function createExpiry(parts: {
       ['guests', inactivity.guests],
       ...[null, ...(await ownInactiveDays(db))].map((days) => [days, inactivity.accounts(days)] as const),
     ]
-    const latest = at - LATEST_MARK
     for (const [group, lifetime] of groups) {
       if (lifetime === null) continue
       const cutoff = lifetime.cutoff(at)
       while (mayGoOn()) {
-        const accounts = await accountsToSearch(db, group, { cutoff, latest }, STEP)
+        const accounts = await accountsToSearch(db, group, { cutoff, latest: at - LATEST_MARK }, STEP)
         if (accounts.length === 0) break
-        await inTransaction(db, (trx) => hideStep(trx, accounts, cutoff, latest))
+        const isDone = await inTransaction(db, (trx) => hideStep(trx, accounts, cutoff, at))
+        if (!isDone) return
         await yieldToEventLoop()
       }
     }
   }
 
+  /** Returns false, and changes nothing, once the clock was set back: what came since would seem to have ended before `at`. */
   async function hideStep(
     trx: Trx,
     accounts: readonly AccountId[],
     cutoff: number,
-    latest: number,
-  ): Promise<void> {
+    at: number,
+  ): Promise<boolean> {
     for (const account of accounts.toSorted((a, b) => a - b)) await lockAccount(trx, account)
     const found = await unusedFiles(trx, accounts, cutoff, STEP)
     if (found.length > 0) {
       // Locked in the order of their ids, as counters write them.
       const ids = found.map((file) => file.id)
       const files = await unusedFiles(trx, accounts, cutoff, STEP, ids)
+      if (clock.now() < at) return false
       await markExpired(trx, files, clock.now())
       await noteAll(trx, 'file.removed', files)
     }
-    if (found.length < STEP) await setUnusedSince(trx, accounts, latest)
+    if (clock.now() < at) return false
+    if (found.length < STEP) await setUnusedSince(trx, accounts, at - LATEST_MARK)
+    return true
   }
 
   async function bringBack(at: number, mayGoOn: () => boolean): Promise<void> {
