@@ -38,27 +38,20 @@ import { createWebhooksPart } from './webhooks/webhooks.part.ts'
 
 export { sendTestMail, tryMailServer }
 
-/** A running server. */
 export interface Holdfast {
-  /** Where it listens. */
   readonly url: string
-  /** Makes the first administrator; null when there is one. */
+  /** For the first administrator; null when there is one. */
   readonly welcome: OneTimeLink | null
-  /** Runs every background job once, now. */
   runJobs(): Promise<void>
-  /** Writes what this node has counted and not written yet. */
   flush(): Promise<void>
-  /** Takes no new work, lets running uploads finish for up to 30 s, writes the counters, closes everything. */
+  /** Lets uploads finish for up to 30 s, then writes the counters and closes everything. */
   stop(): Promise<void>
 }
 
-/** What a server is started with. */
 type Start = Given & {
   readonly log: Log
   readonly settings: readonly SettingInForce[]
-  /** How requests are taken, for tests: left out, a self-test decides. */
   readonly way?: ListenWay
-  /** How much this machine's disks are in demand, for tests: left out, Linux is asked. */
   readonly diskPressure?: DiskPressure
 }
 
@@ -67,7 +60,7 @@ const MIGRATING = {
   done: "the database is at this program's version",
 } as const
 
-/** Builds the service from its parts and starts it. Throws DataFolderInUse, WrongStore, DatabaseTooNew, PostgresTooOld or SiteNotBuilt. */
+/** Throws DataFolderInUse, WrongStore, DatabaseTooNew, PostgresTooOld or SiteNotBuilt. */
 export async function startHoldfast(start: Start): Promise<Holdfast> {
   const { log } = start
   const oidc = usableOidc(start.config.oidc, (message) => log.warn({}, message))
@@ -91,7 +84,6 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
   await guardDataFolder(start)
   const site = await openBuiltSite()
   let server: HttpServer | null = null
-  // Where nobody has said it, only the server itself knows where it is.
   const publicUrl = () => config.publicUrl ?? server?.url ?? ''
   const { core, signInSecret } = await openCore(shutdown, start, publicUrl, metrics)
   const { parts, mail, jobs: allJobs } = await createParts(core, start, { metrics, signInSecret, site })
@@ -129,7 +121,7 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
         mail.stop()
         parts.webhooks.stop()
         await stopJobs()
-        // However many there are, and the database itself says when it has had enough.
+        // Without a time limit: the database has its own.
         await flush()
       } finally {
         await shutdown.all()
@@ -138,7 +130,6 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
   }
 }
 
-/** The capabilities, each built from the core and the parts that it needs. */
 async function createParts(
   core: Core,
   { settings, diskPressure = linuxDiskPressure }: Start,
@@ -203,7 +194,6 @@ async function createParts(
   }
 }
 
-/** Opens the database and the store, and what every part needs of them. */
 async function openCore(
   shutdown: ShutdownHooks,
   { config, clock, random, log }: Start,
@@ -235,7 +225,7 @@ async function openCore(
   }
 }
 
-/** Each of them, whatever becomes of the others. */
+/** Each one, despite failures of others. */
 async function flushAll(counters: readonly { flush(): Promise<void> }[]): Promise<void> {
   const failures: unknown[] = []
   for (const counter of counters) {

@@ -24,100 +24,80 @@ import { type Setting, settings } from './settings.ts'
 
 export { openToOthers }
 
-/** All settings of an installation, typed and free of contradictions. Sizes are bytes, rates are per hour. */
+/** Typed, without contradictions. Sizes are bytes, rates per hour. */
 export interface Config {
   readonly host: string
-  /** 0 lets the operating system choose one. */
+  /** 0: any free port. */
   readonly port: number
-  /** An absolute path. */
   readonly dataDir: string
-  /** Whether the group of the data folder may read the files that are created in it. */
+  /** For new files in the data folder. */
   readonly groupRead: boolean
-  /** The address that links begin with, without a trailing slash; null means the address the server listens at. */
+  /** Without a trailing slash; null: the listening address. */
   readonly publicUrl: string | null
-  /** Where content is served from, without a trailing slash; null means the public address. */
+  /** Without a trailing slash; null: the public address. */
   readonly contentUrl: string | null
-  /** Null means SQLite in the data folder. */
   readonly databaseUrl: string | null
   readonly databaseConnections: number
   readonly databasePrepares: boolean
-  /** Null keeps blobs in the data folder. */
+  /** Null: blobs in the data folder. */
   readonly s3: S3Config | null
-  /** Whether content addresses redirect to the S3 store. */
   readonly s3Redirect: boolean
-  /** Addresses and CIDR ranges whose forwarded headers count. */
   readonly trustedProxies: readonly string[]
   readonly maxFileSize: number
   readonly storageLimit: number
   readonly rateLimit: number
-  /** The limit of all keys of an account together, as a multiple of `rateLimit`; 0 sets none. */
+  /** Multiple of `rateLimit` for all keys of an account together; 0: unlimited. */
   readonly accountRateFactor: number
-  /** The limit of all sessions of an account together. */
+  /** All sessions of an account together. */
   readonly sessionRateLimit: number
   readonly signUp: SignUp
-  /** Null keeps the secret in the database. */
   readonly secret: SecretSource | null
   readonly backup: BackupConfig
-  /** Null keeps no second copy of contents. */
   readonly mirror: MirrorConfig | null
-  /** Null offers no sign-in by OpenID Connect. */
   readonly oidc: OidcConfig | null
-  /** Null sends no mail. */
   readonly mail: MailConfig | null
-  /** Hours without a new byte after which an unfinished upload is deleted. */
+  /** Hours without a new byte before an unfinished upload is deleted. */
   readonly uploadExpires: number
   readonly guestUploads: boolean
   readonly guestRateLimit: number
-  /** Bytes that guests of one address may send in an hour. */
+  /** Bytes an hour and address. */
   readonly guestHourlySize: number
   readonly guestStorage: number
   readonly minFreeSpace: number
-  /** Whether the logs of links say from which addresses they were used. */
   readonly linkAddresses: boolean
-  /** Whether webhooks may lead into private networks. */
   readonly webhookPrivateNetworks: boolean
-  /** 0 deletes no file for want of use. */
+  /** 0: unused files are kept. */
   readonly inactiveDays: number
-  /** The same for files of accounts; null: as `inactiveDays`. */
+  /** For accounts' files; null: `inactiveDays`. */
   readonly accountInactiveDays: number | null
   readonly binDays: number
   readonly maxFolderDepth: number
-  /** Days within which stored bytes are read again, 0 for never; null: as usual for the kind of store. */
+  /** Days within which all bytes are verified again; 0 for never; null: the store's default. */
   readonly scrubDays: number | null
-  /** Bytes that are read again in a second at most. */
+  /** Bytes per second. */
   readonly scrubRate: number
-  /** Whether whole downloads are hashed on their way. */
   readonly verifyReads: boolean
-  /** Seconds that running uploads get to finish when the server stops. */
   readonly shutdownGrace: number
-  /** Whether thumbnails are created and shown. */
   readonly thumbnails: boolean
-  /** Null offers no metrics. */
   readonly metrics: MetricsConfig | null
-  /** Null writes neither an access log nor one of security events. */
   readonly logs: LogsConfig | null
   readonly logLevel: LogLevel
-  /** Files that hold secrets, whether or not they can be read. */
+  /** Also unreadable ones. */
   readonly secretFiles: readonly SecretFile[]
 }
 
-/** Files in which a node notes requests and security events. */
 export interface LogsConfig {
   readonly folder: string
-  /** 0 writes no access log. */
+  /** 0: no access log. */
   readonly accessDays: number
   readonly isAnonymous: boolean
 }
 
-/** Who may create an account on the site. */
 export type SignUp = 'open' | 'invitation' | 'closed'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-/**
- * The configuration of an environment, with the defaults for what it leaves out; an empty variable counts as
- * left out. Throws ConfigError for values that are not allowed, contradictions and unknown HOLDFAST_ variables.
- */
+/** Empty variables count as unset. Throws ConfigError for invalid, contradictory or unknown variables. */
 export function loadConfig(environment: Environment): Config {
   const reader = new SettingsReader(environment)
   const config = { ...readConfig(reader), secretFiles: secretFiles(environment) }
@@ -187,17 +167,16 @@ function readLogs(reader: SettingsReader): LogsConfig | null {
   return folder === '' ? null : { folder: resolve(folder), accessDays, isAnonymous }
 }
 
-/** A setting as administrators see it. */
 export interface SettingInForce {
   readonly variable: string
-  /** As it would be written in the environment, with nothing that is secret. */
+  /** As in the environment, with secrets masked. */
   readonly value: string
   readonly isDefault: boolean
   readonly isSecret: boolean
   readonly description: string
 }
 
-/** Every setting with what is in force by the environment, which `loadConfig` has taken. */
+/** `loadConfig` must have accepted the environment. */
 export function settingsInForce(environment: Environment): readonly SettingInForce[] {
   return Object.values(settings).map((setting: Setting<unknown>) => {
     const text = written(setting, environment)

@@ -3,23 +3,21 @@ import { chmod, mkdir, open, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { giveUpReserve } from './reserve.ts'
 
-/** Where things are inside a data folder. */
 export interface DataFolder {
   readonly database: string
   readonly blobs: string
 }
 
-/** Rights that nobody else gets on what the data folder holds. */
+/** Denied to others in the data folder. */
 const OTHERS = 0o077
-/** The same where the group may read, such as one that makes backups. */
+/** For a group that may read, such as one that makes backups. */
 const OTHERS_AND_GROUP_WRITES = 0o027
 
 const withheld = (groupRead: boolean) => (groupRead ? OTHERS_AND_GROUP_WRITES : OTHERS)
 
 /**
- * Makes the folder when it is missing. It and every new folder above it would survive a power cut. From now on this
- * process makes no file that others can read: the database holds the secret that links are signed with. On a full disk the
- * reserve makes way.
+ * Creates a missing folder durably, with its parents. From then on this process creates no file that others can read:
+ * the database holds the secret that signs links. Frees the reserve on a full disk.
  */
 export async function openDataFolder(path: string, groupRead = false): Promise<DataFolder> {
   process.umask(withheld(groupRead))
@@ -29,30 +27,24 @@ export async function openDataFolder(path: string, groupRead = false): Promise<D
   return dataFolder(path)
 }
 
-/** Bytes that the disk under the folder has left for who is not root. */
+/** Bytes available to users other than root; `diskSize` counts all. */
 export async function freeSpace(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path)
   return bavail * bsize
 }
 
-/** Bytes that the whole disk under the folder has. */
 export async function diskSize(path: string): Promise<number> {
   const { blocks, bsize } = await statfs(path)
   return blocks * bsize
 }
 
-/** Something in a data folder that others could read or write, with the mode it had. */
 export interface OpenToOthers {
   readonly path: string
-  /** As `chmod` takes it: `755`. */
   readonly mode: string
   readonly isMended: boolean
 }
 
-/**
- * Takes away what rights others have on the folder and on what lies directly in it, through which they would reach the
- * rest. What cannot be changed, because it is somebody else's, is left.
- */
+/** On the folder and its direct content, which leads to the rest. Skips what belongs to another user. */
 export async function closeToOthers(path: string, groupRead: boolean): Promise<readonly OpenToOthers[]> {
   const { database, blobs } = dataFolder(path)
   const lock = lockOf(path)
@@ -72,7 +64,6 @@ export async function closeToOthers(path: string, groupRead: boolean): Promise<r
 
 const lockOf = (path: string) => join(path, 'server.lock')
 
-/** Where things are in a data folder, or would be. */
 export function dataFolder(path: string): DataFolder {
   return { database: join(path, 'holdfast.sqlite'), blobs: join(path, 'blobs') }
 }
@@ -93,10 +84,7 @@ export class DataFolderInUse extends Error {
   override readonly name = 'DataFolderInUse'
 }
 
-/**
- * Keeps the folder for one server alone until the returned function is called or the process is gone, however it
- * went: the lock is the operating system's, held through an open SQLite transaction. Throws DataFolderInUse.
- */
+/** Lock of the operating system until the process ends, held by an open SQLite transaction. Throws DataFolderInUse. */
 export function lockDataFolder(path: string): () => void {
   const lock = new Database(lockOf(path), { create: true })
   try {

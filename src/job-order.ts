@@ -1,6 +1,6 @@
 import type { Job } from './core/jobs/jobs.ts'
 
-/** All jobs, in the order in which one may feed the next: they come from many parts, and only here is it seen. */
+/** In the order in which one may feed the next. */
 export const JOB_NAMES: readonly string[] = [
   'beat',
   'watch other nodes',
@@ -56,7 +56,7 @@ export const JOB_NAMES: readonly string[] = [
   'send webhooks',
 ]
 
-/** The jobs of these parts in their order. Throws for a job that the order does not name. */
+/** Throws for an unlisted job. */
 export function jobsOf(parts: readonly { readonly jobs: readonly Job[] }[]): readonly Job[] {
   const jobs = parts.flatMap((part) => part.jobs)
   const unknown = jobs.find(({ name }) => !JOB_NAMES.includes(name))

@@ -3,10 +3,10 @@ import { type DestinationStream, stdSerializers } from 'pino'
 import pretty from 'pino-pretty'
 import type { LogLevel } from './config.ts'
 
-/** What a line says besides its message. An error goes under `err`, and its stack and causes are written out. */
+/** An error under `err` is written with stack and causes. */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** The log of one server. No line may hold an API key, a password, a token or an address with one in it. */
+/** No line may hold an API key, a password, a token or an address with one. */
 export interface Log {
   debug(fields: LogFields, message: string): void
   info(fields: LogFields, message: string): void
@@ -15,25 +15,24 @@ export interface Log {
 }
 
 const STANDARD_OUTPUT = 1
-/** Milliseconds that a line may wait for others to be written with it. */
+/** Milliseconds for which lines are collected. */
 const TOGETHER = 100
-/** Characters that are written without waiting for more. */
+/** Characters written without waiting. */
 const ENOUGH = 16 * 1024
-/** Bytes that may wait for a reader that does not read; beyond it the log is less worth than the memory. */
+/** Bytes waiting for a slow reader; beyond it lines are dropped. */
 const TOO_MUCH = 16 * 1024 * 1024
-/** Milliseconds that the end of the process waits for a slow reader. */
+/** Milliseconds for a slow reader at the end of the process. */
 const LAST_CHANCE = 2000
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
 /**
- * A log on standard output: lines for people on a terminal, otherwise one JSON object a line with `level`, `time`
- * (ISO 8601 UTC), the fields and `msg`. JSON lines are written together, at most 100 ms late, so that a request
- * costs no system call of its own; what is left is written when the process exits, by itself or by an error.
- * A reader that has gone away is no failure.
+ * On standard output: lines for people on a terminal, otherwise one JSON object a line with `level`, `time` (ISO 8601
+ * UTC), the fields and `msg`. JSON lines are collected for at most 100 ms, so that a request costs no system call; the
+ * rest is written when the process exits, also by an error. A reader that has gone is no failure.
  */
 export function createLog(lowest: LogLevel, { terminal }: { readonly terminal: boolean }): Log {
-  // pino-pretty as a plain stream: the usual worker thread would lose the last lines of a process.
+  // pino-pretty's usual worker thread would lose the last lines.
   const destination = terminal
     ? pretty({ destination: STANDARD_OUTPUT, sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
     : standardOutput()
@@ -44,7 +43,7 @@ export function createLog(lowest: LogLevel, { terminal }: { readonly terminal: b
   return { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') }
 }
 
-/** Made here, at once: every request waits for its line, and pino takes several times as long, field by field. */
+/** Built at once: every request waits for its line, and pino takes several times as long. */
 function lineOf(level: string, fields: LogFields, msg: string): string {
   const line = { level, time: presentTime(), ...fields, msg }
   if (!('err' in fields)) return `${JSON.stringify(line)}\n`
@@ -52,14 +51,14 @@ function lineOf(level: string, fields: LogFields, msg: string): string {
   try {
     return `${JSON.stringify({ ...line, err: err instanceof Error ? stdSerializers.err(err) : err })}\n`
   } catch {
-    // Some errors carry what cannot be written, such as themselves.
+    // Some errors carry unserializable values, such as themselves.
     return `${JSON.stringify({ ...line, err: err instanceof Error ? (err.stack ?? err.message) : String(err) })}\n`
   }
 }
 
 let lastTime = { milliseconds: Number.NaN, text: '' }
 
-/** One text for all lines of a millisecond, of which there may be dozens. */
+/** Cached per millisecond, which may have dozens of lines. */
 function presentTime(): string {
   const milliseconds = Date.now()
   if (milliseconds !== lastTime.milliseconds) {
@@ -70,16 +69,12 @@ function presentTime(): string {
 
 let jsonLines: DestinationStream | null = null
 
-/** One for the process, as its standard output is. */
 function standardOutput(): DestinationStream {
   jsonLines ??= openJsonLines()
   return jsonLines
 }
 
-/**
- * Written here and not by pino's own stream, which at the end of the process tries for ever to write to a reader that
- * is no more.
- */
+/** Instead of pino's stream, which at the end of the process retries for ever without a reader. */
 function openJsonLines(): DestinationStream {
   let lines = ''
   let unwritten = Buffer.alloc(0)
@@ -116,7 +111,7 @@ function openJsonLines(): DestinationStream {
   }
 }
 
-/** Writes as much as standard output takes now and gives back the rest: nothing when its reader is no more. */
+/** Returns what standard output does not take now; nothing when its reader is gone. */
 function writeSome(bytes: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
   let written = 0
   try {

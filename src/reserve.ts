@@ -4,20 +4,20 @@ import { join } from 'node:path'
 
 const MIB = 1024 * 1024
 
-/** Bytes that are kept back: half of them are what SQLite's log grows to before it is used anew. */
+/** Bytes; half is the size at which SQLite reuses its log. */
 const MOST = 32 * MIB
-/** Share of `HOLDFAST_MIN_FREE_SPACE`, where that is small. */
+/** Divisor of `HOLDFAST_MIN_FREE_SPACE`, where that is small. */
 const SHARE = 8
-/** With less than this free, hardly a change can be written any more. */
+/** With less free, hardly a change can be written. */
 const LOW = 8 * MIB
 
 /**
- * A file that only takes space on the disk under SQLite: deleting a file has to write before it frees anything. A server that
- * sees its disk run full gives up half of the reserve; whoever opens the data folder of a full disk gives up the rest, so
- * that a start succeeds where another program has taken the first half.
+ * A file that reserves disk space for SQLite: a deletion writes before it frees anything. A server frees half of the
+ * reserve on a full disk; opening the data folder of a full disk frees the rest, so that a start succeeds after another
+ * program has taken the first half.
  */
 export interface Reserve {
-  /** Gives up half of the reserve on a full disk, or writes it again once there is room. Returns whether it is whole. */
+  /** Frees half on a full disk, or rewrites it when there is space. Returns whether it is whole. */
   tend(): Promise<boolean>
 }
 
@@ -40,7 +40,7 @@ export function createReserve(folder: string, floor: number): Reserve {
   }
 }
 
-/** Removes what there is of the reserve of a data folder, if its disk is full. A folder that can only be read keeps it. */
+/** Only on a full disk. A read-only folder keeps it. */
 export async function giveUpReserve(folder: string): Promise<void> {
   if ((await freeIn(folder)) >= LOW) return
   await rm(reserveIn(folder), { force: true }).catch((error: unknown) => {
@@ -55,7 +55,7 @@ async function freeIn(folder: string): Promise<number> {
   return bavail * bsize
 }
 
-/** Random bytes, which no file system can store in less. */
+/** Random bytes, which no file system compresses. */
 async function write(path: string, bytes: number): Promise<void> {
   const file = await open(path, 'w', 0o600)
   try {

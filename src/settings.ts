@@ -5,19 +5,16 @@ import { isPostgresAddress } from './domain/postgres-address.ts'
 import { parseSize } from './domain/sizes.ts'
 import { wholeNumber } from './domain/whole-number.ts'
 
-/** One variable of the environment: what people may write there and what the program makes of it. */
 export interface Setting<T> {
   readonly variable: string
-  /** As it would be written in the environment; an empty text is what the variable means when it is not set. */
+  /** As in the environment; for an empty text, the meaning of an unset variable. */
   readonly default: string
   readonly description: string
-  /** What may stand there, to follow the word "allowed". */
+  /** Continues after "allowed". */
   readonly allowed: string
-  /** The value of a trimmed text, or undefined when it is not allowed. */
+  /** `text`: trimmed. Undefined: not allowed. */
   readonly read: (text: string) => T | undefined
-  /** Whether it must not be shown. */
   readonly isSecret?: true
-  /** Whether it is an address with a password in it. */
   readonly holdsPassword?: true
 }
 
@@ -25,7 +22,7 @@ const SIGN_UPS = ['open', 'invitation', 'closed'] as const
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
-/** Every variable that Holdfast reads, under the name that its value has in `Config`. */
+/** Every variable, under the name in `Config`. */
 export const settings = {
   host: {
     variable: 'HOLDFAST_HOST',
@@ -549,7 +546,7 @@ export const settings = {
   } satisfies Setting<(typeof LOG_LEVELS)[number]>,
 }
 
-/** What the client's commands read. A server knows them only to let them stand. */
+/** For client commands. A server only tolerates them. */
 export const clientVariables = {
   server: 'HOLDFAST_SERVER',
   apiKey: 'HOLDFAST_API_KEY',
@@ -578,7 +575,7 @@ function size(least: 0 | 1): Reading<number> {
   }
 }
 
-/** The server's paths start at the root, so an address has none of its own. The value has no trailing slash. */
+/** Paths start at the root, so addresses have none. No trailing slash. */
 function address(): Reading<string | null> {
   return {
     allowed: 'an http or https address without a path, such as https://files.example.org',
@@ -592,12 +589,10 @@ function address(): Reading<string | null> {
   }
 }
 
-/** A folder, as it was written, or a bucket of a service. */
 export type WrittenPlace =
   | { readonly folder: string }
   | { readonly endpoint: string; readonly bucket: string }
 
-/** Undefined for what is no address of a service with a bucket. */
 export function readBucketAddress(text: string): { endpoint: string; bucket: string } | undefined {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.password !== '' || /[?#]/.test(text)) return undefined
@@ -616,7 +611,6 @@ function readRegion(text: string): string | undefined {
   return /^[A-Za-z0-9-]{1,64}$/.test(text) ? text : undefined
 }
 
-/** As the other server writes it, but for a slash at its end. */
 function readIssuer(text: string): string | null | undefined {
   if (text === '') return null
   const url = URL.parse(text)
@@ -634,12 +628,11 @@ function readSmtpUrl(text: string): string | null | undefined {
   const url = URL.parse(text)
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return undefined
   const isBare = /^\/?$/.test(url.pathname) && !/[?#]/.test(text)
-  // A name without a password, or the other way round, is a password with an unencoded sign in it.
+  // One without the other is a password with an unencoded sign.
   const isWhole = (url.username === '') === (url.password === '')
   return isBare && isWhole && [url.username, url.password].every(isEncoded) ? text : undefined
 }
 
-/** Whether every percent sign begins what stands for another. */
 function isEncoded(text: string): boolean {
   try {
     decodeURIComponent(text)
@@ -660,7 +653,7 @@ function readBoolean(text: string): boolean | undefined {
 
 function readHost(text: string): string | undefined {
   const name = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i
-  // Digits and dots alone are an address written wrongly, never a name.
+  // Digits and dots alone are a malformed address.
   const isName = name.test(text) && /[a-z]/i.test(text)
   return isIP(text) !== 0 || isName ? text : undefined
 }

@@ -30,43 +30,34 @@ import { dropPassword, dropSecondFactors } from './sign-in/identities.rows.ts'
 import { endSessions } from './sign-in/sessions.rows.ts'
 
 export interface AccountChange {
-  /** Bytes; null: the limit from the settings. */
+  /** Bytes; null for the limit from the settings. */
   readonly quota?: number | null | undefined
-  /** Days without use after which files are deleted, 0 for never; null: those of the settings. */
+  /** Days without use after which files are deleted, 0 for never. */
   readonly inactiveDays?: number | null | undefined
   readonly disabled?: boolean | undefined
   readonly isAdmin?: boolean | undefined
 }
 
-/** Credentials that a reset removes besides the password. */
 export interface ResetBesides {
-  /** Authenticator codes and passkeys. */
   readonly secondFactor: boolean
-  /** The mail address, since anybody who reads its mails can set a new password. */
+  /** Its readers can reset the password. */
   readonly mailAddress: boolean
 }
 
-/** Administrators' actions on accounts. Each throws Refusal NOT_FOUND for an account that does not exist. */
+/** Each function throws Refusal NOT_FOUND for an unknown account. */
 export interface AccountAdministration {
   list(query: AccountQuery): Promise<{ readonly accounts: readonly AccountInfo[]; readonly total: number }>
   get(id: AccountId): Promise<{ readonly account: AccountInfo; readonly ways: AccountWays }>
-  /** Id of the account with that name. */
   named(username: string): Promise<AccountId>
   /**
-   * Applies the whole change or nothing. Keys and sessions of a disabled account get 403 from then on; its
-   * public links keep working, but take no uploads. Open invitations of an account end when it loses administration. Throws
-   * Refusal LAST_ADMINISTRATOR.
-   */
-  change(actor: Actor, id: AccountId, change: AccountChange): Promise<AccountInfo>
-  /**
-   * Creates the link with which the owner sets a new password. Ends the old password, every session, pending
-   * mail addresses, and what `besides` names. API keys stay.
-   */
-  reset(actor: Actor, id: AccountId, besides: ResetBesides): Promise<OneTimeLink>
-  /**
-   * Deletes the account as its owner would. Throws Refusal INVALID_REQUEST if the name differs, and
+   * Atomic. Keys and sessions of a disabled account get 403 from then on; its public links keep working, but
+   * take no uploads. Losing administration ends the account's open invitations. Throws Refusal
    * LAST_ADMINISTRATOR.
    */
+  change(actor: Actor, id: AccountId, change: AccountChange): Promise<AccountInfo>
+  /** Ends the password, all sessions, pending mail addresses, and what `besides` names; API keys stay. */
+  reset(actor: Actor, id: AccountId, besides: ResetBesides): Promise<OneTimeLink>
+  /** As its owner would. Throws Refusal INVALID_REQUEST if the name differs, and LAST_ADMINISTRATOR. */
   remove(actor: Actor, id: AccountId, username: string): Promise<void>
 }
 

@@ -12,10 +12,7 @@ import { dropKeys } from './keys/api-keys.rows.ts'
 import { dropIdentities } from './sign-in/identities.rows.ts'
 import { endSessions } from './sign-in/sessions.rows.ts'
 
-/**
- * Deletes the account with its content, effective at once. Rows and bytes are removed later, by jobs. The
- * account must be locked.
- */
+/** Effective at once; jobs remove rows and bytes later. The account must be locked. */
 export async function removeAccount(trx: Trx, account: AccountId, now: number): Promise<void> {
   await endSessions(trx, account, null)
   await dropIdentities(trx, account)
@@ -29,10 +26,7 @@ export async function removeAccount(trx: Trx, account: AccountId, now: number): 
   await markAccountRemoved(trx, account, now)
 }
 
-/**
- * Throws Refusal LAST_ADMINISTRATOR if no other administrator exists. Must be called before any account is
- * locked; the result holds until the transaction ends.
- */
+/** Throws Refusal LAST_ADMINISTRATOR. Call before locking any account; holds until the transaction ends. */
 export async function assertNotLastAdmin(trx: Trx, account: AccountId): Promise<void> {
   const admins = await lockAdmins(trx)
   if (admins.length > 1 || !admins.includes(account)) return

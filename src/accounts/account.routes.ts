@@ -50,7 +50,6 @@ export const getStorageEndpoint = keyedEndpoint({
   },
 })
 
-/** Days covered by the statistics of requests. */
 const DAYS = 30
 
 export const getRequestsEndpoint = keyedEndpoint({

@@ -18,7 +18,6 @@ import { createOwnAccount, type OwnAccount } from './own-account.ts'
 import type { SignInPart } from './sign-in.part.ts'
 import { createWarnedFiles, type WarnedFiles } from './warned-files.ts'
 
-/** Accounts, their keys and mail addresses, and the mails that warn of expiring files. */
 export interface AccountsPart extends Accounts {
   readonly administration: AccountAdministration
   readonly keys: Keys

@@ -1,9 +1,4 @@
-import {
-  type AccountRow,
-  dropRemovedAccounts,
-  findAccount,
-  insertAccount,
-} from '../core/accounts.rows.ts'
+import { type AccountRow, dropRemovedAccounts, findAccount, insertAccount } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import type { Database } from '../database/database.ts'
 import { isUniqueViolation } from '../database/differences.ts'
@@ -25,25 +20,21 @@ export interface AccountInfo {
   readonly username: string
   readonly createdAt: number
   readonly disabledAt: number | null
-  /** Bytes of stored files, including those in the bin. */
+  /** Bytes, including the bin. */
   readonly storageUsed: number
   readonly storageInBin: number
   readonly filesCount: number
   readonly foldersCount: number
   readonly isAdmin: boolean
-  /** Whether sign-in with the password also requires a code. */
   readonly hasCodes: boolean
-  /** Storage limit in bytes; null: the limit from the settings. */
+  /** Bytes; null for the limit from the settings. */
   readonly quota: number | null
-  /** Days without use after which its files are deleted, 0 for never; null: those of the settings. */
+  /** Days without use after which files are deleted, 0 for never; null for those from the settings. */
   readonly inactiveDays: number | null
 }
 
 export interface Accounts {
-  /**
-   * For the command line: creates the account with its first key. Throws Refusal INVALID_NAME or
-   * DUPLICATE_NAME.
-   */
+  /** Throws Refusal INVALID_NAME or DUPLICATE_NAME. */
   add(username: string): Promise<{ id: AccountId; username: string; apiKey: string }>
   /**
    * The account, with totals of the part within reach. Throws for an unknown account, which cannot happen to
@@ -54,7 +45,6 @@ export interface Accounts {
   dropRemoved(mayGoOn: () => boolean): Promise<void>
 }
 
-/** Account rows deleted per statement. */
 const STEP = 50
 
 export function createAccounts(db: Database, clock: Clock, random: Random): Accounts {

@@ -11,10 +11,7 @@ import { parseUsername } from '../domain/username.ts'
 import { dropOneTimeLinks } from './one-time-links.rows.ts'
 
 export interface AdministratorCreation {
-  /**
-   * For the command line: makes the account an administrator, creating it if it does not exist; true if it
-   * was created. Throws Refusal INVALID_NAME, and ACCOUNT_DISABLED for an account that cannot sign in.
-   */
+  /** True if the account was created. Throws Refusal INVALID_NAME, and ACCOUNT_DISABLED. */
   make(username: string): Promise<boolean>
 }
 

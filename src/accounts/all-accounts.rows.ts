@@ -1,4 +1,3 @@
-/** Queries over all accounts for administrators, efficient for any number of them. */
 import { type SqlBool, sql } from 'kysely'
 import type { AccountRow } from '../core/accounts.rows.ts'
 import type { Database } from '../database/database.ts'
@@ -7,7 +6,7 @@ import type { AccountSort, AccountState } from '../domain/administration.ts'
 import { type AccountId, GUESTS } from '../domain/ids.ts'
 
 export interface AccountQuery {
-  /** Substring of the name, in lower case; empty: any name. */
+  /** Substring of the name, in lower case; empty for any name. */
   readonly search: string
   readonly state: AccountState
   readonly sort: AccountSort
@@ -52,15 +51,14 @@ export async function countAccounts(
   return (await db.readPool.rows(count))[0]?.count ?? 0
 }
 
-/** Counts of the credentials with which the account can be used. */
 export interface AccountWays {
   readonly passwords: number
-  /** Verified mail addresses, which allow the password to be reset. */
+  /** Verified, so they can reset the password. */
   readonly addresses: number
   readonly passkeys: number
   readonly keys: number
   readonly sessions: number
-  /** Last use of any session, to the hour; null: no session. */
+  /** To the hour; null without a session. */
   readonly seen_at: number | null
 }
 
@@ -115,9 +113,7 @@ export interface ServerTotals {
   readonly storage_in_bins: number
 }
 
-/**
- * Totals over all rows, including guests and accounts under removal; `accounts` counts only those of people.
- */
+/** Includes guests and accounts under removal; `accounts` does not. */
 export async function serverTotals(db: Database): Promise<ServerTotals> {
   const [totals] = await db.readPool.rows(
     db

@@ -5,19 +5,14 @@ import { assertOwnOrigin, isSafe, mayBeSignedIn } from '../server/requests/own-p
 import { sessionToken } from './sign-in/session-cookie.ts'
 import type { Sessions } from './sign-in/sessions.ts'
 
-/** Resolves session cookies to callers. */
 export interface BrowserSessions {
   /**
-   * The session of an API request, or null when there is no session cookie. Throws Refusal FOREIGN_ORIGIN for
-   * a change requested by another site, and NOT_SIGNED_IN or ACCOUNT_DISABLED.
+   * Null without a session cookie. Throws Refusal FOREIGN_ORIGIN for a change requested by another site, and
+   * NOT_SIGNED_IN or ACCOUNT_DISABLED.
    */
   ofApi(call: Call): Promise<SessionCaller | null>
-  /**
-   * The session of a page request, or null: an invalid session makes the caller anonymous instead of an
-   * error.
-   */
+  /** An invalid session makes the caller anonymous. */
   ofPage(call: Call): Promise<SessionCaller | null>
-  /** Ends the browser's previous session, after a new sign-in or to sign out. */
   end(call: Call): Promise<void>
 }
 
@@ -26,7 +21,6 @@ export function createBrowserSessions({
   forgetSession,
 }: {
   readonly sessions: Sessions
-  /** Set-Cookie headers that clear the session cookie. */
   forgetSession(): readonly string[]
 }): BrowserSessions {
   async function ofApi(call: Call): Promise<SessionCaller | null> {
@@ -47,8 +41,7 @@ export function createBrowserSessions({
         return session
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
-        // Clears the cookie of an ended session, since uploads from the page would otherwise be refused with
-        // it.
+        // Clears the cookie of an ended session: uploads from the page would be refused with it.
         if (error.code === 'NOT_SIGNED_IN') {
           for (const cookie of forgetSession()) call.headers.set('Set-Cookie', cookie)
         }

@@ -5,12 +5,12 @@ import type { AccountId } from '../domain/ids.ts'
 import { endWarnings } from '../mail/mail-addresses.rows.ts'
 import { invalidLink } from './one-time-links.ts'
 
-/** Signed unsubscribe link in each warning mail: works without a session and does not expire. */
+/** Unsubscribe link of warning mails: signed, needs no session, never expires. */
 export interface WarningEnd {
   pathOf(account: AccountId): string
-  /** The account that the link unsubscribes. Changes nothing. Throws Refusal INVALID_LINK. */
+  /** Changes nothing. Throws Refusal INVALID_LINK. */
   look(token: string): Promise<{ readonly username: string }>
-  /** Turns the warnings off; idempotent. Throws Refusal INVALID_LINK. */
+  /** Idempotent. Throws Refusal INVALID_LINK. */
   end(token: string): Promise<void>
 }
 

@@ -20,18 +20,15 @@ import type { WarningEnd } from './expiry-warning-end.ts'
 import { countUnused, insertFileWarning, longestUnused, type UnusedFiles } from './expiry-warnings.rows.ts'
 import { DAYS_AHEAD, type WarnedFiles } from './warned-files.ts'
 
-/** Warns owners of files that expire within a week. */
 export interface FileWarnings {
-  /** Sends each owner at most one mail a day, and names each file in one mail only while nobody uses it. */
+  /** At most one mail a day per owner; a file is named once until it is used again. */
   warn(mayGoOn: () => boolean): Promise<void>
 }
 
 const AHEAD = DAYS_AHEAD * DAY
-/** How long the clocks must have agreed, because a wrong clock would warn of files that do not expire yet. */
+/** Milliseconds: a wrong clock would warn of files that do not expire yet. */
 const CLOCKS_AGREED = HOUR
-/** Files that a mail names; it counts the others. */
 const MOST_NAMES = 20
-/** Accounts of one query. */
 const ACCOUNTS = 50
 
 interface FileWarningParts {
@@ -49,7 +46,7 @@ interface FileWarningParts {
 export function createFileWarnings(parts: FileWarningParts): FileWarnings {
   const { db, clock, guard, outbox, warnedFiles, outages, inactivity } = parts
 
-  /** Null: files of accounts with these days stay for good, or too short for a warning. */
+  /** Null for files that stay for good, or too briefly for a warning. */
   function warnedLifetime(days: number | null): Lifetime | null {
     const lifetime = inactivity.accounts(days)
     return lifetime === null || lifetime.days <= DAYS_AHEAD ? null : lifetime
@@ -79,7 +76,6 @@ export function createFileWarnings(parts: FileWarningParts): FileWarnings {
   }
 }
 
-/** Warns of files that end within `AHEAD` of `now`. */
 async function warnOwner(
   parts: FileWarningParts,
   owner: AccountToWarn,
@@ -107,13 +103,10 @@ async function warnOwner(
 
 interface Warning {
   readonly unused: UnusedFiles
-  /** Of the files that expire first, and how many there are besides. */
   readonly names: readonly string[]
   readonly more: number
-  /** When the first file expires. */
   readonly expiresAt: number
   readonly days: number
-  /** Of the link by which the files are kept. */
   readonly token: string
   readonly warnedAt: number
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import type { AccountId, FileId, FileWarningId, Sha256 } from '../domain/ids.ts'
 
-/** Files of an account that were last used after the first time and up to the second. */
+/** Last used after `used_after` and up to `used_until`. */
 export interface UnusedFiles {
   readonly account_id: AccountId
   readonly used_after: number
@@ -28,11 +28,9 @@ function unusedFiles(db: Database, { account_id, used_after, used_until }: Unuse
 const liveUnused = (db: Database, files: UnusedFiles) =>
   unusedFiles(db, files).where('removed_at', 'is', null)
 
-/** Files that have expired and were not purged yet. */
 const expiredUnused = (db: Database, files: UnusedFiles) =>
   unusedFiles(db, files).where('removed_at', 'is not', null).where('removal', '=', sql.lit('expired'))
 
-/** Live files, longest unused first. */
 export function longestUnused(
   db: Database,
   files: UnusedFiles,
@@ -49,7 +47,6 @@ export function countUnused(db: Database, files: UnusedFiles): Promise<number> {
   return countOf(db, liveUnused(db, files))
 }
 
-/** Number of live and expired files. */
 export async function countToKeep(db: Database, files: UnusedFiles): Promise<number> {
   return (await countUnused(db, files)) + (await countOf(db, expiredUnused(db, files)))
 }
@@ -79,7 +76,7 @@ export function findFileWarning(db: Database, hash: Sha256): Promise<FileWarning
   return db.selectFrom('file_warnings').select(columns).where('token_hash', '=', hash).executeTakeFirst()
 }
 
-/** A warning whose link was used, with files that may not all be kept yet. */
+/** Expired files first, then those due first. */
 export function nextKept(db: Database): Promise<FileWarningRow | undefined> {
   return db
     .selectFrom('file_warnings')
@@ -90,12 +87,11 @@ export function nextKept(db: Database): Promise<FileWarningRow | undefined> {
     .executeTakeFirst()
 }
 
-/** `at`: time from which the files count as used. Null: all files are updated. */
+/** `at`: time from which the files count as used; null once all are updated. */
 export async function setKept(db: Database, id: FileWarningId, at: number | null): Promise<void> {
   await db.updateTable('file_warnings').set({ kept_at: at }).where('id', '=', id).execute()
 }
 
-/** Deletes warnings sent before that time; returns how many. */
 export async function dropFileWarnings(db: Database, before: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('file_warnings')

@@ -28,37 +28,30 @@ import { invalidLink } from './one-time-links.ts'
 import type { Reauthentication } from './sign-in/reauthentication.ts'
 
 export interface MailAddressState {
-  /** Whether this server sends mail. */
   readonly isOn: boolean
-  /** The verified address. */
   readonly address: MailAddress | null
-  /** The unverified address, which is used for nothing but its verification. */
+  /** Used for nothing but its verification. */
   readonly pending: MailAddress | null
-  /** Whether the owner wants mails about files and links. */
   readonly warnings: boolean
-  /** Which downloads by links such mails tell of. */
   readonly downloads: DownloadMails
 }
 
-/** An address and the account that it would be verified for. */
 export interface WaitingAddress {
   readonly username: string
   readonly address: MailAddress
 }
 
-/** Mail addresses of accounts: at most one verified address each. */
 export interface MailAddresses {
   get(caller: SessionCaller): Promise<MailAddressState>
   /**
-   * Sends a verification link to the address, which replaces the current one once the link is used. Throws
-   * what `Reauthentication.confirm` throws, and Refusal INVALID_REQUEST, MAIL_DISABLED or RATE_LIMITED.
+   * Mails a verification link, whose use replaces the current address. Throws what `Reauthentication.confirm`
+   * throws, and Refusal INVALID_REQUEST, MAIL_DISABLED or RATE_LIMITED.
    */
   set(caller: SessionCaller, password: string | null, address: string, language: Language): Promise<void>
-  /** Removes the address and notifies it. Throws what `Reauthentication.confirm` throws. */
+  /** Also notifies the address. Throws what `Reauthentication.confirm` throws. */
   remove(caller: SessionCaller, password: string | null): Promise<void>
-  /** Stores wishes, one at least. */
   setWishes(caller: SessionCaller, wishes: MailWishes, language: Language): Promise<void>
-  /** The address that the link would verify, without using the link. Throws Refusal INVALID_LINK. */
+  /** Does not use the link. Throws Refusal INVALID_LINK. */
   waiting(token: string): Promise<WaitingAddress>
   /** Uses the link. Throws Refusal INVALID_LINK, and ADDRESS_TAKEN when another account has the address. */
   verify(token: string): Promise<WaitingAddress>
@@ -77,7 +70,7 @@ export function createMailAddresses(parts: {
 }): MailAddresses {
   const { db, clock, rates, reauthentication, outbox, makeLink } = parts
 
-  /** Limits mails per account and per address, so that the server cannot be used to flood an address. */
+  /** Per account and per address, so that the server cannot flood an address. */
   async function countMail(account: AccountId, folded: string): Promise<void> {
     const windows = [
       { subject: `mail-of:${account}`, limit: MAILS_PER_ACCOUNT, length: DAY },

@@ -1,4 +1,4 @@
-/** Tells owners that their storage is nearly full, once until there is room again. */
+/** Notifies owners once until there is room again. */
 import { accountsNearlyFull, forgetNearlyFull, noteNearlyFull } from '../core/accounts.rows.ts'
 import { noteEvent } from '../core/link-events.rows.ts'
 import { yieldToEventLoop } from '../core/yielding.ts'
@@ -9,7 +9,6 @@ import type { Clock } from '../domain/clock.ts'
 
 const STEP = 100
 
-/** `storageLimit`: bytes of an account without a quota of its own. */
 export async function notifyNearlyFull(
   db: Database,
   clock: Pick<Clock, 'now'>,

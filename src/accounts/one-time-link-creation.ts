@@ -6,9 +6,8 @@ import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { dropExpiredOneTimeLinks, dropOneTimeLinks, insertOneTimeLink } from './one-time-links.rows.ts'
 
-/** A one-time link. */
 export interface OneTimeLink {
-  /** Path on the site; its secret part is not stored. */
+  /** Its secret is not stored. */
   readonly path: string
   readonly expiresAt: number
 }
@@ -34,7 +33,7 @@ export type CreateOneTimeLink = (
   lasts?: number,
 ) => Promise<OneTimeLink>
 
-/** Creates links that are valid for `lasts` milliseconds, or as long as is usual for their purpose. */
+/** `lasts`: milliseconds; defaults by purpose. */
 export function oneTimeLinkCreator(clock: Clock, random: Random): CreateOneTimeLink {
   return async (trx, purpose, account, lasts = LASTS[purpose]) => {
     const token = Buffer.from(random(24)).toString('base64url')
@@ -52,7 +51,6 @@ export function oneTimeLinkCreator(clock: Clock, random: Random): CreateOneTimeL
   }
 }
 
-/** A link that sets the password of the account; replaces an earlier one. */
 export async function makePasswordLink(
   trx: Trx,
   make: CreateOneTimeLink,

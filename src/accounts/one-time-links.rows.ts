@@ -8,7 +8,6 @@ export async function insertOneTimeLink(db: Queryable, link: OneTimeLinkRow): Pr
   await db.insertInto('one_time_links').values(link).execute()
 }
 
-/** The link with that purpose, unless it has expired. */
 export function findOneTimeLink(
   db: Database,
   hash: Sha256,
@@ -40,7 +39,6 @@ export function takeOneTimeLink(
     .executeTakeFirst()
 }
 
-/** Deletes links with that purpose: those of one account, or all. */
 export async function dropOneTimeLinks(
   trx: Trx,
   purpose: LinkPurpose,

@@ -13,16 +13,11 @@ import { type CreateOneTimeLink, makePasswordLink, type OneTimeLink } from './on
 import { findOneTimeLink } from './one-time-links.rows.ts'
 
 export interface OneTimeLinks {
-  /** Creates a link for the first administrator; null when one exists. */
   welcome(): Promise<OneTimeLink | null>
-  /** Creates an invitation. Throws Refusal SIGN_UP_CLOSED where it could not be used. */
+  /** Throws Refusal SIGN_UP_CLOSED where it could not be used. */
   invitation(by: Actor): Promise<OneTimeLink>
-  /**
-   * For the command line: creates a link that sets an account's first or new password; replaces an earlier
-   * link. Throws Refusal NOT_FOUND.
-   */
+  /** Sets an account's first or new password; replaces an earlier link. Throws Refusal NOT_FOUND. */
   password(username: string): Promise<OneTimeLink>
-  /** Whether the link is valid, without using it. */
   works(purpose: LinkPurpose, token: string): Promise<boolean>
 }
 
@@ -63,7 +58,7 @@ export function createOneTimeLinks(
   }
 }
 
-/** Throws Refusal SIGN_UP_CLOSED where accounts cannot be created even with an invitation. */
+/** Throws Refusal SIGN_UP_CLOSED. */
 export function assertOpen(mode: Mode): void {
   if (mode === 'closed')
     throw new Refusal(

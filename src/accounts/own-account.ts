@@ -23,26 +23,19 @@ export interface OwnChange {
   readonly password?: string | undefined
 }
 
-/** Changes by signed-in owners to their account. `password` is the current one; null: none given. */
+/** Signed-in owners' changes. `password` is the current one, if given. */
 export interface OwnAccount {
-  /** Whether the account has a password. */
   hasPassword(caller: SessionCaller): Promise<boolean>
   /**
-   * Applies the whole change or nothing; a new password ends all other sessions. Throws what `Reauthentication.confirm`
-   * throws, and Refusal PASSWORD_REQUIRED, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. Returns the
-   * resulting name.
+   * Atomic; a new password ends all other sessions. Throws what `Reauthentication.confirm` throws, and
+   * Refusal PASSWORD_REQUIRED, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. Returns the resulting name.
    */
   change(caller: SessionCaller, password: string | null, change: OwnChange): Promise<string>
-  /**
-   * Deletes the account with its content, effective at once; rows and bytes are removed later. Throws what
-   * `Reauthentication.confirm` throws, and Refusal LAST_ADMINISTRATOR.
-   */
+  /** Throws what `Reauthentication.confirm` throws, and Refusal LAST_ADMINISTRATOR. */
   remove(caller: SessionCaller, password: string | null): Promise<void>
 }
 
-/**
- * New passwords per hour: grading and hashing costs the server far more than the request costs the client.
- */
+/** Per hour: grading and hashing costs the server far more than the client. */
 const NEW_PASSWORDS = 10
 
 export function createOwnAccount(parts: {
@@ -54,10 +47,7 @@ export function createOwnAccount(parts: {
 }): OwnAccount {
   const { db, rates, clock, outbox, reauthentication } = parts
 
-  /**
-   * A new password requires the current one, however recent the last proof: otherwise a stolen session could
-   * lock out its owner.
-   */
+  /** However recent the last proof: otherwise a stolen session could lock out its owner. */
   async function confirmChange(
     caller: SessionCaller,
     present: string | null,

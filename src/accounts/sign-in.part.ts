@@ -23,7 +23,6 @@ import { createSignUp, type SignUpRules } from './sign-in/sign-up.ts'
 import { createSubjectAccounts } from './sign-in/subject-accounts.ts'
 import { createWebAuthn } from './sign-in/webauthn.ts'
 
-/** Authentication of people: passwords, passkeys, codes, OpenID Connect, and the sessions that they start. */
 export interface SignInPart extends SignIn {
   readonly oidc: Oidc
   readonly passkeys: Passkeys
@@ -35,7 +34,7 @@ export interface SignInPart extends SignIn {
   readonly jobs: readonly Job[]
 }
 
-/** `secret`: key that encrypts the secrets of authenticator apps. */
+/** `secret`: encrypts the secrets of authenticator apps. */
 export function createSignInPart(
   core: Core,
   needs: { readonly secret: string; readonly mail: Pick<MailPart, 'outbox'> },

@@ -18,38 +18,32 @@ import {
 } from './expiry-warnings.rows.ts'
 import { invalidLink } from './one-time-links.ts'
 
-/** The files of one warning. */
 export interface FilesOfWarning {
   readonly username: string
-  /** How many of the files nobody has used since the warning; 0 when they are kept already. */
+  /** Unused since the warning; 0 when they are kept already. */
   readonly files: number
-  /** For which a kept file stays; null: for good. */
+  /** Lifetime of a kept file; null for good. */
   readonly days: number | null
 }
 
-/** Keeps the files of a warning for everyone who has its link. */
+/** The warning's link alone authorizes. */
 export interface WarnedFiles {
   /** Changes nothing. Throws Refusal INVALID_LINK. */
   look(token: string): Promise<FilesOfWarning>
   /**
-   * Counts as a use of each file, which also brings expired files back that are only hidden yet. Of very many files,
-   * `keepRest` keeps the last ones. Throws Refusal INVALID_LINK.
+   * Counts as a use of each file, which also restores expired files that are not purged yet. Beyond
+   * `FILES_OF_REQUEST`, `keepRest` does the rest. Throws Refusal INVALID_LINK.
    */
   keep(token: string): Promise<void>
   keepRest(mayGoOn: () => boolean): Promise<void>
-  /** Whether there is any file for `keepRest`. */
   isAnyLeft(): Promise<boolean>
-  /** Deletes warnings whose links have ended. */
   dropOld(): Promise<void>
 }
 
-/** Days between a warning and the expiry of its files. */
 export const DAYS_AHEAD = 7
-/** A link works one day longer, until expired files are deleted for good. */
+/** A day longer, until expired files are purged. */
 const LINK_DAYS = DAYS_AHEAD + 1
-/** Files of one transaction. */
 const STEP = 250
-/** Files that the request keeps itself. */
 const FILES_OF_REQUEST = 8 * STEP
 
 export function createWarnedFiles(parts: {
@@ -82,7 +76,7 @@ export function createWarnedFiles(parts: {
     async keep(token) {
       const warning = await find(token)
       const at = clock.now()
-      // Recorded first, so that all files are kept even if this request ends early.
+      // Recorded first, so that all files are kept even if this request is aborted.
       await setKept(db, warning.id, at)
       for (let kept = 0; kept < FILES_OF_REQUEST; kept += STEP) {
         if (!(await keepStep(db, warning, at))) break
@@ -107,7 +101,6 @@ export function createWarnedFiles(parts: {
   }
 }
 
-/** Keeps some files of the warning, those that expire first before the others. Returns whether there may be more. */
 async function keepStep(db: Database, warning: FileWarningRow, at: number): Promise<boolean> {
   const ids = (await longestToKeep(db, warning, STEP)).sort((a, b) => a - b)
   if (ids.length > 0) {

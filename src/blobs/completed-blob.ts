@@ -1,6 +1,6 @@
 import type { KeptBlob, ResumableWriter } from './blob-store.ts'
 
-/** A session of a blob that an earlier session had completed when it was killed. `complete` does what may remain to be done. */
+/** The completion was killed; `complete` does what remains. */
 export function completedBlob(kept: KeptBlob, complete: () => Promise<void>): ResumableWriter {
   return {
     async write(chunk) {

@@ -2,32 +2,27 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { hasCode } from './disk-files.ts'
 
-/** Alignment of address, length and position of a direct write: enough for every known disk. */
+/** Alignment of address, length and position: enough for every known disk. */
 const PAGE = 4096
 
-/** Position of the first direct write: the beginning of a file, and all of a small one, is read soon. */
+/** Bytes before it stay cached: the beginning of a file is likely to be read soon. */
 const FROM = 16 * 1024 * 1024
 
-/** Writes past the page cache (O_DIRECT of open(2)), unless the file system refuses it. */
 export class DirectWriting {
-  /** The flag is 0 or undefined where the system has none. */
   #isRefused = !constants.O_DIRECT
 
   start(path: string): DirectFile {
     return new DirectFile(this, path)
   }
 
-  /**
-   * Whether the bytes may be written past the page cache. Shared memory is aligned to pages; the address of other memory is
-   * unknown.
-   */
+  /** Shared memory is aligned to pages; other memory may not be. */
   mayTake(bytes: Uint8Array, position: number): boolean {
     if (this.#isRefused || position < FROM || bytes.byteLength === 0) return false
     if (!(bytes.buffer instanceof SharedArrayBuffer)) return false
     return [position, bytes.byteOffset, bytes.byteLength].every((number) => number % PAGE === 0)
   }
 
-  /** The result of the work; null where the file system refuses direct writes, which are not tried again then. */
+  /** Null where the file system refuses O_DIRECT, which is not tried again. */
   async unlessRefused<T>(work: () => Promise<T>): Promise<T | null> {
     try {
       return await work()
@@ -39,11 +34,10 @@ export class DirectWriting {
   }
 }
 
-/** A second handle of a file, for writes past the page cache. */
 export class DirectFile {
   readonly #writing: DirectWriting
   readonly #path: string
-  /** Null where it cannot be opened: the file may have been removed, which does not affect the other handle. */
+  /** Null where opening fails: a removed file does not affect the other handle. */
   #handle: Promise<FileHandle | null> | null = null
 
   constructor(writing: DirectWriting, path: string) {
@@ -55,7 +49,7 @@ export class DirectFile {
     return this.#writing.mayTake(bytes, position)
   }
 
-  /** Returns how many bytes were written; the rest is for the other handle. They are not durable before a sync. */
+  /** Returns the bytes written; the rest is for the other handle. Not durable before a sync. */
   async write(bytes: Uint8Array, position: number): Promise<number> {
     this.#handle ??= this.#open()
     const handle = await this.#handle

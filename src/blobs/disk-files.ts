@@ -12,14 +12,12 @@ import { lstat, open } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
 import { BlobDamaged, BlobUnreadable, isUnreadable, StoreFailure } from './blob-store.ts'
 
-/** Permissions of new files and folders. */
 export interface Modes {
   readonly file: number
   readonly folder: number
 }
 
 export const ownModes: Modes = { file: 0o600, folder: 0o700 }
-/** The owner's, and read access for the group. */
 export const groupModes: Modes = { file: 0o640, folder: 0o750 }
 
 /** Null where there is no regular file: symbolic links are not followed. Throws BlobUnreadable. */
@@ -28,13 +26,12 @@ export async function sizeOfFile(path: string, key: BlobKey): Promise<number | n
   return found?.isFile() === true ? found.size : null
 }
 
-/** When the file was last written; null where there is none. */
 export async function timeOfFile(path: string): Promise<number | null> {
   const found = await asDiskFailures(() => lstat(path).catch(unlessMissing))
   return found?.isFile() === true ? found.mtimeMs : null
 }
 
-/** Creates the file. Returns once its content would survive a power cut, but not yet its name. */
+/** Returns once the content, but not yet the name, would survive a power cut. */
 export async function writeSynced(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const handle = await open(path, 'wx', mode)
   try {
@@ -45,10 +42,7 @@ export async function writeSynced(path: string, content: string | Uint8Array, mo
   }
 }
 
-/**
- * A file open for writing. Only what may wait for the disk is left to a thread of the pool: to hand a call over takes several times
- * as long as one that does not.
- */
+/** Only calls that may wait for the disk go to the thread pool, which costs several times a short call. */
 export class WritableFile {
   #descriptor: number
 
@@ -56,12 +50,11 @@ export class WritableFile {
     this.#descriptor = descriptor
   }
 
-  /** Throws where there is a file. A file system may search long for a free inode. */
+  /** Throws where there is a file. Asynchronous: finding a free inode may take long. */
   static async create(path: string, mode: number): Promise<WritableFile> {
     return new WritableFile(await opened(path, 'wx', mode))
   }
 
-  /** Null where there is no file. */
   static async existing(path: string): Promise<WritableFile | null> {
     const descriptor = await opened(path, constants.O_RDWR | constants.O_NOFOLLOW).catch(unlessMissing)
     return descriptor === null ? null : new WritableFile(descriptor)
@@ -72,7 +65,7 @@ export class WritableFile {
     return this.#descriptor
   }
 
-  /** Removes what is beyond that size. Throws BlobDamaged where the file is shorter. */
+  /** Throws BlobDamaged where the file is shorter. */
   async cutTo(size: number, key: BlobKey): Promise<void> {
     const stored = fstatSync(this.#descriptor).size
     if (stored < size) throw new BlobDamaged(key, stored, size)
@@ -82,7 +75,6 @@ export class WritableFile {
     })
   }
 
-  /** Returns once the content would survive a power cut. */
   datasync(): Promise<void> {
     return new Promise((resolve, reject) => fdatasync(this.#descriptor, settling(resolve, reject)))
   }
@@ -116,7 +108,7 @@ function settling(resolve: () => void, reject: (error: unknown) => void) {
   return (error: unknown) => (error === null || error === undefined ? resolve() : reject(error))
 }
 
-/** Runs the work. Its errors become StoreFailure, except BlobDamaged and StoreFailure itself. */
+/** Errors become StoreFailure, except BlobDamaged. */
 export async function asDiskFailures<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -125,7 +117,7 @@ export async function asDiskFailures<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `asDiskFailures` for work that reads the blob: a failed read becomes BlobUnreadable. */
+/** `asDiskFailures` for reads: a failed one becomes BlobUnreadable. */
 export async function asReadFailures<T>(key: BlobKey, work: () => Promise<T>): Promise<T> {
   return asDiskFailures(async () => {
     try {
@@ -141,7 +133,7 @@ export function diskStoreFailure(error: unknown): StoreFailure {
   return new StoreFailure(full ? 'full' : 'broken', { cause: error })
 }
 
-/** For `catch`: null where the file is missing or is a link that is not followed. Rethrows every other error. */
+/** For `catch`: null for a missing file or a link that is not followed; rethrows other errors. */
 export function unlessMissing(error: unknown): null {
   if (hasCode(error, 'ENOENT') || hasCode(error, 'ELOOP')) return null
   throw error

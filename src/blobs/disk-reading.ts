@@ -4,15 +4,11 @@ import type { BlobKey } from '../domain/ids.ts'
 import { assertSize, BlobDamaged, BlobMissing, type GrowingBlob, type KeptBlob } from './blob-store.ts'
 import { asReadFailures, unlessMissing } from './disk-files.ts'
 
-/**
- * Files open for reading. One stays open for a second, for further reads of the same blob, such as ranges that a player asks
- * for: to open and to close a file on another thread takes longer than to read a mebibyte of it from memory. No longer
- * than that, because a file system on the network must be asked again what it is.
- */
+/** Keeps files open for a second, for a player's ranges. No longer, because a network file system must revalidate. */
 export class BlobFiles {
   readonly #files = new Map<string, OpenFile>()
 
-  /** Implements `BlobStore.open` and `openGrowing` for the blob in the file `path`. An unknown size is not checked. */
+  /** Without `size`, the size is not checked. */
   async open(key: BlobKey, path: string, size?: number): Promise<GrowingBlob> {
     const { file, stats } = this.#stillOpen(path) ?? (await this.#opened(key, path))
     try {
@@ -26,7 +22,6 @@ export class BlobFiles {
     return new BlobFile(key, file, size)
   }
 
-  /** Implements `BlobStore.readInto` for the blob in the file `path`. */
   async fill(key: BlobKey, path: string, start: number, target: Uint8Array, size?: number): Promise<void> {
     const blob = await this.open(key, path, size)
     try {
@@ -36,12 +31,11 @@ export class BlobFiles {
     }
   }
 
-  /** Called when the file is removed, whose space is free once it is closed. */
   forget(path: string): void {
     this.#files.get(path)?.retire()
   }
 
-  /** Null also for a file that was removed, and perhaps replaced. */
+  /** Null also for a file that was removed or replaced. */
   #stillOpen(path: string): Opened | null {
     const file = this.#files.get(path)
     if (file === undefined) return null
@@ -62,7 +56,7 @@ export class BlobFiles {
     const file = new OpenFile(handle, () => {
       if (this.#files.get(path) === file) this.#files.delete(path)
     })
-    // Synchronous, because the inode is in memory now: a call on another thread would take longer.
+    // Synchronous, because the inode is in memory: a thread would take longer.
     const stats = fstatSync(handle.fd)
     // Another reader may have opened it meanwhile.
     this.#files.get(path)?.retire()
@@ -72,9 +66,8 @@ export class BlobFiles {
   }
 }
 
-/** Files that stay open without a reader. */
 const MOST_OPEN = 64
-/** Milliseconds after its opening for which a file gets further readers. */
+/** Milliseconds. */
 const OPEN_FOR = 1000
 
 interface Opened {
@@ -82,7 +75,7 @@ interface Opened {
   readonly stats: Stats
 }
 
-/** A file that is closed when it gets no further readers and the last one has ended. Begins with one reader. */
+/** Closed once retired and its last reader has ended. Begins with one reader. */
 class OpenFile {
   readonly handle: FileHandle
   readonly #retired: () => void
@@ -101,7 +94,7 @@ class OpenFile {
     this.#readers += 1
   }
 
-  /** Ends one reader. Never throws. */
+  /** Never throws. */
   release(): Promise<void> {
     this.#readers -= 1
     return this.#closeIfOver()
@@ -150,7 +143,6 @@ class BlobFile implements GrowingBlob {
     return this.#file.release()
   }
 
-  /** The file was truncated after it was opened, unless the caller asks for more than there ever was. */
   #endsAt(position: number): Error {
     if (this.#size !== undefined && position < this.#size) {
       return new BlobDamaged(this.#key, position, this.#size)

@@ -11,14 +11,12 @@ import { GrowingFile } from './growing-file.ts'
 interface DiskSessionParts {
   readonly layout: DiskLayout
   readonly direct: DirectWriting
-  /** Permissions of a new file. */
   readonly mode: number
 }
 
-/** A constant: the offset and the file itself are all that is needed to continue. */
+/** A constant: the offset and the file suffice to continue. */
 const PROGRESS = 'disk' as BlobProgress
 
-/** Opens a session of a blob whose file stays in a folder of its own until it is complete. */
 export async function resumeOnDisk(
   parts: DiskSessionParts,
   key: BlobKey,
@@ -54,7 +52,7 @@ class DiskSession implements ResumableWriter {
   readonly #handle: WritableFile
   readonly #file: GrowingFile
   #kept: KeptBlob | null
-  /** Whether the file's name would survive a power cut, or need not. */
+  /** Whether the file's name is durable or need not be. */
   #isNameDurable: boolean
 
   constructor(
@@ -99,12 +97,10 @@ class DiskSession implements ResumableWriter {
     return this.#kept
   }
 
-  /** A growing file can be read. */
   async makeReadable(): Promise<void> {}
 
   async complete(): Promise<number> {
     assertAllKept(this.#kept, this.#file.position)
-    // The file is about to be renamed.
     this.#isNameDurable = true
     if (this.#kept === null) await this.#file.sync()
     return asDiskFailures(() => this.#file.publish(this.#layout, this.#key))
@@ -114,7 +110,7 @@ class DiskSession implements ResumableWriter {
     return this.#file.close()
   }
 
-  /** The next session needs the name of a new file as well as its content. */
+  /** A new file also needs its name durable. */
   async #sync(): Promise<void> {
     await this.#handle.datasync()
     if (!this.#isNameDurable) await syncDirectory(this.#layout.resumable)

@@ -4,7 +4,6 @@ import { diskStoreFailure } from './disk-files.ts'
 import { type DiskLayout, removeDurably, removeUnfinished } from './disk-layout.ts'
 import type { GrowingFile } from './growing-file.ts'
 
-/** Writes a blob in one session: as a temporary file, which is renamed when it is complete. */
 export class DiskWriter implements BlobWriter {
   readonly #layout: DiskLayout
   readonly #key: BlobKey
@@ -26,7 +25,7 @@ export class DiskWriter implements BlobWriter {
     try {
       return await this.#file.publish(this.#layout, this.#key)
     } catch (error) {
-      // Also a damaged blob: nothing of it is recorded, and what else the disk says cannot be trusted.
+      // Also for a damaged blob: nothing of it is recorded, and the disk cannot be trusted.
       throw diskStoreFailure(error)
     }
   }

@@ -39,28 +39,19 @@ import { removeOneByOne } from './removal.ts'
 import { writeWhole, writeWholeFile } from './whole-blob.ts'
 
 const PROBE_BYTES = 512
-/** Files that are asked for their size at a time. */
 const SIZES_AT_ONCE = 64
 
 export interface DiskOptions {
-  /**
-   * No other process uses the folder: unfinished blobs of an earlier one are removed at opening. In a folder that several
-   * nodes share, another node may be writing them, so they stay until they are removed by key.
-   */
+  /** Opening removes unfinished blobs; in a folder shared by nodes another node may be writing them. */
   readonly alone: boolean
-  /** Whether the group of the folder may read new files and folders. */
   readonly groupRead?: boolean
-  /**
-   * A completed blob need not survive a power cut: whoever writes it calls `syncFileSystem` before anybody relies on it, and
-   * compares what an earlier run has left with its hash.
-   */
+  /** Before relying on blobs the caller runs `syncFileSystem`, and verifies hashes of those from an earlier run. */
   readonly isSyncedLater?: boolean
 }
 
 /**
- * Blobs as files: `<folder>/<first two characters>/<key>`. Until they are complete those that are not put in one piece are
- * `<folder>/tmp/<key>`, or `<folder>/resumable/<key>` where a later session may continue them. The mark is `<folder>/mark`. Throws LinkInStore:
- * symbolic links inside the folder are not followed.
+ * Blobs as files: `<folder>/<first two characters>/<key>`, unfinished in `tmp`, or `resumable` if later sessions may
+ * continue; those of `put` have their final name at once. Throws LinkInStore: links inside are not followed.
  */
 export async function openDiskBlobs(
   folder: string,
@@ -130,7 +121,6 @@ class DiskBlobs implements BlobStore {
     } catch (error) {
       if (!(error instanceof BlobMissing)) throw error
     }
-    // It was completed, perhaps just now.
     return this.#files.open(key, this.#layout.finished(key))
   }
 
@@ -164,7 +154,7 @@ class DiskBlobs implements BlobStore {
   }
 
   async *list(): AsyncIterable<BlobKey> {
-    // Unfinished blobs first: one that is completed meanwhile is then listed twice instead of never.
+    // Unfinished blobs first: one completed meanwhile is then listed twice instead of never.
     for (const folder of this.#layout.folders) {
       for (const key of await asDiskFailures(() => readdir(folder))) if (isBlobKey(key)) yield key
     }
@@ -183,7 +173,7 @@ class DiskBlobs implements BlobStore {
     }
   }
 
-  /** Null too where the disk cannot read the entry, so that one such does not hide the others. */
+  /** Null also for an unreadable entry, so that it does not hide the others. */
   async #listedSize(key: BlobKey): Promise<number | null> {
     try {
       return await this.size(key)
@@ -214,7 +204,7 @@ class DiskBlobs implements BlobStore {
   }
 
   writeMark(mark: string, copy: MarkCopy = 'mark'): Promise<void> {
-    // A temporary file until it is whole, so that nobody reads half of it.
+    // A temporary file until it is whole, so that no reader sees half of it.
     return this.#withTemporary(async (path) => {
       await writeSynced(path, mark, this.#modes.file)
       await rename(path, this.#layout.mark(copy))
@@ -226,7 +216,6 @@ class DiskBlobs implements BlobStore {
     return null
   }
 
-  /** No row will know the file. */
   #withTemporary(work: (path: string) => Promise<void>): Promise<void> {
     const key = makeBlobKey(this.#random)
     return asDiskFailures(async () => {

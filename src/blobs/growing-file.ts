@@ -7,10 +7,9 @@ import type { DirectFile } from './direct-writing.ts'
 import { diskStoreFailure, syncDirectory } from './disk-files.ts'
 import type { DiskLayout } from './disk-layout.ts'
 
-/** Bytes after which a growing file is synced in the background, so that the last sync is short. */
+/** Bytes between background syncs, which keep the last sync short. */
 const SYNC_EVERY = 4 * 1024 * 1024
 
-/** An open file. */
 interface Handle {
   readonly fd: number
   /** Harmless when repeated. */
@@ -20,23 +19,21 @@ interface Handle {
 export interface GrowingFileParts {
   readonly handle: Handle
   readonly path: string
-  /** The same file. */
   readonly direct: DirectFile
-  /** Syncs the file. */
   readonly sync: () => Promise<void>
-  /** Present size of the file, all of which is durable. */
+  /** Present size, all of it durable. */
   readonly from: number
 }
 
-/** A file that is written sequentially and synced in the background. After a failure every method throws StoreFailure. */
+/** Written sequentially, synced in the background. After a failure every method throws StoreFailure. */
 export class GrowingFile {
   readonly #parts: GrowingFileParts
   #position: number
-  /** Null before the first sync, which a new file needs even when it is empty. */
+  /** Null before the first sync, which a new file needs even when empty. */
   #synced: number | null = null
   #syncingUpTo: number
   #syncing: Promise<void> | null = null
-  /** Pending writes in the order of their calls, each with its position. They may end in any order. */
+  /** Pending writes in call order, by position. They may end in any order. */
   readonly #writing = new Map<Promise<void>, number>()
   #failure: Error | null = null
 
@@ -46,7 +43,6 @@ export class GrowingFile {
     this.#syncingUpTo = parts.from
   }
 
-  /** Position of the next byte. */
   get position(): number {
     return this.#position
   }
@@ -56,7 +52,7 @@ export class GrowingFile {
     return this.#synced ?? this.#parts.from
   }
 
-  /** As in BlobWriter. Only writes past the page cache run in parallel. */
+  /** As in BlobWriter. Only O_DIRECT writes run in parallel. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#assertGoing()
     const from = this.#position
@@ -75,16 +71,13 @@ export class GrowingFile {
     await Promise.all(this.#writing.keys())
     await this.#syncing
     this.#assertGoing()
-    // A sync with nothing to do costs nearly as much as another one.
+    // A sync with nothing to do costs nearly as much as any other.
     if (this.#synced === this.#position) return
     await this.#startSync()
     this.#assertGoing()
   }
 
-  /**
-   * Closes the file, which is synced, and moves it to its final place. Returns once that would survive a power cut: its
-   * size. Throws BlobDamaged, and leaves the file where it is, when it has another size than was written.
-   */
+  /** Returns the size once the final name is durable. Throws BlobDamaged, leaving the file, for a wrong size. */
   async publish(layout: DiskLayout, key: BlobKey): Promise<number> {
     const { handle, path } = this.#parts
     const { size } = fstatSync(handle.fd)
@@ -95,7 +88,7 @@ export class GrowingFile {
     return size
   }
 
-  /** Waits for pending writes and closes the file. Never throws; harmless when repeated. */
+  /** Waits for pending writes. Never throws; harmless when repeated. */
   async close(): Promise<void> {
     this.#failure ??= new Error('the file was closed')
     await Promise.all(this.#writing.keys())
@@ -112,7 +105,6 @@ export class GrowingFile {
     this.#failure ??= diskStoreFailure(error)
   }
 
-  /** Every byte before it is written. */
   #written(): number {
     const [first = this.#position] = this.#writing.values()
     return first
@@ -147,10 +139,7 @@ export class GrowingFile {
     this.#writeCached(bytes.subarray(done), from + done)
   }
 
-  /**
-   * Writes to the page cache, synchronously: during an asynchronous write the server would buffer what each sender sends,
-   * which takes more memory with many senders and more time with one.
-   */
+  /** Synchronous: during an asynchronous write the server would buffer what clients send. */
   #writeCached(bytes: Uint8Array, from: number): void {
     const { fd } = this.#parts.handle
     for (let done = 0; done < bytes.byteLength; ) {
@@ -167,7 +156,7 @@ async function closed(handle: Handle): Promise<void> {
   }
 }
 
-/** Throws BlobDamaged, caused by InvariantViolated, unless both sizes are equal. */
+/** Throws BlobDamaged, caused by InvariantViolated. */
 function assertWritten(key: BlobKey, stored: number, written: number): void {
   try {
     assertInvariant('file-size-is-position', stored === written, () => `${stored} stored, ${written} written`)

@@ -1,6 +1,5 @@
-/** Memory for parts that all uploads share, beyond one part for each upload. */
 export interface PartMemory {
-  /** Takes so many bytes if they are free, and returns whether they were. */
+  /** Returns false when there is not enough. */
   take(bytes: number): boolean
   give(bytes: number): void
 }
@@ -19,15 +18,13 @@ export function partMemory(limit: number): PartMemory {
   }
 }
 
-/** The memory of one upload. */
 export interface OwnMemory {
-  /** Takes so many bytes if they are free, and returns whether they were. `due`: for the part that is always granted. */
+  /** As `PartMemory.take`. `due`: for the part that is always granted. */
   take(bytes: number, due: boolean): boolean
   give(bytes: number): void
 }
 
 export function ownMemory(memory: PartMemory): OwnMemory {
-  /** Bytes of the upload, and how many of them count as shared. */
   let held = 0
   let shared = 0
   return {
@@ -41,7 +38,7 @@ export function ownMemory(memory: PartMemory): OwnMemory {
     },
     give(bytes) {
       held -= bytes
-      // One part of what remains counts as the one that is always granted.
+      // One remaining part counts as the one always granted.
       const stillShared = Math.min(shared, Math.max(0, held - bytes))
       memory.give(shared - stillShared)
       shared = stillShared

@@ -1,9 +1,8 @@
 import type { BlobKey } from '../domain/ids.ts'
 
-/** Blobs that a store is asked to remove at the same time. */
 const AT_ONCE = 8
 
-/** Removes each of the blobs by itself. Returns those that are gone; `failed` is told why the others are not. */
+/** Returns the removed keys; `failed` gets the reasons for the others. */
 export async function removeOneByOne(
   keys: readonly BlobKey[],
   remove: (key: BlobKey) => Promise<void>,

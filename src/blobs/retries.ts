@@ -1,18 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Random } from '../domain/random.ts'
 
-/** How often, and for how long, a request that fails transiently is tried. */
 export interface StoreRetryPolicy {
   readonly tries: number
-  /** Milliseconds after the beginning of the first try in which another one may begin. */
+  /** Milliseconds from the beginning of the first try to the latest beginning of another. */
   readonly giveUpAfter: number
 }
 
-/** Time and randomness: replaced in tests. */
+/** Replaced in tests. */
 export interface Pacing {
-  /** Milliseconds of a monotonic clock. */
+  /** Milliseconds. */
   monotonic(): number
-  /** Rejects at once when the signal is aborted. */
   wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void>
   readonly random: Random
 }
@@ -29,10 +27,7 @@ export function systemPacing(random: Random): Pacing {
 const FIRST_DELAY = 100
 const LONGEST_DELAY = 3000
 
-/**
- * Tries until it works, until an error is not transient, or until the policy is exhausted; then throws the last error.
- * Exponential backoff with jitter, so that nodes which failed together do not retry together.
- */
+/** Throws the last error. Backoff has jitter, so that nodes which failed together do not retry together. */
 export async function retrying<T>(
   attempt: (tries: number) => Promise<T>,
   options: {
@@ -56,7 +51,7 @@ export async function retrying<T>(
   }
 }
 
-/** Milliseconds: between half a step and a whole one; each step is twice as long as the previous one. */
+/** Milliseconds: between half a step and a whole one; steps double. */
 function backoff(tries: number, random: Random): number {
   const step = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (tries - 1))
   const chance = Buffer.from(random(4)).readUInt32LE() / 2 ** 32

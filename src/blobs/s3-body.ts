@@ -3,10 +3,7 @@ import type { S3Stream } from './s3-client.ts'
 import { noAnswer, S3Failure, s3StoreFailure } from './s3-failure.ts'
 import { Watchdog } from './watchdog.ts'
 
-/**
- * The body of an answer as chunks of exactly `length` bytes together, which otherwise fail with StoreFailure. It is read on
- * demand, so a slow reader slows down the store; `stall` is the timeout for each chunk in milliseconds.
- */
+/** Exactly `length` bytes, else StoreFailure. Read on demand. `stall`: timeout for each chunk in milliseconds. */
 export function s3Chunks(answer: S3Stream, length: number, stall: number): BlobChunks {
   const chunks = new S3Chunks(answer, length, stall)
   return {
@@ -21,16 +18,13 @@ export function s3Chunks(answer: S3Stream, length: number, stall: number): BlobC
   }
 }
 
-/**
- * The body as the runtime collects it, which takes less time than reading its chunks, and a little more memory while it
- * comes. Throws S3Failure.
- */
+/** Collected by the runtime: faster than chunks, with a little more memory. Throws S3Failure. */
 export async function s3Whole(
   answer: S3Stream,
   length: number,
   stall: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  // Nothing else bounds what is collected.
+  // Nothing else bounds the collected bytes.
   if (answer.headers.get('Content-Length') !== String(length)) return s3Bytes(answer, length, stall)
   const what = `the body of ${length} bytes`
   const bytes = await answer.bytes(length).catch((error: unknown) => {
@@ -40,7 +34,6 @@ export async function s3Whole(
   throw noAnswer(what, new Error('it has another length'))
 }
 
-/** The body in one piece. Throws S3Failure. */
 export async function s3Bytes(
   answer: S3Stream,
   length: number,
@@ -51,7 +44,7 @@ export async function s3Bytes(
   return bytes
 }
 
-/** Reads the body into the target, which has its length. Throws S3Failure. */
+/** The target has the body's length. Throws S3Failure. */
 export async function s3Fill(answer: S3Stream, target: Uint8Array, stall: number): Promise<void> {
   const chunks = new S3Chunks(answer, target.length, stall)
   for (let at = 0; ; ) {
@@ -62,19 +55,16 @@ export async function s3Fill(answer: S3Stream, target: Uint8Array, stall: number
   }
 }
 
-/** What is used of a stream's reader, whose types differ between Bun and Node.js. */
 interface ChunkReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
   cancel(reason: unknown): Promise<void>
 }
 
-/** How a read is settled that has begun. */
 interface PendingChunk {
   readonly resolve: (chunk: Uint8Array | null) => void
   readonly reject: (failure: S3Failure) => void
 }
 
-/** The chunks of a body that has to have a certain length. One read at a time. */
 class S3Chunks {
   readonly #answer: S3Stream
   readonly #length: number
@@ -91,15 +81,15 @@ class S3Chunks {
     this.#length = length
     this.#stall = stall
     this.#reader = (answer.takeBody() ?? new Blob([]).stream()).getReader()
-    // Bun does not end every read that it was told to abort.
+    // Bun does not end every aborted read.
     this.#watchdog.signal.addEventListener('abort', () => this.#fail(this.#watchdog.signal.reason))
   }
 
-  /** Null at the end, and once it is cancelled. Throws S3Failure when the store sends fewer or more bytes than it should. */
+  /** Null at the end and after `cancel`. Throws S3Failure when the store sends fewer or more bytes. */
   next(): Promise<Uint8Array | null> {
     if (this.#failure !== null) return Promise.reject(this.#failure)
     if (this.#isCancelled || this.#isWhole) return Promise.resolve(null)
-    // Each chunk takes this way: awaiting it with a listener at the signal would cost more than the rest.
+    // Each chunk passes here: awaiting it with a listener at the signal would cost more than the rest.
     return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject }
       this.#watchdog.arm(this.#stall)
@@ -150,7 +140,6 @@ class S3Chunks {
     this.#leave()
   }
 
-  /** What waits for a chunk, and waits no more. */
   #settled(): PendingChunk | null {
     const pending = this.#pending
     this.#pending = null

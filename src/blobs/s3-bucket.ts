@@ -3,12 +3,11 @@ import { S3Failure, s3StoreFailure } from './s3-failure.ts'
 import type { S3Settings } from './s3-signing.ts'
 import { encode } from './s3-xml.ts'
 
-/** The store cannot be used with these settings; the message tells the operator what to do. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'
 }
 
-/** Creates the bucket when it is missing. Throws StoreUnusable. */
+/** Creates a missing bucket. Throws StoreUnusable. */
 export async function assertBucket(client: S3Client, settings: S3Settings): Promise<void> {
   const { bucket, endpoint, region } = settings
   const told = (error: unknown, problem: string): Error => {
@@ -24,7 +23,7 @@ export async function assertBucket(client: S3Client, settings: S3Settings): Prom
   try {
     await make(client, region)
   } catch (error) {
-    // Another node that starts at the same time may have created it.
+    // Another starting node may have created it.
     if (await exists(client).catch(() => false)) return
     throw told(
       error,
@@ -66,7 +65,7 @@ async function make(client: S3Client, region: string): Promise<void> {
   try {
     await client.send({ method: 'PUT' })
   } catch (error) {
-    // AWS requires the region's name in every region but its first; other stores do not know the element.
+    // AWS requires the region's name outside its first region; other stores do not know the element.
     if (!(error instanceof S3Failure) || error.code !== 'IllegalLocationConstraintException') throw error
     const place = `<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><LocationConstraint>${encode(region)}</LocationConstraint></CreateBucketConfiguration>`
     await client.send({ method: 'PUT', body: new TextEncoder().encode(place) })

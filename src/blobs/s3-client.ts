@@ -21,22 +21,19 @@ export interface S3Answer {
   readonly text: string
 }
 
-/** An answer whose body has not arrived yet. The body has to be taken, and read or cancelled. */
+/** An answer whose body has not arrived yet. Take the body, and read or cancel it. */
 export type S3Stream = Pick<S3Reply, 'status' | 'headers' | 'bytes' | 'takeBody' | 'close'>
 
-/** Sends signed requests to one bucket, with retries. Throws S3Failure for any answer but 2xx. */
+/** Sends signed requests to one bucket, with retries. Throws S3Failure unless the status is 2xx. */
 export interface S3Client {
   readonly bucket: string
   readonly timeouts: S3Timeouts
-  /** The whole answer, which has to be small. */
   send(request: S3Request): Promise<S3Answer>
-  /** Returns what `use` makes of the answer, which it gets as soon as the head has arrived. `use` may be retried too. */
+  /** Calls `use` as soon as the head has arrived, and perhaps again in a retry. */
   open<T>(request: S3Request, use: (answer: S3Stream) => T | Promise<T>): Promise<T>
-  /** A signed address, valid for so many seconds. */
   presign(object: string, query: Readonly<Record<string, string>>, seconds: number): Promise<string>
 }
 
-/** `isPatient`: requests to a store that stands still are tried again as long as to one that is away. */
 export function s3Client(
   settings: S3Settings,
   pacing: Pacing,
@@ -56,7 +53,7 @@ export function s3Client(
     send: (request) =>
       requests.perform(request, async (reply) => {
         const text = await reply.text()
-        // A store may answer 200 before it begins long work; the body then has the outcome.
+        // A store may answer 200 before long work; the body then has the outcome.
         if (isErrorDocument(text)) throw failureOf(reply.what, reply.status, text)
         return { headers: reply.headers, text }
       }),
@@ -65,12 +62,12 @@ export function s3Client(
   }
 }
 
-/** Asks for the mark: a store of which only the front answers is no help. */
+/** Asks for the mark, because a front may answer while the store behind it does not. */
 function silenceOf(requests: S3Requests<WatchedTry>): SilenceWatch {
   return new SilenceWatch({
     ping: (signal) =>
       requests.perform(
-        // A try that is not the first has a connection of its own.
+        // A retry has a connection of its own.
         { method: 'GET', object: 'mark' satisfies MarkCopy, signal, tries: 2, moved() {} },
         async (reply) => {
           await reply.text()

@@ -2,14 +2,13 @@ import { InvariantViolated } from '../domain/invariants.ts'
 import { BlobRefused, StoreFailure, type StoreFailureReason } from './blob-store.ts'
 import { isErrorDocument, text } from './s3-xml.ts'
 
-/** A request that failed. */
 export class S3Failure extends Error {
   override readonly name = 'S3Failure'
 
   constructor(
-    /** Status of the answer; null when there was none, or an incomplete one. */
+    /** Null when there was no complete answer. */
     readonly status: number | null,
-    /** Error code of S3, such as `NoSuchKey`; empty where the answer has none. */
+    /** Such as `NoSuchKey`; empty where the answer has none. */
     readonly code: string,
     message: string,
     options?: ErrorOptions,
@@ -18,14 +17,14 @@ export class S3Failure extends Error {
   }
 }
 
-/** The store answers nothing at all. There is no use in trying again before it does. */
+/** The store answers nothing at all: retries are pointless until it does. */
 export class S3Silent extends S3Failure {
   constructor() {
     super(null, '', 'the store does not answer')
   }
 }
 
-/** The failure that an answer reports. `what` names the request, for the log. */
+/** `what` names the request, for the log. */
 export function failureOf(what: string, status: number, body: string): S3Failure {
   const code = (isErrorDocument(body) ? text(body, 'Code') : null) ?? ''
   const detail = text(body, 'Message')
@@ -33,7 +32,6 @@ export function failureOf(what: string, status: number, body: string): S3Failure
   return new S3Failure(status, code, `${what} was answered ${status}${said === '' ? '' : ` (${said})`}`)
 }
 
-/** The store could not be reached, or the connection broke. `what` names the request, for the log. */
 export function noAnswer(what: string, cause: unknown): S3Failure {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new S3Failure(null, '', `${what} got no answer: ${reason}`, { cause })
@@ -48,14 +46,13 @@ const AWAY_CODES = new Set([
   'RequestTimeout',
   'Throttling',
 ])
-/** The store received other bytes than were sent: a fault of the network, probably transient. */
+/** A network fault, probably transient. */
 const CORRUPTED_CODES = new Set(['BadDigest', 'IncompleteBody', 'XAmzContentSHA256Mismatch'])
-/** Whether the store received other bytes than were announced. */
 export function isAboutBytes({ code }: S3Failure): boolean {
   return CORRUPTED_CODES.has(code)
 }
 
-/** Out of space. MinIO, Ceph and others have codes of their own, Ceph with status 403. */
+/** MinIO, Ceph and others have codes of their own, Ceph with status 403. */
 const FULL_CODES = new Set([
   'QuotaExceeded',
   'EntityTooLarge',
@@ -65,22 +62,22 @@ const FULL_CODES = new Set([
 ])
 const REFUSED_CODES = new Set(['NoSuchBucket', 'PermanentRedirect', 'AuthorizationHeaderMalformed'])
 
-/** Whether the same request may succeed a little later. All requests are idempotent. */
+/** All requests are idempotent, so a transient failure may be retried. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof S3Failure)) return false
   return isAway(error) || isAboutBytes(error)
 }
 
-/** The StoreFailure for a failure of the store or a violated invariant. Any other error comes back unchanged. */
+/** Leaves other errors unchanged. */
 export function s3StoreFailure(error: unknown): unknown {
   if (error instanceof InvariantViolated) return new StoreFailure('broken', { cause: error })
   if (!(error instanceof S3Failure)) return error
   return new StoreFailure(reasonOf(error), { cause: error })
 }
 
-/** The same for a request that writes a blob: what the store refuses of it for good, in its own words, is BlobRefused. */
+/** A final refusal of the blob becomes BlobRefused. */
 export function s3WriteFailure(error: unknown): unknown {
-  // Bytes that change on the way say nothing of the blob.
+  // Corruption in transit says nothing about the blob.
   const isFinal = error instanceof S3Failure && error.code !== '' && !isAboutBytes(error)
   if (isFinal && reasonOf(error) === 'broken') {
     return new BlobRefused({ cause: error })
@@ -88,7 +85,6 @@ export function s3WriteFailure(error: unknown): unknown {
   return s3StoreFailure(error)
 }
 
-/** Runs what writes a blob: see `s3WriteFailure`. */
 export async function asS3WriteFailures<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -97,7 +93,6 @@ export async function asS3WriteFailures<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs the work. Failures of the store and violated invariants become StoreFailure. */
 export async function asS3Failures<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -1,12 +1,8 @@
 import type { S3Request, S3Requests, S3Try } from './s3-requests.ts'
 
-/**
- * Called when a try begins. The function that it returns is called with the status of the answer, or with the reason why
- * there is none: `given up` when the caller aborted it.
- */
+/** Called when a try begins; the result is called with the status, the reason for its absence, or `given up`. */
 export type S3Watch = (method: S3Request['method']) => (outcome: string) => void
 
-/** Reports each try once, as soon as the head of its answer has arrived or it has failed. */
 export function countedRequests(requests: S3Requests<S3Try>, watch: S3Watch): S3Requests<S3Try> {
   return {
     async perform(request, use) {

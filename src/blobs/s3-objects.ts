@@ -6,20 +6,18 @@ import { S3Failure } from './s3-failure.ts'
 import type { SealedPart } from './s3-part.ts'
 import { elements, text } from './s3-xml.ts'
 
-/** Prefix of blobs in the bucket. */
 export const BLOBS = 'blobs/'
 
 export function objectOf(key: BlobKey): string {
   return `${BLOBS}${key.slice(0, 2)}/${key}`
 }
 
-/** Null for an object that is not a blob. */
 export function keyOf(object: string): BlobKey | null {
   const name = object.slice(object.lastIndexOf('/') + 1)
   return isBlobKey(name) && object === objectOf(name) ? name : null
 }
 
-/** For requests of an upload: long enough for a store to restart. */
+/** Long enough for a store to restart. */
 export const UPLOAD_RETRIES: StoreRetryPolicy = { tries: 7, giveUpAfter: 60_000 }
 
 interface PutOptions {
@@ -28,10 +26,7 @@ interface PutOptions {
   readonly answerWithin?: number
 }
 
-/**
- * Stores a whole object. The store verifies the content by its MD5.
- * Throws S3Failure; a lasting `BadDigest` means that bytes change in transit.
- */
+/** The store verifies the MD5. Throws S3Failure; a lasting `BadDigest` means corruption in transit. */
 export async function putObject(
   client: S3Client,
   object: string,
@@ -48,10 +43,7 @@ export async function putObject(
   assertSame(headers, md5)
 }
 
-/**
- * `putObject` for bytes whose SHA-256 is known: it is signed in place of an MD5, which would take twice as long as the SHA-256
- * did. The store verifies it; its ETag tells nothing then.
- */
+/** Signs a known SHA-256 instead of an MD5, which would take twice as long. The ETag tells nothing then. */
 export async function putHashed(
   client: S3Client,
   object: string,
@@ -63,7 +55,6 @@ export async function putHashed(
   await client.send({ method: 'PUT', object, headers, body: bytes, ...options })
 }
 
-/** Size in bytes, or null when there is no such object. */
 export async function objectSize(client: S3Client, object: string): Promise<number | null> {
   try {
     const { headers } = await client.send({ method: 'HEAD', object })
@@ -71,7 +62,7 @@ export async function objectSize(client: S3Client, object: string): Promise<numb
   } catch (error) {
     if (!(error instanceof S3Failure) || error.status !== 404) throw error
   }
-  // The answer to a HEAD has no body that says what is missing: the object or the whole bucket.
+  // A HEAD has no body that says what is missing: the object or the bucket.
   try {
     const { headers } = await client.send({ method: 'GET', object, headers: { Range: 'bytes=0-0' } })
     const [, total] = /\/(\d+)$/.exec(headers.get('Content-Range') ?? '') ?? []
@@ -82,7 +73,7 @@ export async function objectSize(client: S3Client, object: string): Promise<numb
   }
 }
 
-/** When the object was stored, in milliseconds since the epoch, or null when there is no such object. */
+/** Milliseconds since the epoch. */
 export async function objectTime(client: S3Client, object: string): Promise<number | null> {
   if ((await objectSize(client, object)) === null) return null
   try {
@@ -95,7 +86,6 @@ export async function objectTime(client: S3Client, object: string): Promise<numb
   }
 }
 
-/** Removing a missing object succeeds. */
 export async function deleteObject(client: S3Client, object: string): Promise<void> {
   try {
     await client.send({ method: 'DELETE', object })
@@ -104,7 +94,6 @@ export async function deleteObject(client: S3Client, object: string): Promise<vo
   }
 }
 
-/** Every object whose name has the prefix. */
 export async function* objectsUnder(
   client: S3Client,
   prefix: string,
@@ -126,7 +115,7 @@ export function isNoSuchKey(error: unknown): boolean {
   return error instanceof S3Failure && error.code === 'NoSuchKey'
 }
 
-/** Throws S3Failure unless the ETag is the MD5. A store that encrypts with keys of its own has other ETags. */
+/** Throws S3Failure unless the ETag is the MD5. Stores that encrypt have other ETags. */
 export function assertSame(headers: Headers, md5: Buffer): void {
   const etag = (headers.get('ETag') ?? '').replaceAll('"', '').toLowerCase()
   if (/^[0-9a-f]{32}$/.test(etag) && etag !== md5.toString('hex') && !isEncrypted(headers)) {

@@ -15,18 +15,12 @@ import {
   uploadPart,
 } from './s3-uploads.ts'
 
-/** State in which a writer of an object stopped. */
 export interface Written {
-  /**
-   * Size of the object that is there already and that the new one begins with. 0 as soon as there is an upload, into whose
-   * first parts it is copied.
-   */
+  /** Bytes taken from the existing object; 0 once an upload has them copied into its first parts. */
   readonly prefix: number
-  /** Null as long as there is no part. */
   readonly upload: UnfinishedMultipartUpload | null
-  /** The parts that the store has: from the first one on, without a gap. */
+  /** Without a gap, from the first part on. */
   readonly parts: readonly StoredPart[]
-  /** The bytes after the parts, fewer than the next part takes; null when there are none. */
   readonly tail: S3Part | null
 }
 
@@ -37,19 +31,14 @@ export interface ObjectPartsOptions {
   readonly object: string
   readonly memory: PartMemory
   readonly planPart: PlanPart
-  /** State in which an earlier writer stopped. Its tail is taken over. */
+  /** The earlier writer's tail is taken over. */
   readonly before?: Written | undefined
-  /** Name of an object with a copy of a part, for writers whose parts can be read already. */
   readonly copyOf?: (number: number, etag: string) => string
 }
 
-/** How many parts the store copies at a time. */
 const COPIES_AT_ONCE = 4
 
-/**
- * Writes one object: in one request when it is smaller than a part, else by a multipart upload that sends several parts
- * at a time. Every part stays in memory until the store has it, so that it can be sent again. Throws S3Failure.
- */
+/** Sends several parts at a time. Parts stay in memory until stored, for retries. Throws S3Failure. */
 export class ObjectParts {
   readonly #client: S3Client
   readonly #object: string
@@ -60,15 +49,13 @@ export class ObjectParts {
   readonly #copyOf: ObjectPartsOptions['copyOf']
   #stored: StoredParts
   #prefix: number
-  /** The copying of the prefix; never rejects. */
+  /** Copies the prefix; never rejects. */
   #copying = Promise.resolve()
-  /** Whether a copy of each part is stored, which can be read. */
+  /** Whether each part also has a readable copy. */
   #isReadable = false
-  /** The multipart upload, once its id is known. */
   #begun: UnfinishedMultipartUpload | null
   #upload: Promise<UnfinishedMultipartUpload> | null
   #filling: S3Part | null
-  /** Number of the last part that was sent. */
   #sent: number
   #total: number
   #failure: { readonly error: unknown } | null = null
@@ -92,12 +79,11 @@ export class ObjectParts {
     if (before.tail !== null) this.#memory.take(before.tail.size, true)
   }
 
-  /** Bytes written so far, those of an earlier writer included. */
   get total(): number {
     return this.#total
   }
 
-  /** The multipart upload, as soon as there is a part; rejects when the store did not create one. */
+  /** Set as soon as there is a part; rejects when the store did not create it. */
   get upload(): Promise<UnfinishedMultipartUpload> | null {
     return this.#upload
   }
@@ -107,13 +93,12 @@ export class ObjectParts {
     return this.#cancel.signal
   }
 
-  /** What the store has by now, and what is not a part yet. The tail is valid until the next write. */
+  /** The tail is valid until the next write. */
   get written(): Written {
     const prefix = this.#upload === null ? this.#prefix : 0
     return { prefix, upload: this.#begun, parts: this.#stored.leading(), tail: this.#filling }
   }
 
-  /** As in BlobWriter. */
   write(chunk: Uint8Array): Promise<void> {
     const work = this.#queue.then(() => this.#take(chunk))
     this.#queue = work.catch(() => {})
@@ -126,10 +111,7 @@ export class ObjectParts {
     this.#assertGoing()
   }
 
-  /**
-   * Makes the parts readable that the store has, by joining them, and those that follow, by a copy of each. All that was
-   * written must be recorded: the parts of the upload are gone after this, and the object begins with them.
-   */
+  /** Joins stored parts, copies later ones. All bytes must be recorded: the upload's parts are gone after this. */
   async makeReadable(): Promise<void> {
     await this.settle()
     const { upload, parts } = this.written
@@ -143,21 +125,20 @@ export class ObjectParts {
     this.#isReadable = true
   }
 
-  /** Whether an earlier writer has made the parts readable. Then it has done so with all of them. */
+  /** Whether an earlier writer has made the parts readable, which is all or none. */
   async #wasMadeReadable([first]: readonly StoredPart[]): Promise<boolean> {
     if ((await objectSize(this.#client, this.#object)) !== null) return true
     const copy = first === undefined ? undefined : this.#copyOf?.(1, first.etag)
     return copy !== undefined && (await objectSize(this.#client, copy)) !== null
   }
 
-  /** Returns once the object is whole, with all bytes that were written. */
   async finish(): Promise<void> {
     this.#assertGoing()
     const last = this.#filling
     this.#filling = null
     if (this.#upload === null) {
       if (this.#prefix === 0) return this.#putWhole(last)
-      // The object that is there is the whole.
+      // The present object is whole.
       if (last === null) return
     }
     this.#isReadable = false
@@ -166,7 +147,7 @@ export class ObjectParts {
     await this.#join(await this.#started(), this.#stored.all(this.#sent, this.#total))
   }
 
-  /** Stops pending requests, which fail with the reason, and frees all memory. Never throws. */
+  /** Fails pending requests with the reason, and frees all memory. Never throws. */
   async halt(reason: Error): Promise<void> {
     this.#fail(reason)
     await Promise.all([...this.#sending, this.#copying])
@@ -196,7 +177,7 @@ export class ObjectParts {
     }
   }
 
-  /** Waits for memory. One part is always granted; more only while all uploads together stay within their limit. */
+  /** One part is always granted; more only while all uploads together stay within their limit. */
   async #nextPart(): Promise<S3Part> {
     const number = this.#sent + 1
     if (number > MOST_PARTS)
@@ -225,7 +206,6 @@ export class ObjectParts {
     this.#sending.add(settled)
   }
 
-  /** The multipart upload. With it begins the copying of the prefix. */
   #started(): Promise<UnfinishedMultipartUpload> {
     if (this.#upload === null) {
       this.#upload = this.#begin()
@@ -271,13 +251,12 @@ export class ObjectParts {
     }
   }
 
-  /** Joins these parts, and returns the size of the object. */
   async #join(upload: UnfinishedMultipartUpload, parts: readonly StoredPart[]): Promise<number> {
     const etags = parts.map(({ etag }) => etag)
     try {
       await completeMultipartUpload(this.#client, upload, etags, this.signal)
     } catch (error) {
-      // An earlier try, whose answer was lost, may have succeeded: the size of the object tells.
+      // An earlier try may have succeeded with its answer lost: the object's size tells.
       if (!isNoSuchUpload(error)) throw error
     }
     const [size, sum] = [await objectSize(this.#client, this.#object), sizeOf(parts)]

@@ -2,17 +2,14 @@ import * as z from 'zod'
 import type { BlobProgress } from '../domain/ids.ts'
 import type { StoredPart } from './s3-uploads.ts'
 
-/** State of an unfinished blob. Its size does not grow with the blob: the store lists the parts. */
+/** Of constant size: the store lists the parts. */
 export interface S3Progress {
-  /** Id of the multipart upload, null as long as there is no part. */
   readonly upload: string | null
-  /** Number of its parts, from the first on. */
   readonly parts: number
-  /** Name of the tail, null when there is none. */
   readonly tail: string | null
-  /** Name of the previous tail, which is obsolete once this state is recorded. */
+  /** Obsolete once this state is recorded. */
   readonly tailBefore: string | null
-  /** Hash that shows whether parts and tail have changed. */
+  /** Detects changed parts or tail. */
   readonly print: string
 }
 
@@ -35,7 +32,7 @@ export function parseProgress(text: BlobProgress): S3Progress {
 
 export function printOf(parts: readonly StoredPart[], tail: Buffer | null): string {
   const hash = new Bun.CryptoHasher('sha256')
-  // Some stores send the same ETag with quotation marks in one answer and without them in another.
+  // Some stores send an ETag with quotation marks in one answer and without them in another.
   for (const { etag } of parts) hash.update(`${etag.replaceAll('"', '').toLowerCase()}\n`)
   return hash.update(tail ?? '').digest('hex')
 }

@@ -7,28 +7,27 @@ import type { S3Client, S3Stream } from './s3-client.ts'
 import { asS3Failures, S3Failure } from './s3-failure.ts'
 import { isNoSuchKey, objectOf, objectSize } from './s3-objects.ts'
 
-/** Smaller ranges are read in one piece: that takes less time, and a connection that breaks is retried. */
+/** Bytes. Smaller ranges are read in one piece, which is faster, and survives a broken connection by a retry. */
 const LARGEST_WHOLE_READ = 512 * 1024
-/** The same where there is memory for it, which slow readers hold. */
+/** Bytes, while there is memory, which slow readers hold. */
 const LARGEST_SHARED_READ = 1024 * 1024
 
-/** The bytes `start` to `end` (exclusive) of a blob, whose size is known or not. */
+/** `end` is exclusive. */
 interface BlobRange {
   readonly key: BlobKey
-  /** Object with the bytes, where it is another one than the blob's own. */
+  /** Set where the bytes are not in the blob's own object. */
   readonly object?: string
   readonly start: number
   readonly end: number
   readonly size: number | undefined
 }
 
-/** As `BlobStore.read`. */
 export async function readRange(client: S3Client, range: BlobRange): Promise<BlobBody> {
   const found = await wholeOrChunks(client, range, LARGEST_WHOLE_READ)
   return found instanceof Uint8Array ? new Blob([found]) : streamOf(found)
 }
 
-/** As `BlobStore.chunks`. `shared`: memory for ranges that are held whole until they are sent. */
+/** As `BlobStore.chunks`. `shared`: memory for ranges held whole until they are sent. */
 export async function readChunks(
   client: S3Client,
   range: BlobRange,
@@ -64,7 +63,6 @@ async function wholeOrChunks(
   )
 }
 
-/** `over`: called once when nobody holds the bytes any more. */
 function oneChunk(bytes: Uint8Array, over: () => void): BlobChunks {
   let left: Uint8Array | null = bytes.byteLength === 0 ? null : bytes
   let isHeld = true
@@ -84,13 +82,12 @@ function oneChunk(bytes: Uint8Array, over: () => void): BlobChunks {
   }
 }
 
-/** As `BlobStore.readInto`; the target is as long as the range. */
+/** As `BlobStore.readInto`; the target has the range's length. */
 export async function readRangeInto(client: S3Client, range: BlobRange, target: Uint8Array): Promise<void> {
   if (target.length === 0) return assertStored(client, range)
   await openRange(client, range, (answer) => s3Fill(answer, target, client.timeouts.stall))
 }
 
-/** Requests a range that is not empty. */
 function openRange<T>(
   client: S3Client,
   { key, object = objectOf(key), start, end, size }: BlobRange,
@@ -127,14 +124,13 @@ async function assertSizeInStore(client: S3Client, key: BlobKey, size: number | 
   if (size !== undefined) assertSize(key, stored, size)
 }
 
-/** Size of the object whose bytes an answer has; null when the answer does not tell. */
 function wholeSize(status: number, headers: Headers): number | null {
   const [, text] = /^bytes [^/]*\/(\d+)$/.exec(headers.get('Content-Range') ?? '') ?? []
   if (text !== undefined) return wholeNumber(text)
   return status === 200 ? wholeNumber(headers.get('Content-Length')) : null
 }
 
-/** Throws S3Failure for the answer of a store that ignores ranges, unless the range is the whole object. */
+/** Throws S3Failure for a store that ignores ranges, unless the range is the whole object. */
 function assertRange(status: number, headers: Headers, start: number, end: number): void {
   const range = headers.get('Content-Range') ?? ''
   const isAll = status === 200 && start === 0 && headers.get('Content-Length') === String(end)

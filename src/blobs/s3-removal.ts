@@ -1,4 +1,3 @@
-/** Removing blobs: each by itself, or many in a few requests. */
 import type { BlobKey } from '../domain/ids.ts'
 import { removeOneByOne } from './removal.ts'
 import type { S3Client } from './s3-client.ts'
@@ -8,13 +7,13 @@ import { dropTails, keyOfTail, TAILS } from './s3-tails.ts'
 import { abortMultipartUpload, abortMultipartUploads, unfinishedUploads } from './s3-uploads.ts'
 import { elements, encode, text } from './s3-xml.ts'
 
-/** Removals one by one take three requests each; together they take two for the lists that all of them share. */
+/** Single removals take three requests each; batches share two for the lists. */
 const FEW = 3
 
-/** Unfinished uploads, or tails, of all blobs up to which they are listed together: some pages. */
+/** Most unfinished uploads or tails listed for all blobs together. */
 const MOST_LISTED = 5000
 
-/** What S3 takes in one request. */
+/** S3's limit. */
 const MOST_DELETED = 1000
 
 /** As `BlobStore.remove`. Throws S3Failure. */
@@ -26,7 +25,6 @@ export async function removeBlob(client: S3Client, key: BlobKey): Promise<void> 
   ])
 }
 
-/** As `BlobStore.removeAll`. */
 export async function removeBlobs(
   client: S3Client,
   keys: readonly BlobKey[],
@@ -42,7 +40,7 @@ export async function removeBlobs(
   try {
     return (await removeTogether(client, keys, failed)) ?? (await oneByOne())
   } catch (error) {
-    // Not every store deletes many objects at once. One that is away would fail for each of them too, after a wait.
+    // Some stores cannot delete in bulk. One that is away would fail for each blob too, after a wait.
     if (error instanceof S3Failure && !isTransient(error)) return oneByOne()
     failed(s3StoreFailure(error))
     return []
@@ -62,7 +60,6 @@ export async function abortForgotten(
   }
 }
 
-/** The keys that are gone; null where too much is unfinished to list all of it. */
 async function removeTogether(
   client: S3Client,
   keys: readonly BlobKey[],
@@ -96,7 +93,7 @@ async function listed<T>(all: AsyncIterable<T>): Promise<T[] | null> {
   return found
 }
 
-/** Returns why objects were not deleted, by their names. Missing ones count as deleted. */
+/** Returns failures by object name. Missing objects count as deleted. */
 export async function deleteObjects(
   client: S3Client,
   objects: readonly string[],

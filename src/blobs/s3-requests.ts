@@ -7,59 +7,50 @@ import { Stalled } from './watchdog.ts'
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** Name of the object; without it the request is about the bucket. */
+  /** Absent for requests about the bucket. */
   readonly object?: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array<ArrayBuffer>
   readonly signal?: AbortSignal
   readonly retries?: StoreRetryPolicy
-  /** Timeout for the head of the answer in milliseconds, where the usual one does not fit. */
+  /** Milliseconds to the head of the answer, instead of the default. */
   readonly answerWithin?: number
 }
 
-/** One try of a request. */
 export interface S3Try extends S3Request {
-  /** Number of the try, from 1. */
+  /** Numbered from 1. */
   readonly tries: number
 }
 
-/** A try that its signal aborts when it makes no progress. */
 export interface WatchedTry extends S3Try {
   readonly signal: AbortSignal
-  /** Called when bytes were sent or received. */
   readonly moved: () => void
 }
 
-/** The head of an answer, whatever its status. The body is read by one call of `text`, `bytes` or `takeBody`. */
+/** Read the body by one call of `text`, `bytes` or `takeBody`. */
 export interface S3Reply {
   /** Names the request, for the log. */
   readonly what: string
   readonly status: number
   readonly headers: Headers
-  /** The whole body, which has to be small. Throws S3Failure when it is incomplete. */
+  /** The body has to be small. Throws S3Failure when it is incomplete. */
   text(): Promise<string>
-  /**
-   * The whole body in one piece, as the runtime collects it. `length`: what the headers promise, by which its time is
-   * measured. Throws S3Failure when it is incomplete.
-   */
+  /** Collected by the runtime. `length`, from the headers, sets the timeout. Throws S3Failure when it is incomplete. */
   bytes(length: number): Promise<Uint8Array<ArrayBuffer>>
-  /** The body, whose reader has to watch its progress; null when there is none. */
+  /** The reader has to watch the body's progress. */
   takeBody(): ReadableStream<Uint8Array> | null
-  /** Closes the connection. */
   close(): void
 }
 
 /**
- * The port to the store: performs one request, and settles as `use` does, which gets the answer as soon as its head has
- * arrived. Throws S3Failure when there is no answer, and the reason of the request's signal when that is aborted.
- * Retries, watchdog, metrics and refusals are wrappers around it; the types determine their order.
+ * `use` runs at the head of the answer, and settles the call. Throws S3Failure when there is no answer, and the
+ * signal's reason when aborted. Retries, watchdog, metrics and refusals are wrappers; the types determine their order.
  */
 export interface S3Requests<Request extends S3Request = S3Request> {
   perform<T>(request: Request, use: (reply: S3Reply) => Promise<T>): Promise<T>
 }
 
-/** Signs each request and sends it once. */
 export function signedRequests(signing: S3Signing): S3Requests<WatchedTry> {
   return {
     async perform(request, use) {
@@ -74,7 +65,7 @@ export function signedRequests(signing: S3Signing): S3Requests<WatchedTry> {
         signal,
         redirect: 'manual',
         decompress: false,
-        // A connection that broke while it was idle fails only when it is used: a retry opens a new one.
+        // A connection that broke while idle fails only in use: a retry opens a new one.
         keepalive: tries === 1,
         ...(sending === null ? {} : { body: sending.body }),
       })
@@ -98,7 +89,7 @@ export function signedRequests(signing: S3Signing): S3Requests<WatchedTry> {
   }
 }
 
-/** Throws S3Failure for errors of the connection, and the reason of the signal when it was aborted. */
+/** Throws S3Failure for errors of the connection, and the signal's reason when aborted. */
 async function translating<T>({ signal }: WatchedTry, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

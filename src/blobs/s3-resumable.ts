@@ -15,7 +15,6 @@ import { sizeOf } from './s3-stored-parts.ts'
 import { tailOf } from './s3-tails.ts'
 import { isNoSuchUpload, type StoredPart, storedParts, type UnfinishedMultipartUpload } from './s3-uploads.ts'
 
-/** Opens a session of a blob, whose sessions share one multipart upload. */
 export function resumeOnS3(
   parts: S3SessionParts,
   key: BlobKey,
@@ -33,7 +32,7 @@ export function resumeOnS3(
       return new S3Session({ ...parts, planPart }, key, { kept, progress, written })
     } catch (error) {
       if (!isNoSuchKey(error)) throw error
-      // The blob may have been completed already: the size of the object tells.
+      // The blob may have been completed already: the object's size tells.
       const size = await objectSize(client, objectOf(key))
       if (size !== kept.offset) throw new BlobMissing(key, { cause: error })
       return completed()
@@ -43,13 +42,10 @@ export function resumeOnS3(
 
 interface Found {
   readonly written: Written
-  /** What the parts that follow are like. */
   readonly planPart: PlanPart
 }
 
-/**
- * What the store has of the kept bytes; null when the blob has been completed. Throws S3Failure, also `NoSuchKey`.
- */
+/** Null when the blob is complete. Throws S3Failure, also `NoSuchKey`. */
 async function writtenBefore(
   sessionParts: S3SessionParts,
   key: BlobKey,
@@ -74,7 +70,6 @@ async function writtenBefore(
   throw new BlobMissing(key, { cause })
 }
 
-/** The first parts of the upload, as many as were kept or fewer; null when there is no such upload. */
 async function partsOf(
   client: S3Client,
   upload: UnfinishedMultipartUpload,
@@ -90,10 +85,7 @@ async function partsOf(
   return parts
 }
 
-/**
- * What the store has of a blob whose parts an earlier session has joined, to make them readable or to complete it: the object with the
- * parts, and the tail. Null when the blob has been completed, which has no tail of its own any more.
- */
+/** For parts joined by an earlier session. Null when the blob is complete. */
 async function joinedBefore(
   { client, planPart }: S3SessionParts,
   key: BlobKey,
@@ -119,12 +111,11 @@ async function joinedBefore(
   return { written: { prefix, upload: null, parts: [], tail }, planPart }
 }
 
-/** As planned now, unless the first part says that an earlier session, with other settings, has planned otherwise. */
+/** An earlier session may have planned with other settings. */
 function planLike(planned: PlanPart, [first]: readonly StoredPart[]): PlanPart {
   return first === undefined || first.size === planned(1).size ? planned : planOf(first.size)
 }
 
-/** The next byte goes right behind all bytes that were written before. */
 function assertWhole(written: Written, offset: number, planPart: PlanPart): Found {
   const found = written.prefix + sizeOf(written.parts) + (written.tail?.filled ?? 0)
   assertInvariant('offset-is-sum-of-appends', found === offset, () => `${found} found, ${offset} kept`)

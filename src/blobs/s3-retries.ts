@@ -2,10 +2,10 @@ import { type Pacing, retrying, type StoreRetryPolicy } from './retries.ts'
 import { failureOf, isTransient, S3Silent } from './s3-failure.ts'
 import type { S3Requests, S3Try } from './s3-requests.ts'
 
-/** For requests that somebody waits for. */
+/** For requests on which a client waits. */
 const REQUEST_RETRIES: StoreRetryPolicy = { tries: 4, giveUpAfter: 12_000 }
 
-/** Throws S3Failure, with the store's own words, for any answer but 2xx. */
+/** Throws S3Failure, with the store's own words, unless the status is 2xx. */
 export function refusingRequests(requests: S3Requests<S3Try>): S3Requests<S3Try> {
   return {
     perform: (request, use) =>
@@ -17,7 +17,7 @@ export function refusingRequests(requests: S3Requests<S3Try>): S3Requests<S3Try>
   }
 }
 
-/** Retries requests that fail transiently, also in `use`. All requests are idempotent. */
+/** Retries transient failures, also of `use`. All requests are idempotent. */
 export function repeatedRequests(requests: S3Requests<S3Try>, pacing: Pacing): S3Requests {
   return {
     perform(request, use) {

@@ -20,21 +20,17 @@ export interface S3SessionParts {
   readonly memory: PartMemory
   readonly random: Random
   readonly planPart: PlanPart
-  /** Whether the store can do what `makeReadable` needs. Left out, it can. */
+  /** Assumed true when left out. */
   readonly canShow?: () => Promise<boolean>
 }
 
-/** State that an earlier session has left. */
 interface KeptState {
   readonly kept: KeptBlob
   readonly progress: S3Progress
   readonly written: Written
 }
 
-/**
- * A session of a resumable blob. Bytes that do not fill a part are kept as an object of their own, the tail, with a new
- * name each time: what was recorded is never overwritten.
- */
+/** Bytes short of a part become an object, the tail, with a new name each time: recorded ones are never overwritten. */
 export class S3Session implements ResumableWriter {
   readonly #client: S3Client
   readonly #random: Random
@@ -42,11 +38,9 @@ export class S3Session implements ResumableWriter {
   readonly #key: BlobKey
   readonly #parts: ObjectParts
   #kept: KeptBlob | null
-  /** Tail of the bytes that were kept last. */
   #tail: string | null
-  /** Tail of the bytes that were kept before: needed until the later ones are recorded. */
+  /** Needed until the last `keep` is recorded. */
   #tailBefore: string | null
-  /** Tails that nobody needs. */
   #unwanted: string[] = []
 
   constructor(parts: S3SessionParts, key: BlobKey, before: KeptState | null) {
@@ -117,18 +111,18 @@ export class S3Session implements ResumableWriter {
     try {
       await work()
     } catch (error) {
-      // A killed session has overwritten a part, or has added one, which not every store ignores.
+      // A killed session has overwritten or added a part, which not every store ignores.
       throw isInvalidPart(error) ? new BlobMissing(this.#key, { cause: error }) : error
     }
   }
 
-  /** For when the bytes that were kept last are recorded. */
+  /** Call once the last kept bytes are recorded. */
   #discardTailBefore(): void {
     if (this.#tailBefore !== null) this.#unwanted.push(this.#tailBefore)
     this.#tailBefore = null
   }
 
-  /** Never throws: the completion or the removal of the blob deletes what is left. */
+  /** Never throws: completion or removal of the blob deletes the rest. */
   async #deleteUnwanted(): Promise<void> {
     const names = this.#unwanted
     this.#unwanted = []
@@ -136,7 +130,6 @@ export class S3Session implements ResumableWriter {
     await Promise.all(names.map(remove))
   }
 
-  /** Returns the tail's name. */
   async #putTail(tail: S3Part): Promise<string> {
     const name = Buffer.from(this.#random(8)).toString('hex')
     const options = { signal: this.#parts.signal, retries: UPLOAD_RETRIES }
@@ -159,7 +152,6 @@ export class S3Session implements ResumableWriter {
   }
 }
 
-/** Removes what a complete blob does not need, also what killed sessions have left. */
 export async function removeUnfinishedParts(client: S3Client, key: BlobKey): Promise<void> {
   await Promise.all([abortMultipartUploads(client, objectOf(key)), dropTails(client, key)])
 }

@@ -1,17 +1,15 @@
 import { AwsV4Signer } from 'aws4fetch'
 
 export interface S3Settings {
-  /** `https://host[:port]` of the service. */
+  /** `https://host[:port]`. */
   readonly endpoint: string
   readonly bucket: string
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Whether the bucket is named in the path instead of in the host name. */
   readonly pathStyle: boolean
 }
 
-/** The parts of a request that are signed. */
 export interface SignedParts {
   readonly method: string
   readonly object?: string
@@ -19,10 +17,9 @@ export interface SignedParts {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Signs requests to one bucket (AWS Signature Version 4). */
+/** AWS Signature Version 4. */
 export interface S3Signing {
   sign(request: SignedParts): Promise<{ readonly url: string; readonly headers: Headers }>
-  /** A signed address, valid for so many seconds. */
   presign(object: string, query: Readonly<Record<string, string>>, seconds: number): Promise<string>
 }
 
@@ -33,7 +30,7 @@ export function s3Signing(settings: S3Settings): S3Signing {
   return {
     async sign({ method, object, query, headers }) {
       const { href } = address(settings, object, query)
-      // A signed Content-MD5 covers the body where its SHA-256 is not known: that would be another pass over every byte.
+      // A signed Content-MD5 covers the body; its unknown SHA-256 would be another pass over every byte.
       const asked = { 'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD', ...headers }
       const signed = await new Signer(keys, { ...credentials, method, url: href, headers: asked }).sign()
       // Proxies may change this header, so it is not signed.
@@ -51,7 +48,7 @@ export function s3Signing(settings: S3Settings): S3Signing {
   }
 }
 
-/** The key that signs on a day, such as 20260131. */
+/** `day` such as 20260131. */
 type SigningKeys = (day: string) => Uint8Array
 
 /** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
@@ -67,8 +64,8 @@ function signingKeys(secret: string, region: string): SigningKeys {
 }
 
 /**
- * Hashes by itself. `aws4fetch` asks Web Crypto for the hash of each of a few short texts, which takes 0.19 ms a request
- * instead of 0.09 where requests come with pauses, and 0.05 instead of 0.015 where they do not.
+ * Synchronous hashing: 0.09 ms a request instead of aws4fetch's 0.19 with Web Crypto (0.015 instead of 0.05 under
+ * load).
  */
 class Signer extends AwsV4Signer {
   readonly #keys: SigningKeys

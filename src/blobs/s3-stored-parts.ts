@@ -5,11 +5,10 @@ export function sizeOf(parts: readonly StoredPart[]): number {
   return parts.reduce((sum, { size }) => sum + size, 0)
 }
 
-/** The parts of one object that the store has, by number from 1. They are stored in any order. */
+/** Numbered from 1, stored in any order. */
 export class StoredParts {
   readonly #parts: Map<number, StoredPart>
 
-  /** `before`: the first parts, in order. */
   constructor(before: readonly StoredPart[]) {
     this.#parts = new Map(before.map((part, at) => [at + 1, part]))
   }
@@ -18,7 +17,6 @@ export class StoredParts {
     this.#parts.set(number, part)
   }
 
-  /** The parts up to the first gap, in order. */
   leading(): readonly StoredPart[] {
     const parts: StoredPart[] = []
     for (let number = 1; ; number++) {
@@ -28,7 +26,7 @@ export class StoredParts {
     }
   }
 
-  /** All parts, in order: so many, with so many bytes. Throws InvariantViolated unless the store has exactly these. */
+  /** Throws InvariantViolated unless the store has exactly so many parts, with so many bytes. */
   all(count: number, bytes: number): readonly StoredPart[] {
     const parts = this.leading()
     const known = this.#parts.size

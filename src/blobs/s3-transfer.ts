@@ -1,9 +1,6 @@
-/** The bodies of requests, and of the answers that are read as a whole. */
 import { chunksUnlessAborted } from '../domain/abort.ts'
 
-/** Size of a chunk of a large body. */
 const SLICE = 256 * 1024
-/** Limit for answers that are read in one piece. */
 const LONGEST_TEXT = 8 * 1024 * 1024
 
 export interface Outgoing {
@@ -12,10 +9,7 @@ export interface Outgoing {
   readonly length: number | null
 }
 
-/**
- * Bun copies a body that it gets in one piece, so a large one is a stream of slices, read as the connection takes them.
- * `moved` is called for each slice.
- */
+/** Bun copies a body passed in one piece, so a large one is a stream of slices. `moved` is called for each slice. */
 export function outgoing(bytes: Uint8Array<ArrayBuffer>, moved: () => void): Outgoing {
   if (!isStreamed(bytes)) return { body: bytes, length: null }
   let at = 0
@@ -33,7 +27,6 @@ export function outgoing(bytes: Uint8Array<ArrayBuffer>, moved: () => void): Out
   return { body, length: bytes.byteLength }
 }
 
-/** Whether a body is sent as a stream. */
 export function isStreamed(bytes: Uint8Array | undefined): boolean {
   return bytes !== undefined && bytes.byteLength > SLICE
 }

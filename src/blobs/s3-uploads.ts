@@ -1,5 +1,3 @@
-/** Multipart uploads of S3: unfinished objects, which the list of objects does not include. */
-
 import { wholeNumber } from '../domain/whole-number.ts'
 import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
@@ -12,9 +10,8 @@ export interface UnfinishedMultipartUpload {
   readonly id: string
 }
 
-/** As a list of the store has it. */
 export interface ListedMultipartUpload extends UnfinishedMultipartUpload {
-  /** When it was begun, in milliseconds since the epoch; null where the store does not tell. */
+  /** Milliseconds since the epoch; null where the store does not tell. */
   readonly begunAt: number | null
 }
 
@@ -24,10 +21,9 @@ export interface StoredPart {
   readonly size: number
 }
 
-/** Joining many parts takes a store some time, and most answer only then. */
+/** Joining many parts takes time, and most stores answer only then. */
 const JOIN_WITHIN = 60_000
 
-/** Returns the upload's id. */
 export async function createMultipartUpload(
   client: S3Client,
   object: string,
@@ -45,7 +41,7 @@ export async function createMultipartUpload(
   return id
 }
 
-/** Returns the part's ETag, which is needed to join the parts. Parts are numbered from 1. */
+/** Returns the part's ETag, needed for joining. Parts are numbered from 1. */
 export async function uploadPart(
   client: S3Client,
   upload: UnfinishedMultipartUpload,
@@ -69,10 +65,7 @@ export async function uploadPart(
   return etag
 }
 
-/**
- * The parts that the store has, up to the first gap. Throws S3Failure `NoSuchUpload`; Ceph says `NoSuchKey`.
- * `page`: how many parts one request asks for; the store may send fewer. `after`: number of parts to leave out.
- */
+/** Up to the first gap. Throws S3Failure `NoSuchUpload`; Ceph says `NoSuchKey`. `page`: parts per request. */
 export async function* storedParts(
   client: S3Client,
   { object, id }: UnfinishedMultipartUpload,
@@ -94,10 +87,7 @@ export async function* storedParts(
   }
 }
 
-/**
- * Joins the parts, given their ETags in order. Throws S3Failure `NoSuchUpload` when there is no such upload: an earlier try,
- * whose answer was lost, may have succeeded.
- */
+/** ETags in order. Throws S3Failure `NoSuchUpload`, also when an earlier try, whose answer was lost, has succeeded. */
 export async function completeMultipartUpload(
   client: S3Client,
   upload: UnfinishedMultipartUpload,
@@ -121,7 +111,7 @@ export async function completeMultipartUpload(
   })
 }
 
-/** Aborts an upload, which deletes its parts. Succeeds when there is no such upload. */
+/** Deletes its parts. Succeeds when there is no such upload. */
 export async function abortMultipartUpload(
   client: S3Client,
   { object, id }: UnfinishedMultipartUpload,
@@ -133,14 +123,12 @@ export async function abortMultipartUpload(
   }
 }
 
-/** Aborts every unfinished upload of one object. */
 export async function abortMultipartUploads(client: S3Client, object: string): Promise<void> {
   for await (const upload of unfinishedUploads(client, object)) {
     if (upload.object === object) await abortMultipartUpload(client, upload)
   }
 }
 
-/** Every unfinished upload of objects whose names have the prefix. */
 export async function* unfinishedUploads(
   client: S3Client,
   prefix: string,
@@ -162,7 +150,6 @@ export async function* unfinishedUploads(
   }
 }
 
-/** Whether the parts to be joined differ from those that the store has. */
 export function isInvalidPart(error: unknown): boolean {
   return error instanceof S3Failure && error.code === 'InvalidPart'
 }

@@ -11,15 +11,14 @@ export interface S3Timeouts {
   readonly stall: number
 }
 
-/** Bytes that have to come within a stall's time where they come in one piece. */
+/** Bytes of a body read in one piece that must arrive per `stall`. */
 const CHUNK = 256 * 1024
 
 export const usualTimeouts: S3Timeouts = { answer: 10_000, stall: 30_000 }
 
 /**
- * Aborts tries that make no progress, with S3Failure: also one that the runtime does not end when its signal is aborted.
- * After `takeBody` the reader of the body has to watch over it. Of `bytes` nobody sees the progress, so that they may take
- * the time of so many chunks. `silence`: whether the store answers; null where its silence ends nothing.
+ * Aborts stalled tries with S3Failure, also when the runtime ignores the signal. After `takeBody` the body's reader
+ * watches it; the timeout of `bytes` follows the length. `silence`: whether the store answers; null ignores that.
  */
 export function watchedRequests(
   requests: S3Requests<WatchedTry>,

@@ -4,7 +4,6 @@ import { deleteObject } from './s3-objects.ts'
 import { ObjectParts, type ObjectPartsOptions } from './s3-parts.ts'
 import { abortMultipartUpload, abortMultipartUploads, type UnfinishedMultipartUpload } from './s3-uploads.ts'
 
-/** Writes one object in one session, or leaves nothing of it. */
 export class S3Writer implements BlobWriter {
   readonly #options: ObjectPartsOptions
   readonly #parts: ObjectParts
@@ -37,7 +36,7 @@ export class S3Writer implements BlobWriter {
     })
   }
 
-  /** Without its id the upload may exist all the same: the answer with the id may have been lost. */
+  /** An upload without a known id may exist: the answer with the id may have been lost. */
   async #abortUpload(upload: Promise<UnfinishedMultipartUpload>): Promise<void> {
     const { client, object } = this.#options
     const begun = await upload.catch(() => null)

@@ -1,27 +1,21 @@
-/**
- * Reads the few elements that are needed of a store's answers: without attributes, comments or CDATA, from a sender that
- * the operator trusts. Not a general XML parser.
- */
+/** For the few elements needed from a trusted store: no attributes, comments or CDATA. */
 
-/** The contents of every element of that name, undecoded. */
 export function elements(xml: string, name: string): string[] {
   return [...xml.matchAll(new RegExp(`<${name}(?:\\s[^>]*)?>([\\s\\S]*?)</${name}\\s*>`, 'g'))].map(
     ([, content]) => content ?? '',
   )
 }
 
-/** The text of the first element of that name, or null when there is none or it is empty. */
+/** Null also when it is empty. */
 export function text(xml: string, name: string): string | null {
   const [content] = elements(xml, name)
   return content === undefined || content === '' ? null : decode(content)
 }
 
-/** Whether the answer is an error document, whatever its status. */
 export function isErrorDocument(xml: string): boolean {
   return /^\s*(?:<\?xml[^>]*\?>\s*)?<Error[\s>]/.test(xml)
 }
 
-/** Escapes text for the content of an element. */
 export function encode(value: string): string {
   return value
     .replaceAll('&', '&amp;')

@@ -53,29 +53,27 @@ import { S3Writer } from './s3-writer.ts'
 /** Bytes that the parts of all uploads may take beyond one part for each upload. */
 const SHARED_MEMORY = 192 * 1024 * 1024
 
-/** Bytes of ranges that are read whole, beyond those that always are. */
+/** Bytes of whole reads, beyond the ranges that are always read whole. */
 const READ_MEMORY = 32 * 1024 * 1024
 
 const PROBE_BYTES = 512
-/** Health checks have to be answered soon. */
+/** Health checks must be answered soon. */
 const PROBE_RETRIES: StoreRetryPolicy = { tries: 2, giveUpAfter: 1000 }
 const PROBE_ANSWER = 5000
 
 export interface S3Options {
   readonly watch?: S3Watch
-  /** For work in the background: waits longer for a store that stands still. */
+  /** Waits longer for a stalled store, for background work. */
   readonly isPatient?: boolean
-  /** Bytes of the largest blob whose size is not known when it begins; 10 GiB where it is left out. */
+  /** Limit in bytes for blobs of unknown size; 10 GiB where left out. */
   readonly largest?: number
-  /** Replaced in tests, as are the timeouts. */
   readonly pacing?: Pacing
   readonly timeouts?: S3Timeouts
 }
 
 /**
- * Blobs as objects of an S3-compatible store: `blobs/<first two characters>/<key>`, and the tails of unfinished ones:
- * `tails/<first two characters>/<key>/<name>`. The mark is the object `mark`. Creates the bucket when it is missing. Throws
- * StoreUnusable, with advice for the operator, when the store cannot be used.
+ * Objects: `blobs/<first two characters>/<key>`, `tails/<first two characters>/<key>/<name>` and `mark`. Creates a
+ * missing bucket. Throws StoreUnusable, with advice for the operator.
  */
 export async function openS3Blobs(
   settings: S3Settings,
@@ -93,10 +91,7 @@ export async function openS3Blobs(
   return new S3Blobs(client, random, largest)
 }
 
-/**
- * Whether bytes that change on their way to the store are noticed: it refuses what does not match its signed SHA-256, and
- * what does not match its MD5, or tells by the ETag what it took. Throws S3Failure when that cannot be found out.
- */
+/** Whether the store refuses a mismatch of SHA-256 and MD5, or reveals it by the ETag. Throws S3Failure when unsure. */
 export async function noticesOtherBytes(settings: S3Settings, random: Random): Promise<boolean> {
   const client = s3Client(settings, systemPacing(random), usualTimeouts, undefined)
   const object = objectOf(makeBlobKey(random))
@@ -113,10 +108,10 @@ export async function noticesOtherBytes(settings: S3Settings, random: Random): P
   }
 }
 
-/** The smallest part that S3 takes, but for the last. */
+/** S3's limit, except for the last part. */
 const LEAST_PART = 5 * 1024 * 1024
 
-/** Makes an object of two parts, as large files are made, and removes it. Throws S3Failure with the store's own words. */
+/** Makes and removes an object of two parts. Throws S3Failure with the store's own words. */
 export async function tryJoin(settings: S3Settings, random: Random): Promise<void> {
   const client = s3Client(settings, systemPacing(random), usualTimeouts, undefined)
   const object = objectOf(makeBlobKey(random))
@@ -220,7 +215,6 @@ class S3Blobs implements BlobStore {
     return planFor(length ?? this.#largest)
   }
 
-  /** Asked of the store once. */
   #canMakeReadable(): Promise<boolean> {
     this.#copies ??= canCopyParts(this.#client, this.#random).catch((error: unknown) => {
       this.#copies = null
@@ -230,7 +224,7 @@ class S3Blobs implements BlobStore {
   }
 
   async *list(): AsyncIterable<BlobKey> {
-    // Unfinished blobs first: one that is completed meanwhile is then listed twice instead of never.
+    // Unfinished blobs first: one completed meanwhile is then listed twice instead of never.
     const sources = [
       [unfinishedUploads(this.#client, BLOBS), keyOf],
       [objectsUnder(this.#client, TAILS), keyOfTail],
@@ -300,7 +294,7 @@ class S3Blobs implements BlobStore {
   }
 }
 
-/** What a list of the store names. Throws StoreFailure. */
+/** Throws StoreFailure. */
 async function* named<T>(objects: AsyncIterable<T>): AsyncGenerator<T> {
   const names = objects[Symbol.asyncIterator]()
   for (;;) {

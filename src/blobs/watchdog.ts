@@ -1,30 +1,26 @@
-/** A request was aborted because it made no progress. */
 export class Stalled extends Error {
   override readonly name = 'Stalled'
 }
 
-/** Aborts a request that makes no progress. */
 export class Watchdog {
   readonly #controller = new AbortController()
   readonly #caller: AbortSignal | undefined
   readonly #follow = () => this.#abort(this.#caller?.reason)
   #timer: ReturnType<typeof setTimeout> | null = null
-  /** Milliseconds without progress that are allowed now. */
+  /** Milliseconds without progress. */
   #timeout = 0
   #deadline = Number.POSITIVE_INFINITY
 
-  /** `caller`: the signal of whoever sends the request. */
   constructor(caller?: AbortSignal) {
     this.#caller = caller
     caller?.addEventListener('abort', this.#follow)
   }
 
-  /** For the request. Aborted at the timeout, and with the caller's signal. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
-  /** Sets a timeout of so many milliseconds from now. */
+  /** Milliseconds from now. */
   arm(milliseconds: number): void {
     const sooner = milliseconds < this.#timeout
     this.#timeout = milliseconds
@@ -36,7 +32,6 @@ export class Watchdog {
     if (this.#timer === null) this.#setTimer(milliseconds)
   }
 
-  /** Restarts the timeout: there was progress. */
   restart(): void {
     this.arm(this.#timeout)
   }
@@ -45,12 +40,10 @@ export class Watchdog {
     this.#deadline = Number.POSITIVE_INFINITY
   }
 
-  /** Aborts the request now. */
   abort(reason: string): void {
     this.#abort(new Error(reason))
   }
 
-  /** Removes timer and listener. */
   release(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null

@@ -4,22 +4,19 @@ import { assertStored, type BlobWriter } from './blob-store.ts'
 import { syncDirectory, WritableFile } from './disk-files.ts'
 import type { DiskLayout } from './disk-layout.ts'
 
-/** Stores the bytes by a writer, as `BlobStore.put` does. */
+/** Implements `BlobStore.put`. */
 export async function writeWhole(writer: BlobWriter, key: BlobKey, bytes: Uint8Array): Promise<void> {
   try {
     await writer.write(bytes)
     assertStored(key, await writer.complete(), bytes.byteLength)
   } catch (error) {
-    // Whoever put it removes it in any case.
+    // The caller removes the blob in any case.
     await writer.abort().catch(() => {})
     throw error
   }
 }
 
-/**
- * Writes the file under its final name, which takes no second change of folders. Returns once bytes and name would survive a
- * power cut: one commit of the file system's journal makes both durable.
- */
+/** Under its final name, which saves a change of folders: one journal commit makes bytes and name durable. */
 export async function writeWholeFile(
   layout: DiskLayout,
   key: BlobKey,

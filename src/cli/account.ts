@@ -207,7 +207,9 @@ function list(environment: Environment, { search, state, json }: ListOptions): P
         formatSize(limit(account)),
         timestamp(account.createdAt),
         account.disabledAt === null
-          ? (account.isAdmin ? 'administrator' : 'active')
+          ? account.isAdmin
+            ? 'administrator'
+            : 'active'
           : `disabled ${timestamp(account.disabledAt)}`,
       ]),
     )

@@ -14,7 +14,6 @@ import { withAdministration } from './administration.ts'
 import { printJson, printLines } from './output.ts'
 import { linkAddress } from './places.ts'
 
-/** `holdfast admin …`: may be used while a server runs on the same data. */
 export function adminCommand(admin: Command, environment: Environment): void {
   admin.description('administer the server')
   admin

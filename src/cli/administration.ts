@@ -4,17 +4,14 @@ import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import type { Administration } from '../operations/administration.ts'
 
-/**
- * Opens the configured data for one command, and closes it in any case. Missing data is only created for a
- * command with `mayBegin`.
- */
+/** Opens the configured data for one command, and always closes it. Only `mayBegin` creates missing data. */
 export async function withAdministration(
   environment: Environment,
   command: (administration: Administration, config: Config) => Promise<void>,
   options: { readonly mayBegin?: boolean } = {},
 ): Promise<void> {
   const config = loadConfig(environment)
-  // Imported on demand, since help and wrong usage do not need it.
+  // Help and usage errors do not need it.
   const { openAdministration } = await import('../operations/administration.ts')
   const parts = { config, clock: systemClock, random: systemRandom }
   const administration = await openAdministration(parts, options)

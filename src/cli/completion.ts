@@ -4,16 +4,14 @@ import { printLines } from './output.ts'
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
-/** Words that may follow a command: subcommands and options. */
 interface Level {
-  /** Words after `holdfast`, separated by spaces; empty for the program itself. */
+  /** Words after `holdfast`, separated by spaces. */
   readonly path: string
   readonly words: readonly string[]
-  /** Whether subcommands follow; otherwise an argument such as a file may. */
+  /** Subcommands follow; otherwise an argument such as a file may. */
   readonly isGroup: boolean
 }
 
-/** `holdfast completion`: prints a shell script that completes every command and option of this version. */
 export function completionCommand(completion: Command, holdfast: Command): void {
   completion
     .description('print a script that completes commands and options in a shell')
@@ -75,7 +73,7 @@ const scripts: Readonly<Record<Shell, (levels: readonly Level[]) => string>> = {
     ].join('\n'),
 }
 
-/** A shell function that prints the words that may follow a path, and nothing for an unknown path. */
+/** The function prints nothing for an unknown path. */
 function chooser(levels: readonly Level[]): string {
   const cases = levels.map(({ path, words }) => `    '${path}') printf '%s\\n' ${words.join(' ')} ;;`)
   return ['_holdfast_words() {', '  case $1 in', ...cases, '  esac', '}'].join('\n')

@@ -4,7 +4,7 @@ import { loadConfig } from '../config.ts'
 import { settings } from '../settings.ts'
 import { printJson, printLines } from './output.ts'
 
-/** `holdfast config`: lists every setting with its value. Fails after the list when a setting is invalid. */
+/** Fails after the list when a setting is invalid. */
 export function configCommand(config: Command, environment: Environment): void {
   config
     .description('list every setting: its value, its default and what is allowed')

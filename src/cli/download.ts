@@ -41,7 +41,7 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast download`: resumes when it is run again after an interruption. */
+/** Resumes when run again. */
 export function downloadCommand(download: Command, environment: Environment): void {
   download
     .description('download files and folders, verified; run again, it goes on where it stopped')
@@ -142,12 +142,12 @@ function bytesWanted(url: string, folder: string): Wanted {
   return { address: async () => ({ url, headers: {} }), arriving: null, name: null, folder }
 }
 
-/** Its one file, or all that it opens as one ZIP file. */
+/** The link's one file, or all of it as one ZIP file. */
 function linkWanted(client: LinkClient, folder: string): Wanted {
   return { address: () => client.address(), arriving: null, name: null, folder }
 }
 
-/** Resolves an argument to a link; anything but a URL is looked up on the configured server. */
+/** Anything but a URL is looked up on the configured server. */
 async function readTarget(text: string, { environment, options, retries }: Finding): Promise<Link> {
   if (/^https?:\/\//i.test(text)) return parseLink(text)
   const server = await serverAddress(environment, options)

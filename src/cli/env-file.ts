@@ -6,20 +6,16 @@ import type { Environment } from '../config/environment.ts'
 import { Refusal } from '../domain/errors.ts'
 
 /**
- * The environment, extended by a file named `.env` in the folder; variables of the environment take
- * precedence. `#` ends an unquoted value, `\n` is a newline within double quotes, `$` has no meaning. Throws
- * ConfigError for a value that would silently be truncated at a `#` and for a name without one, Refusal where it cannot be
- * read.
+ * Adds a file named `.env` in the folder; variables of the environment take precedence. `#` ends an unquoted value,
+ * `\n` is a newline within double quotes, `$` has no meaning. Throws ConfigError for a value that a `#` would silently
+ * truncate and for a name without one, Refusal for an unreadable file.
  */
 export function withEnvFile(environment: Environment, folder: string): Environment {
   const text = readText(join(folder, '.env'))
   return text === null ? environment : withText(environment, text, '.env')
 }
 
-/**
- * `withEnvFile` for a file of any name, which must exist. Throws ConfigError, and Refusal for one that cannot
- * be read.
- */
+/** `withEnvFile` for a file of any name, which must exist. Throws ConfigError, and Refusal for an unreadable file. */
 export function withNamedFile(environment: Environment, path: string): Environment {
   try {
     return withText(environment, readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path)
@@ -50,10 +46,9 @@ function withText(environment: Environment, text: string, name: string): Environ
 /** A `#` without a space before it, in an unquoted value. */
 const CUT_SHORT = /^[ \t]*(?:export[ \t]+)?(HOLDFAST_\w+)[ \t]*=[ \t]*[^\s'"`#][^\r\n#]*(?<![\s])#/gm
 
-/** A line that names a setting and gives it nothing. */
 const WITHOUT_VALUE = /^[ \t]*(?:export[ \t]+)?(HOLDFAST_\w+)(?!\w)[ \t]*(?![ \t=])/gm
 
-/** Null if the file does not exist. A folder of that name is ignored: it is often a Python environment. */
+/** Null for a missing file, and for a folder of that name: often a Python environment. */
 function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')

@@ -4,7 +4,7 @@ import { Refusal } from '../domain/errors.ts'
 import { clientVariables } from '../settings.ts'
 import { explainStart } from './start-failures.ts'
 
-/** Error message for the terminal: one sentence that says what to do, without a stack trace. */
+/** One sentence that says what to do, without a stack trace. */
 export function explain(error: unknown, environment: Environment): string {
   if (error instanceof ConfigError) {
     const lines = error.problems.map(
@@ -26,7 +26,7 @@ export function explain(error: unknown, environment: Environment): string {
   return explainStart(error, environment) ?? explainUnknown(error, environment)
 }
 
-/** Errors whose messages are written for people where they are thrown, as those of refusals are. */
+/** Their messages are written for the terminal, like those of refusals. */
 const WORDED_ERRORS = [
   'DataFolderInUse',
   'DatabaseTooNew',
@@ -42,7 +42,6 @@ const WORDED_ERRORS = [
   'MirrorUnusable',
 ]
 
-/** By whatever server was asked. */
 function isKeyRefused(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'INVALID_API_KEY'
 }

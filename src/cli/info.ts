@@ -12,7 +12,6 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast info`: prints all that the server tells about one file, folder or account. */
 export function infoCommand(info: Command, environment: Environment): void {
   info
     .description('show a file, a folder, or without an argument the account')

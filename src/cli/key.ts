@@ -18,7 +18,6 @@ interface AddOptions extends Format {
   readonly expires?: number
 }
 
-/** `holdfast key …`: may be used while a server runs on the same data. */
 export function keyCommand(key: Command, environment: Environment): void {
   key.description('add, list and revoke API keys')
   key

@@ -14,7 +14,6 @@ interface Format extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast ls`: lists the direct content of a folder by name. */
 export function listCommand(list: Command, environment: Environment): void {
   list
     .description('list what is in a folder')
@@ -24,7 +23,6 @@ export function listCommand(list: Command, environment: Environment): void {
     .action((folder: string, options: Format) => asClient(() => ls(environment, folder, options)))
 }
 
-/** `holdfast search`: lists matches from newest to oldest. */
 export function searchCommand(search: Command, environment: Environment): void {
   search
     .description('list the files whose name contains a text, ignoring case')

@@ -12,7 +12,6 @@ interface Options {
   readonly keyStdin?: true
 }
 
-/** `holdfast login`: stores a key after checking it with the server. */
 export function loginCommand(login: Command, environment: Environment): void {
   login
     .description('keep an API key for a server; the commands below use it from then on')

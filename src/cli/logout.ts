@@ -5,7 +5,7 @@ import type { Environment } from '../config/environment.ts'
 import { printLines } from './output.ts'
 import { asClient, openLogins } from './session.ts'
 
-/** `holdfast logout`: deletes the stored key, which remains valid. */
+/** The key remains valid. */
 export function logoutCommand(logout: Command, environment: Environment): void {
   logout
     .description('forget the API key of a server; to revoke it, use the site or "holdfast key revoke"')

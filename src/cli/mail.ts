@@ -8,7 +8,6 @@ import { printLines } from './output.ts'
 
 const MAY_TAKE = 60_000
 
-/** `holdfast mail …` */
 export function mailCommand(mail: Command, environment: Environment): void {
   mail.description('check that mail can be sent')
   mail

@@ -9,7 +9,7 @@ import { printLines, printProblem } from './output.ts'
 import { databasePlace } from './places.ts'
 import { count, formatTime } from './words.ts'
 
-/** `holdfast migrate`: runs, or checks for, the migrations that every start performs, ahead of a start. */
+/** Runs, or checks for, the migrations that every start performs. */
 export function migrateCommand(migrate: Command, environment: Environment): void {
   migrate
     .description("bring the database to this program's version; a server's start does so too")
@@ -45,7 +45,6 @@ async function run(environment: Environment, { check, copy }: Options): Promise<
   printLines(`The database in ${place} is up to date: ${steps} applied.`)
 }
 
-/** A sentence about how long it would take. */
 async function timeOnCopy(config: Config): Promise<string> {
   const { measureMigrations } = await import('../operations/migration-time.ts')
   const found = await measureMigrations({ config, ...surroundings }, (bytes) =>

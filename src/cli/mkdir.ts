@@ -13,7 +13,6 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast mkdir`: creates a folder and prints its link. */
 export function makeFolderCommand(mkdir: Command, environment: Environment): void {
   mkdir
     .description('make a folder and print its link')

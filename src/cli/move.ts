@@ -6,7 +6,6 @@ import { type RemoteEntry, RemoteTree } from '../client/remote-tree.ts'
 import type { Environment } from '../config/environment.ts'
 import { asClient, openApi, type ServerOption } from './session.ts'
 
-/** `holdfast mv`: moves into a folder or renames, like `mv`. */
 export function moveCommand(move: Command, environment: Environment): void {
   move
     .description('move files and folders into a folder, or give one of them another name')
@@ -38,9 +37,7 @@ async function run(
 }
 
 interface Target {
-  /** A folder's identifier, or `root`. */
   readonly folder: string
-  /** Null to keep the name. */
   readonly name: string | null
 }
 

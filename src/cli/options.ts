@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from '../domain/scopes.ts'
 import { formatSize, parseSize } from '../domain/sizes.ts'
 import { wholeNumber } from '../domain/whole-number.ts'
 
-/** Parses a degree of parallelism. Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 export function readParallel(text: string): number {
   const number = wholeNumber(text) ?? 0
   if (number >= 1 && number <= 64) return number
@@ -14,28 +14,28 @@ export function readParallel(text: string): number {
 /** nginx's default limit for a request body. */
 const LEAST_CHUNK = 1024 * 1024
 
-/** Parses the size of a request body in bytes. Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 export function readChunkSize(text: string): number {
   const size = parseSize(text)
   if (size !== null && size >= LEAST_CHUNK) return size
   throw new InvalidArgumentError(`Allowed is a size from ${formatSize(LEAST_CHUNK)} up, such as 16MB.`)
 }
 
-/** Parses an id from a list. Throws InvalidArgumentError, which commander shows. */
+/** An id from a list. Throws InvalidArgumentError. */
 export function readNumber(text: string): number {
   const number = wholeNumber(text) ?? 0
   if (number >= 1) return number
   throw new InvalidArgumentError('Allowed is a number, as the list shows it.')
 }
 
-/** Parses how many of something. Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 export function readCount(text: string): number {
   const count = wholeNumber(text) ?? 0
   if (count >= 1) return count
   throw new InvalidArgumentError('Allowed is a whole number from 1 up.')
 }
 
-/** Parses scopes separated by commas. Throws InvalidArgumentError, which commander shows. */
+/** Scopes separated by commas. Throws InvalidArgumentError. */
 export function readScopes(text: string): readonly Scope[] {
   const words = text.split(',').map((word) => word.trim())
   const scopes = SCOPES.filter((scope) => words.includes(scope))
@@ -46,8 +46,8 @@ export function readScopes(text: string): readonly Scope[] {
 const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
 
 /**
- * A time, or a day's beginning in UTC, in milliseconds since the epoch. Null for anything else, also for 30 February, which
- * `Date` takes for a day of March.
+ * A time, or a day's beginning in UTC, in milliseconds since the epoch. Null for anything else, also for 30 February,
+ * which `Date` takes for a day of March.
  */
 export function timeOf(text: string): number | null {
   const [, day = ''] = TIME.exec(text) ?? []
@@ -57,10 +57,7 @@ export function timeOf(text: string): number | null {
   return timestamp(midnight).startsWith(day) ? time : null
 }
 
-/**
- * Parses a future time, given in days after `now` or as a date, to milliseconds since the epoch. Throws
- * InvalidArgumentError, which commander shows.
- */
+/** `90d` after `now`, or a future date; milliseconds since the epoch. Throws InvalidArgumentError. */
 export function readExpiry(text: string, now: number): number {
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? []
   const time = days === undefined ? timeOf(text) : now + Number(days) * DAY

@@ -7,31 +7,26 @@ const IMAGE = 'image'
 const LAUNCHER_IN_PACKAGE = /\/bin\/holdfast\.js$/
 const PLAIN_PATH = /^[\w./-]+$/
 
-/** How this process was started. */
 export interface Launch {
-  /**
-   * `LAUNCHED_AS`: the path under which the launcher was called, or the image's value; undefined without
-   * either.
-   */
+  /** `LAUNCHED_AS`: the path of the launcher, or the image's value; undefined without either. */
   readonly launchedAs: string | undefined
   readonly isService: boolean
-  /** The working directory. */
   readonly folder: string
 }
 
-/** Facts that distinguish a systemd service from a process started within one, such as a desktop session. */
+/** Distinguishes a systemd service from a process started within one, such as a desktop session. */
 export interface Process {
   readonly environment: Environment
-  /** Ids of this process and of the launcher, its parent. */
+  /** Of this process and of the launcher, its parent. */
   readonly pids: readonly number[]
   /** Device and inode of standard output and error, in the format of `JOURNAL_STREAM`. */
   readonly streams: readonly string[]
 }
 
 /**
- * Whether systemd has started this process itself. Children of a service inherit its variables, so
- * `INVOCATION_ID` is not sufficient: the process named by systemd must be this one, or the journal's stream
- * must be its own (systemd.exec(5)).
+ * Whether systemd has started this process itself. Children of a service inherit its variables, so `INVOCATION_ID` is
+ * not sufficient: the process named by systemd must be this one, or the journal's stream must be its own
+ * (systemd.exec(5)).
  */
 export function isService({ environment, pids, streams }: Process): boolean {
   if (environment.INVOCATION_ID === undefined) return false
@@ -44,7 +39,7 @@ export function thisProcess(environment: Environment): Process {
   return { environment, pids: [process.pid, process.ppid], streams: [1, 2].flatMap(streamOf) }
 }
 
-/** An empty list for a closed stream. */
+/** Empty for a closed stream. */
 function streamOf(descriptor: number): string[] {
   try {
     const { dev, ino } = fstatSync(descriptor, { bigint: true })
@@ -54,9 +49,7 @@ function streamOf(descriptor: number): string[] {
   }
 }
 
-/**
- * Command with which people, in the same folder, run another command of this installation on the same data.
- */
+/** The prefix for running other commands of this installation on the same data, from the current folder. */
 export function ownCommand({ launchedAs, isService, folder }: Launch): string {
   if (launchedAs === IMAGE) return 'docker exec <container> holdfast'
   // deploy/holdfast-command runs with the user and the settings of the service.

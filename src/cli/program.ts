@@ -51,7 +51,6 @@ const ENV_FILE_IS = `${ENV_FILE}=`
 
 type Configure = (command: Command, environment: Environment, holdfast: Command) => void
 
-/** Commands of who runs a server. */
 const SERVER_COMMANDS: Readonly<Record<string, Configure>> = {
   serve: serveCommand,
   account: accountCommand,
@@ -73,7 +72,7 @@ const SERVER_COMMANDS: Readonly<Record<string, Configure>> = {
   completion: (command, _environment, holdfast) => completionCommand(command, holdfast),
 }
 
-/** Client commands, which ignore `.env`: they run in any folder, whose `.env` was not written for them. */
+/** They ignore `.env`: they run in any folder, whose `.env` was not written for them. */
 const CLIENT_COMMANDS: Readonly<Record<string, Configure>> = {
   login: loginCommand,
   logout: logoutCommand,
@@ -93,18 +92,17 @@ const CLIENT_COMMANDS: Readonly<Record<string, Configure>> = {
   webhooks: webhooksCommand,
 }
 
-/** By their headings in the help. */
 const COMMANDS = { 'A server of your own:': SERVER_COMMANDS, 'Files on a server:': CLIENT_COMMANDS }
 
-/** Whether the word calls a client command, or one that asks nobody. */
+/** Client commands, and those that need no server. */
 function isClient(word: string): boolean {
   return Object.hasOwn(CLIENT_COMMANDS, word) || word === 'put' || word === 'completion'
 }
 
 /**
- * Runs one command line. For server commands `.env` is merged into the environment, which libraries read too.
- * Returns the exit code: 0 for success, 2 for wrong usage, 3 when a command that looks for faults has found some, 1 for any
- * other failure, and 128 and the number of a signal that has stopped the command.
+ * Runs one command line. For server commands `.env` is merged into the environment, which libraries read too. Returns
+ * the exit code: 0 for success, 2 for wrong usage, 3 when a check has found faults, 1 for any other failure, and 128
+ * plus its number for a signal.
  */
 export async function run(words: readonly string[], environment: Environment): Promise<number> {
   try {
@@ -121,9 +119,7 @@ export async function run(words: readonly string[], environment: Environment): P
     await program(environment, rest[0]).parseAsync(rest, { from: 'user' })
     return SUCCESS
   } catch (error) {
-    // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USE
-    // The command has already printed what it found.
     if (error instanceof ProblemsFound) return FAULTS_FOUND
     const interruption = interrupted()
     if (interruption === null || !isStop(error)) printProblem(`error: ${explain(error, environment)}`)
@@ -133,16 +129,13 @@ export async function run(words: readonly string[], environment: Environment): P
   }
 }
 
-/** Some calls tell that they were aborted, and not why. */
+/** Some calls throw AbortError instead of the signal's reason. */
 function isStop(error: unknown): boolean {
   if (error instanceof Refusal) return error.code === 'SHUTTING_DOWN'
   return error instanceof Error && error.name === 'AbortError'
 }
 
-/**
- * A reader that has seen enough, such as `head`, is no failure. Commands that ask a server end there; those of a server do
- * what they were called for, and tell by their exit code what came of it.
- */
+/** A reader that stops early (`head`) is no failure: client commands end, server commands finish. */
 function outliveReaders(command: string): void {
   process.stdout.on('error', () => {
     if (isClient(command)) process.exit(process.exitCode ?? SUCCESS)
@@ -150,7 +143,7 @@ function outliveReaders(command: string): void {
   process.stderr.on('error', () => {})
 }
 
-/** Extracts a leading `--env-file`, since settings must be known before commands are built. */
+/** A leading `--env-file`: settings must be known before commands are built. */
 function namedEnvFile(words: readonly string[]): { path: string | null; rest: readonly string[] } {
   const [first = '', second] = words
   if (first.startsWith(ENV_FILE_IS)) return { path: first.slice(ENV_FILE_IS.length), rest: words.slice(1) }
@@ -158,7 +151,7 @@ function namedEnvFile(words: readonly string[]): { path: string | null; rest: re
   return { path: null, rest: words }
 }
 
-/** Commander would take it there, and the settings in the file would count for nothing. */
+/** Commander would accept it there, but the settings in the file would be ignored. */
 function namesEnvFileLater(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return words
@@ -168,13 +161,13 @@ function namesEnvFileLater(words: readonly string[]): boolean {
 
 function serveCommand(serve: Command, environment: Environment): void {
   serve.description('start the server; SIGTERM or Ctrl+C stops it').action(async () => {
-    // Imported on demand: only the server needs these modules.
+    // Only the server needs these modules.
     const { serve: run } = await import('./serve.ts')
     await run(environment, versionWithCommit())
   })
 }
 
-/** With one command alone where the first word is its name, because to describe all of them takes a tenth of a short run. */
+/** Describing all commands takes a tenth of a short run, so a known first word builds only its own. */
 function program(environment: Environment, word = ''): Command {
   const holdfast = new Command('holdfast')
     .description(manifest.description)

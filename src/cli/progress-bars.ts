@@ -4,27 +4,21 @@ import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { formatTime } from './words.ts'
 
-/** Terminal for progress bars. */
 export interface BarTerminal {
   readonly stream: NodeJS.WriteStream
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
 export interface ShownProgress extends TransferProgress {
-  /** Runs a function that writes to the terminal, with the bars cleared meanwhile. */
+  /** Clears the bars while it runs. */
   aside(write: () => void): void
-  /** Hides the bars while a person is prompted. */
   paused<T>(ask: () => Promise<T>): Promise<T>
-  /** Clears the bars. */
   end(): void
 }
 
-/** Milliseconds between two updates. */
 const UPDATE_INTERVAL = SECOND / 10
-/** Maximum number of bars, so that they fit on the screen. */
 const MOST_BARS = 8
 const BAR = 24
-/** Window for the average speed. */
 const SPEED_OVER = 5 * SECOND
 
 interface Row {
@@ -34,7 +28,6 @@ interface Row {
   position: number
 }
 
-/** Reports important messages on standard error and shows no bars. */
 export function plainProgress(print: (text: string) => void): ShownProgress {
   return {
     begin: () => ({ at: () => {}, end: () => {} }),
@@ -46,9 +39,8 @@ export function plainProgress(print: (text: string) => void): ShownProgress {
   }
 }
 
-/** Shows a bar for each active transfer, and one for the total. */
 export async function barProgress({ stream, clock }: BarTerminal): Promise<ShownProgress> {
-  // Imported on demand: loading takes longer than a small upload.
+  // Loading takes longer than a small upload.
   const { createLogUpdate } = await import('log-update')
   const log = createLogUpdate(stream)
   const rows = new Set<Row>()
@@ -134,7 +126,7 @@ function drawBar(part: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}`
 }
 
-/** Fits a name to exactly that many columns, keeping its end, which is more informative. */
+/** Exactly that many columns. Keeps the name's end, which tells more. */
 function fitted(name: string, columns: number): string {
   let shown = name.replace(/\p{Cc}/gu, ' ')
   if (Bun.stringWidth(shown) > columns) {

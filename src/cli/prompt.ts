@@ -1,17 +1,15 @@
 import { Writable } from 'node:stream'
 import { ClientError } from '../client/failure.ts'
 
-/** Whether the process is interactive. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
-/** Reads a line from the terminal; prompts on standard error, so that standard output stays clean. */
+/** Prompts on standard error, so that standard output stays clean. */
 export async function promptLine(question: string): Promise<string> {
   return ask(process.stderr, question)
 }
 
-/** Reads a line from the terminal without echo. */
 export async function promptSecret(question: string): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   // Prompts only after echo is off.
@@ -20,7 +18,6 @@ export async function promptSecret(question: string): Promise<string> {
   return answer
 }
 
-/** First line of standard input, for non-interactive use. */
 export async function readSecretLine(): Promise<string> {
   const [line = ''] = (await Bun.stdin.text()).split('\n', 1)
   return line.trim()
@@ -32,7 +29,7 @@ async function ask(
   question: string,
   listening: () => void = () => {},
 ): Promise<string> {
-  // Imported on demand: most commands ask nobody.
+  // Most commands prompt for nothing.
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output, terminal: true })
   const stopped = new AbortController()

@@ -12,7 +12,7 @@ export interface PublicClientOptions extends ServerOption {
   readonly password?: string
 }
 
-/** Caches one session per server, so that a password is only asked for once. */
+/** One session per server, so that a password is only asked for once. */
 export interface PublicClients {
   at(server: string): Promise<PublicClient>
   link(server: string, slug: string): Promise<LinkClient>

@@ -35,7 +35,6 @@ const titles = {
   switch: { title: 'Switching over', counts: 'nothing' },
 } as const satisfies Record<RelocationStep, StepTitle>
 
-/** `holdfast relocate`: moves an installation from the configured locations to those in the options. */
 export function relocateCommand(relocate: Command, environment: Environment): void {
   relocate
     .description(
@@ -114,7 +113,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   tellLeftBehind(config, moves)
 }
 
-/** Throws Refusal INVALID_REQUEST, in words of the options, for a place that cannot be used so. */
+/** Throws Refusal INVALID_REQUEST, naming the options, for an unusable place. */
 function targetConfig(to: Environment): Config {
   try {
     return loadConfig(to)
@@ -143,7 +142,6 @@ function assertMoves(config: Config, target: Config, moves: Moves, options: Opti
   }
 }
 
-/** The target, for people. */
 function placeOf(target: Config, { rows, bytes }: Moves): string {
   const parts = [...(rows ? [databasePlace(target)] : []), ...(bytes ? [bytesPlace(target)] : [])]
   return [...new Set(parts)].join(' and ')
@@ -184,7 +182,7 @@ function tellLeftBehind(config: Config, moves: Moves): void {
   }
 }
 
-/** What belongs to the old place, and takes nothing from the new one until it is told to. */
+/** Mirror and backups belong to the old place, and refuse the new one until told otherwise. */
 function tellCopies({ mirror, backup }: Config, { bytes }: Moves): void {
   const commands = [
     ...(mirror !== null && bytes

@@ -2,7 +2,6 @@ import { InvalidArgumentError } from 'commander'
 import { type Environment, fileVariable, shown, variableInUse, written } from '../config/environment.ts'
 import { readBucketAddress, type Setting, settings } from '../settings.ts'
 
-/** Options of `holdfast relocate`; undefined: as in the environment. */
 export interface TargetOptions {
   /** A PostgreSQL URL, or `sqlite`. */
   readonly toDatabase?: string
@@ -17,7 +16,6 @@ export interface S3Address {
   readonly bucket: string
 }
 
-/** Environment for a server at the target. */
 export function targetEnvironment(environment: Environment, options: TargetOptions): Environment {
   const { toDatabase, toS3, toS3Region, toS3PathStyle, toDataDir } = options
   const to: Environment = { ...environment }
@@ -37,7 +35,7 @@ export function targetEnvironment(environment: Environment, options: TargetOptio
   return to
 }
 
-/** What is said about the settings of the target, said of the options that named it. The key is in the settings. */
+/** Renames settings in a message to the options that gave them. The key stays a setting. */
 export function inOptions(message: string): string {
   return message
     .replaceAll(settings.databaseUrl.variable, '--to-database')
@@ -50,7 +48,7 @@ export function inOptions(message: string): string {
     .replaceAll(settings.dataDir.variable, '--to-data-dir')
 }
 
-/** Changes between two environments: lines to add, without secrets, and variables to remove. */
+/** Without secrets. */
 export function changedSettings(from: Environment, to: Environment) {
   const every: readonly Setting<unknown>[] = Object.values(settings)
   const changed = every.filter((setting) => written(setting, from) !== written(setting, to))
@@ -68,10 +66,7 @@ export function changedSettings(from: Environment, to: Environment) {
   }
 }
 
-/**
- * Returns a parser for an option that accepts the values of a setting. Throws InvalidArgumentError, which
- * commander shows.
- */
+/** Parser for an option with the values of a setting. It throws InvalidArgumentError. */
 export function asSetting(setting: Setting<unknown>, ...words: readonly string[]) {
   return (text: string): string => {
     if (words.includes(text)) return text

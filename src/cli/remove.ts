@@ -11,7 +11,7 @@ interface Options extends ServerOption {
   readonly yes?: true
 }
 
-/** `holdfast rm`: asks for confirmation, because deletion is permanent. */
+/** Asks for confirmation: deletion is permanent. */
 export function removeCommand(remove: Command, environment: Environment): void {
   remove
     .description('delete files, and folders with everything in them, for good')

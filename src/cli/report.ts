@@ -15,7 +15,6 @@ interface ListOptions {
   readonly json?: true
 }
 
-/** `holdfast report …`: may be used while a server runs on the same data. */
 export function reportCommand(report: Command, environment: Environment): void {
   report.description('list, read and close reports about files')
   reportListCommand(report.command('list'), environment)

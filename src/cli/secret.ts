@@ -10,7 +10,6 @@ interface RotateOptions {
   readonly dropCodes?: true
 }
 
-/** `holdfast secret …`: manages the secret for signing and encryption. */
 export function secretCommand(secret: Command, environment: Environment): void {
   secret.description('manage the secret that the server signs and encrypts with')
   secret

@@ -10,7 +10,7 @@ import { isService, ownCommand, thisProcess } from './own-command.ts'
 import { bytesPlace, databasePlace } from './places.ts'
 import { launcherGone, stopSignal } from './stop-signal.ts'
 
-/** Runs a server until a signal or the end of its launcher stops it, then ends the process. Throws when the server cannot start. */
+/** Runs until a signal or the end of its launcher, then ends the process. Throws when the server cannot start. */
 export async function serve(environment: Environment, version: string): Promise<never> {
   const config = loadConfig(environment)
   const terminal = process.stdout.isTTY
@@ -33,7 +33,7 @@ export async function serve(environment: Environment, version: string): Promise<
   log.info({ signal }, `stopping: running uploads may take up to ${config.shutdownGrace} s`)
   await holdfast.stop()
   log.info({}, 'stopped')
-  // Exits explicitly, because keep-alive connections would keep the process running.
+  // Keep-alive connections would keep the process running.
   process.exit(0)
 }
 
@@ -42,7 +42,6 @@ interface Announcement {
   readonly log: Log
   readonly terminal: boolean
   readonly version: string
-  /** Command line prefix for other commands of this installation. */
   readonly command: string
 }
 
@@ -70,7 +69,7 @@ function announce(
         access_log: config.logs?.folder ?? `off (${settings.logDir.variable})`,
         version,
         make_an_account: addAccount,
-        // May be logged: the link is worthless once it is used.
+        // May be logged: the link is worthless once used.
         ...(administrator === null ? {} : { first_administrator: administrator }),
       },
       'listening',
@@ -87,10 +86,7 @@ function placeLines(config: Config): string[] {
   return [`Database           ${database}`, `Bytes              ${bytes}`]
 }
 
-/**
- * Logs a stray rejection, which concerns one request; ends the process after an uncaught exception, when its
- * state is unknown.
- */
+/** An unhandled rejection concerns one request; after an uncaught exception the state is unknown. */
 function reportUnexpected(log: Log): void {
   process.on('unhandledRejection', (err) => log.error({ err }, 'a promise rejection was not handled'))
   process.on('uncaughtException', (err) => {

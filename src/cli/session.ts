@@ -15,18 +15,15 @@ export interface ServerOption {
   readonly server?: string
 }
 
-/** Server, key and retry policy of a client command. */
 export interface ClientSession {
   readonly server: RemoteServer
   readonly retries: Retries
 }
 
-/** Directory for the user's configuration; contains `holdfast`. */
 function settingsFolder(environment: Environment): string {
   return environment.XDG_CONFIG_HOME || environment.APPDATA || join(homedir(), '.config')
 }
 
-/** Directory for the user's program state. */
 export function stateFolder(environment: Environment): string {
   return environment.XDG_STATE_HOME || environment.LOCALAPPDATA || join(homedir(), '.local', 'state')
 }
@@ -40,7 +37,7 @@ export function openRetries(say: (line: string) => void): Retries {
   return createRetries({ clock: systemClock, chance: Math.random, sleep: Bun.sleep, say })
 }
 
-/** Server named by the option, the environment or the last login. Throws ClientError if there is none. */
+/** From the option, the environment or the last login. Throws ClientError without any. */
 export async function serverAddress(environment: Environment, { server }: ServerOption): Promise<string> {
   const named = server ?? environment[clientVariables.server]
   if (named) return parseServer(named)
@@ -51,17 +48,14 @@ export async function serverAddress(environment: Environment, { server }: Server
   )
 }
 
-/** Key for a server, from the environment or the login there; null if there is none. */
+/** From the environment or the login there; null without either. */
 export async function keyFor(environment: Environment, server: string): Promise<string | null> {
   const given = environment[clientVariables.apiKey]
   if (given) return given
   return (await openLogins(environment).at(server))?.api_key ?? null
 }
 
-/**
- * Key for the server of a link: the environment's key is only used for the configured server, never sent to
- * another.
- */
+/** The environment's key is only used for the configured server, never sent to another. */
 export async function keyForLink(
   environment: Environment,
   server: string,
@@ -81,7 +75,7 @@ export async function openSession(
   return { server: { url, key: await keyFor(environment, url) }, retries: openRetries(say) }
 }
 
-/** API client with a key. Throws ClientError without one. */
+/** Throws ClientError without a key. */
 export async function openApi(environment: Environment, options: ServerOption): Promise<Api> {
   const { server, retries } = await openSession(environment, options, printNotice)
   if (server.key === null) throw notLoggedIn(server.url)
@@ -96,7 +90,7 @@ export function printNotice(line: string): void {
   printProblem(line)
 }
 
-/** Runs a client command; local failures, such as a full disk, are reported as the user's. */
+/** Local failures, such as a full disk, are reported as the user's. */
 export async function asClient(command: () => Promise<void>): Promise<void> {
   try {
     await command()
@@ -105,7 +99,6 @@ export async function asClient(command: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Replaces a local failure by one whose message is meant for the user of this machine. */
 export function asLocalFailure(error: unknown): unknown {
   const local = explainLocal(error)
   return local === null ? error : new ClientError(local, { cause: error })

@@ -10,7 +10,7 @@ import {
   withFolderSetting,
 } from './unwritable-folder.ts'
 
-/** Message for a failed start: the setting, what is wrong, and what to do. Null for other errors. */
+/** The setting, what is wrong, and what to do. Null for other errors. */
 export function explainStart(error: unknown, environment: Environment): string | null {
   if (!(error instanceof Error)) return null
   const code = 'code' in error ? String(error.code) : ''
@@ -21,7 +21,7 @@ export function explainStart(error: unknown, environment: Environment): string |
     detail: error.message,
   }
   if (code.startsWith('SQLITE_')) return ofSqlite(code, facts)
-  // A socket of PostgreSQL is a file, and what is wrong with it is no matter of folders.
+  // A PostgreSQL socket is a file, but its failures are not those of folders.
   if (/^connect\b/.test(error.message) || !('code' in error)) return ofPostgres(code, facts)
   return (
     (facts.isListening ? ofListening(code, facts) : null) ?? ofFiles(code, facts) ?? ofPostgres(code, facts)
@@ -150,7 +150,6 @@ function notLetIn(place: string, variable: string, detail: string): string {
   return `PostgreSQL at ${place} has no line in its pg_hba.conf that lets this user and machine into the database of ${variable} (${detail}). Add one, and reload PostgreSQL.`
 }
 
-/** What is wrong with the certificate of PostgreSQL; null for another failure. */
 function certificateFault(code: string, detail: string, url: URL): string | null {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `the certificate of PostgreSQL is for another name than "${url.hostname}", which sslmode=verify-full compares. Name the host as the certificate does, or take verify-ca.`

@@ -3,9 +3,8 @@ import { formatSize } from '../domain/sizes.ts'
 import { formatTime } from './words.ts'
 
 export interface Terminal {
-  /** Whether the last line can be overwritten. */
   readonly rewrites: boolean
-  /** What fits into a line that can be overwritten: a longer one would continue on the next. */
+  /** Width of a line: a longer one would wrap and could not be overwritten. */
   columns(): number
   write(text: string): void
 }
@@ -22,20 +21,18 @@ const USUAL_COLUMNS = 80
 const TERMINAL_INTERVAL = SECOND / 4
 const PLAIN_INTERVAL = 10 * SECOND
 
-/** Title of a step, and the unit of its progress. */
 export interface StepTitle {
   readonly title: string
   readonly counts: 'nothing' | 'items' | 'bytes'
 }
 
-/** Observer of work in steps. */
 interface StepWatch<Step> {
   begin(step: Step, total: { readonly count: number; readonly bytes: number }): void
   /** `wasThere`: done by an earlier run. */
   advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
 }
 
-/** Reports the progress of long work: in one updated line on a terminal, in occasional lines elsewhere. */
+/** One updated line on a terminal, occasional lines elsewhere. */
 export function stepProgress<Step extends string>(
   titles: Readonly<Record<Step, StepTitle>>,
   terminal: Terminal,
@@ -44,11 +41,10 @@ export function stepProgress<Step extends string>(
   let step: Step | null = null
   let total = { count: 0, bytes: 0 }
   let done = { count: 0, bytes: 0 }
-  /** Progress of this run only, which determines the speed. */
   let now = { count: 0, bytes: 0 }
   let began = 0
   let told = 0
-  /** Width of the last line, which the next one has to cover. */
+  /** The next line must cover the last one. */
   let width = 0
   let said = ''
 
@@ -80,7 +76,7 @@ export function stepProgress<Step extends string>(
   function finishStep(): void {
     if (step === null) return
     const text = `${titles[step].title}${amounts()}`
-    // Where lines cannot be overwritten, none is said twice.
+    // Elsewhere, no line twice.
     if (terminal.rewrites || text !== said) tell(text)
     if (terminal.rewrites) terminal.write('\n')
     width = 0
@@ -98,7 +94,7 @@ export function stepProgress<Step extends string>(
     },
 
     advance({ count, bytes, wasThere }) {
-      // More than was counted at the beginning may have come.
+      // Items may have been added since the count.
       done = {
         count: Math.min(total.count, done.count + count),
         bytes: Math.min(total.bytes, done.bytes + bytes),

@@ -4,10 +4,7 @@ import { Refusal } from '../domain/errors.ts'
 
 export type StopSignal = 'SIGTERM' | 'SIGINT'
 
-/**
- * Resolves with the first signal to stop. A second one ends the process at once, with that signal's usual
- * exit code.
- */
+/** The first signal to stop. A second one ends the process at once, with that signal's usual exit code. */
 export function stopSignal(): Promise<StopSignal> {
   return new Promise((resolve) => {
     let first: { readonly signal: StopSignal; readonly at: number } | null = null
@@ -17,8 +14,8 @@ export function stopSignal(): Promise<StopSignal> {
         first = { signal, at }
         return resolve(signal)
       }
-      // npm and the launcher forward a signal that the terminal or service manager has already sent to the
-      // whole process group: a repetition within moments is ignored.
+      // npm and the launcher forward a signal that the terminal or service manager has already sent to the whole
+      // process group: a repetition within moments is ignored.
       if (signal === first.signal && at - first.at < SECOND) return
       process.exit(128 + constants.signals[signal])
     }
@@ -27,7 +24,7 @@ export function stopSignal(): Promise<StopSignal> {
   })
 }
 
-/** Resolves when the launcher is gone that this process was started by; never where there was none. */
+/** Resolves when the process's launcher is gone; never without one. */
 export async function launcherGone(pipe: string | undefined): Promise<'SIGKILL'> {
   const never = new Promise<never>(() => {})
   if (pipe === undefined) return never
@@ -40,16 +37,15 @@ export async function launcherGone(pipe: string | undefined): Promise<'SIGKILL'>
   return 'SIGKILL'
 }
 
-/** How a command ends that a signal has stopped. */
 export interface Interruption {
   readonly code: number
-  /** What it says: whether something is left, and how it goes on. */
+  /** Whether something is left, and how to continue. */
   readonly says: string
 }
 
 let interruption: Interruption | null = null
 
-/** Aborted at the first signal to stop, so that the command fails soon; it ends with that signal's usual exit code then. */
+/** Aborted at the first signal; the command then ends with that signal's usual exit code. */
 export function abortedBySignal(says: string): AbortController {
   const stop = new AbortController()
   void stopSignal().then((signal) => {
@@ -59,7 +55,7 @@ export function abortedBySignal(says: string): AbortController {
   return stop
 }
 
-/** Null while no signal has aborted the command. */
+/** Null until a signal has aborted the command. */
 export function interrupted(): Interruption | null {
   return interruption
 }

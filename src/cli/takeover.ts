@@ -6,7 +6,6 @@ import { systemRandom } from '../domain/random.ts'
 import { printLines } from './output.ts'
 import { databasePlace } from './places.ts'
 
-/** `holdfast takeover`: declares a restored database the current one. */
 export function takeOverCommand(takeOver: Command, environment: Environment): void {
   takeOver
     .description('let a restored database remove bytes from its store again; no other may use that store')

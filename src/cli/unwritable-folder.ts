@@ -1,13 +1,11 @@
-/** Says why a folder cannot be written, and what would change that. */
+/** Why a folder cannot be written, and the remedy. */
 import { accessSync, constants, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Environment, written } from '../config/environment.ts'
 import { settings } from '../settings.ts'
 
-/** Settings that name a folder which this program writes to. */
 const FOLDERS = [settings.dataDir, settings.backup, settings.mirror, settings.drillFolder]
 
-/** A folder that a setting names. */
 interface NamedFolder {
   readonly variable: string
   readonly path: string
@@ -15,7 +13,7 @@ interface NamedFolder {
 
 const isWithin = (inner: string, outer: string) => `${inner}/`.startsWith(outer === '/' ? '/' : `${outer}/`)
 
-/** The setting whose folder the path is, lies in, or leads to; undefined for one that a command line names. */
+/** The setting whose folder is, contains, or lies below the path; undefined for a path of the command line. */
 export function folderSettingOf(path: string, environment: Environment): NamedFolder | undefined {
   const here = resolve(path)
   const named = FOLDERS.flatMap((setting) => {
@@ -26,7 +24,7 @@ export function folderSettingOf(path: string, environment: Environment): NamedFo
   return named.find((each) => isWithin(here, each.path)) ?? named.find((each) => isWithin(each.path, here))
 }
 
-/** The path behind the setting that it belongs to; the folder of the setting where the path only leads there. */
+/** The path, prefixed by its setting; the setting's folder where the path lies above it. */
 export function withFolderSetting(path: string, folder: NamedFolder | undefined): string {
   if (folder === undefined) return path
   return `${folder.variable}: ${isWithin(folder.path, resolve(path)) ? folder.path : path}`
@@ -40,7 +38,7 @@ export function readOnlyMessage(path: string, folder: NamedFolder | undefined): 
   return `${withFolderSetting(path, folder)} is on a disk that is mounted read-only. Mount it for writing, or ${otherFolderAdvice(folder)}.`
 }
 
-/** Names the owner of the nearest folder that can be looked at, whose permissions are in the way. */
+/** Names the owner of the nearest visible folder. */
 export function notWritableMessage(path: string, environment: Environment): string {
   const folder = folderSettingOf(path, environment)
   const user = process.getuid?.() ?? 'unknown'
@@ -55,7 +53,7 @@ export function notWritableMessage(path: string, environment: Environment): stri
 
 const mode = ({ mode }: Stats) => (mode & 0o777).toString(8)
 
-/** The path or the nearest folder above it that there is; `isClosed` where the rest of the way cannot be looked at. */
+/** The path or its nearest existing parent; `isClosed`: the rest is not visible. */
 function nearest(path: string): { present: string; stats: Stats | null; isClosed: boolean } {
   let isClosed = false
   for (let each = resolve(path); ; each = dirname(each)) {
@@ -69,7 +67,7 @@ function nearest(path: string): { present: string; stats: Stats | null; isClosed
   }
 }
 
-/** Never about a folder above: what else lies there belongs to others. Null for a folder with other things in it. */
+/** Never changes a parent folder, which others use. Null for a folder with other files. */
 function remedyOf(folder: string, user: number | 'unknown'): string | null {
   const quoted = /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`
   switch (contentsOf(folder)) {

@@ -44,7 +44,7 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast upload`: resumes when it is run again after an interruption. */
+/** Resumes when run again. */
 export function uploadCommand(upload: Command, environment: Environment): void {
   upload
     .alias('put')
@@ -84,7 +84,7 @@ async function run(environment: Environment, paths: readonly string[], options: 
   try {
     const session = await openSession(environment, options, watch.say)
     const line = new RemoteLine(session.server)
-    // Beside the question for the account.
+    // While the account is being asked.
     if (await areLarge(paths)) void line.isLong()
     const command = await begin(environment, session, options, watch, line)
     if (paths[0] === '-') await uploadInput(command, options)
@@ -94,7 +94,7 @@ async function run(environment: Environment, paths: readonly string[], options: 
   }
 }
 
-/** Whether one of the files, not of those in folders, may go over several connections. */
+/** Whether a file named as an argument may use several connections. */
 async function areLarge(paths: readonly string[]): Promise<boolean> {
   const found = await Promise.all(paths.map((path) => stat(path).catch(() => null)))
   return found.some((each) => each?.isFile() && mayGoInParts(each.size, CONNECTIONS))
@@ -106,7 +106,6 @@ interface UploadCommand {
   readonly environment: Environment
   /** Null for a guest. */
   readonly tree: RemoteTree | null
-  /** Destination of files that are named as arguments themselves. */
   readonly destination: UploadDestination
 }
 
@@ -148,7 +147,7 @@ async function begin(
   return { parts: { ...shared, server }, watch, environment, tree, destination }
 }
 
-/** The table of types loads only for an input that has no name. */
+/** The table of types loads only for an input without a name. */
 async function inputNamed(stream: AsyncIterable<Uint8Array>): Promise<NamedInput> {
   const { namedInput } = await import('../client/named-input.ts')
   return namedInput(stream)
@@ -169,7 +168,7 @@ async function uploadInput(command: UploadCommand, options: Options): Promise<vo
   watch.aside(() => print({ path: '-', result }, options))
 }
 
-/** Of a guest's upload: whoever has it can change and delete the file, so its page is told of, and not among the links. */
+/** A guest's receipt allows changing and deleting the file: print its page, but not among the links. */
 async function keepReceipt(
   { parts, environment, watch }: Pick<UploadCommand, 'parts' | 'environment' | 'watch'>,
   name: string,
@@ -185,7 +184,6 @@ async function keepReceipt(
 type Outcome =
   | { readonly path: string; readonly result: Uploaded }
   | { readonly path: string; readonly error: unknown }
-  /** A folder was created, which prints nothing. */
   | null
 
 async function uploadAll(command: UploadCommand, paths: readonly string[], options: Options): Promise<void> {
@@ -217,8 +215,8 @@ async function uploadAll(command: UploadCommand, paths: readonly string[], optio
       `${failed} of ${count(files.length + unreadable, 'file')} could not be uploaded; the same command, run again, goes on with them.`,
     )
   }
-  // States are removed last, so that a repeated command prints the links of uploads that an interrupted one
-  // had finished.
+  // States are removed last, so that a repeated command prints the links of uploads that an interrupted one had
+  // finished.
   for (const id of done) await parts.states.remove(id)
   if (files.length === 0 && destination.account === null) throw new ClientError('there is no file to upload.')
 }

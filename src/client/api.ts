@@ -34,54 +34,47 @@ import { INTERACTIVE, type RetryPatience, TRANSFER } from './policy/retry-policy
 import type { Retries } from './retries.ts'
 import { createWebhooksApi, type WebhooksApi } from './webhooks-api.ts'
 
-/** A folder's identifier, or `root`. */
+/** Identifier, or `root`. */
 export type FolderName = string
 
-/** The JSON API, as far as the client needs it. Every method throws AnswerError or ConnectionError. */
 export interface Api {
   readonly server: RemoteServer
   account(): Promise<AccountFields>
-  /** All folders of the account. */
   folders(): Promise<FolderItem[]>
   subfolders(parent: FolderName): Promise<FolderItem[]>
-  /** With the folders above it, from the top level down. */
+  /** With its ancestors, outermost first. */
   folder(identifier: string): Promise<FolderFields>
   createFolder(name: string, parent: FolderName, more?: WantedFolder): Promise<string>
   changeFolder(folder: string, name: string): Promise<void>
   moveFolder(folder: string, parent: FolderName): Promise<void>
   deleteFolders(identifiers: readonly string[]): Promise<DeletionFields>
-  /** Files page by page, as they come. */
   files(filter: FileFilter): AsyncIterable<FileItem>
   /** By slug, UUID or number. */
   file(identifier: string): Promise<FileDetailFields>
   renameFile(identifier: string, name: string): Promise<void>
   moveFile(identifier: string, folder: FolderName): Promise<void>
   deleteFiles(identifiers: readonly string[]): Promise<DeletionFields>
-  /** Links with terms page by page, as they come. */
   links(): AsyncIterable<LinkItem>
   link(slug: string): Promise<OwnLinkFields>
-  /** What came by it or is on its way, page by page, from newest to oldest. */
+  /** Contributions, including running ones, newest first. */
   contributions(slug: string): AsyncIterable<ContributionItem>
   makeLink(wanted: WantedLink): Promise<LinkItem>
   revokeLink(slug: string): Promise<void>
-  /** What happened to the link, page by page, from newest to oldest. */
+  /** Newest first. */
   linkLog(slug: string): AsyncIterable<LinkLogItem>
   readonly webhooks: WebhooksApi
-  /** What the receipt is for: it needs no key. */
+  /** Needs no key. */
   receipt(receipt: string): Promise<ReceiptFields>
-  /** What happened to the link that the receipt is of. */
   receiptLog(receipt: string): AsyncIterable<LinkLogItem>
   changeReceipt(receipt: string, change: ReceiptChange): Promise<ReceiptFields>
   deleteReceipt(receipt: string): Promise<void>
-  /** Moves what it is of into the account of the key. */
   claimReceipt(receipt: string, folder: FolderName): Promise<Uploaded>
 }
 
 export interface ReceiptChange {
   readonly name?: string
-  /** As long as if somebody had opened it now. */
+  /** Extends the file's life as a visit does. */
   readonly keep?: true
-  /** Of a link. */
   readonly ends_at?: string | null
   readonly max_downloads?: number | null
   readonly password?: string | null
@@ -100,7 +93,6 @@ export interface WantedLink {
   readonly uploads?: WantedUploads
 }
 
-/** What a link takes into its folder. */
 export interface WantedUploads {
   readonly max_files?: number
   readonly max_size?: number
@@ -121,7 +113,6 @@ export interface FileFilter {
   readonly order?: 'asc' | 'desc'
 }
 
-/** `isLong`: what is asked belongs to a transfer that would rather wait for long than fail. */
 export function createApi(server: RemoteServer, retries: Retries, isLong = false): Api {
   const patience: RetryPatience = isLong ? TRANSFER : INTERACTIVE
 
@@ -131,7 +122,7 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
     )
   }
 
-  /** What was sent may have been done although no answer came, so that is not repeated unless it is refused. */
+  /** Not repeated when no answer came, since it may have been done. */
   async function send<T>(
     method: 'POST' | 'PATCH' | 'DELETE',
     path: string,
@@ -149,7 +140,6 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
     return retries.persist(patience, () => attempt().catch(withDoubt))
   }
 
-  /** The items of a list, page by page as they come. */
   async function* pages<Item>(list: string, shape: z.ZodMiniType<PageOf<Item>>): AsyncGenerator<Item> {
     for (let page = 1, last = 1; page <= last; page++) {
       const more = `${list.includes('?') ? '&' : '?'}per_page=100&page=${page}`

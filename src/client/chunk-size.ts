@@ -10,20 +10,17 @@ import {
 } from './policy/chunk-policy.ts'
 import { refusesBody } from './policy/retry-policy.ts'
 
-/** How much is sent in one request; what one upload learns about the way to the server counts for all. */
+/** Request size; all uploads of a command share what one learns about the connection. */
 export interface ChunkSize {
   current(): number
-  /** Whether a request of so many bytes should be over in two seconds, by the one before, which went well. */
+  /** Whether a request of that size should take under two seconds, judging by the last success. */
   isSoonOver(bytes: number): boolean
-  /** A request of so many bytes arrived after so many milliseconds. */
   arrived(bytes: number, milliseconds: number): void
-  /** A request came to nothing, or not to its end. */
   failed(): void
-  /** Something before the server refused a body of so many bytes. Throws ClientError when less is no use. */
+  /** A proxy refused a body of that size. Throws ClientError when smaller ones are no use. */
   refused(bytes: number): void
 }
 
-/** `wanted`: the size that somebody asked for, which is then not exceeded; null for one that fits the line. */
 export function createChunkSize(wanted: number | null, say: (line: string) => void): ChunkSize {
   let state: ChunkState = { bytes: wanted ?? FIRST_CHUNK, largest: wanted ?? LARGEST_CHUNK }
   let last: { readonly bytes: number; readonly milliseconds: number } | null = null
@@ -53,7 +50,6 @@ export function createChunkSize(wanted: number | null, say: (line: string) => vo
   }
 }
 
-/** Whether a request failed because something before the server took its body for too large. */
 export function isProxyLimit(error: unknown): boolean {
   return error instanceof AnswerError && refusesBody(error)
 }

@@ -23,26 +23,20 @@ import type { Retries } from './retries.ts'
 import { syncFolder } from './sync-folder.ts'
 import type { TransferProgress, WatchedTransfer } from './transfer-progress.ts'
 
-/** One file to download. */
 export interface Wanted {
-  /**
-   * Where its bytes are now; asked again for every attempt, because addresses expire. Null while it is still being uploaded.
-   */
+  /** Asked again for every attempt, because addresses expire. Null while the file is being uploaded. */
   readonly address: () => Promise<ContentAddress | null>
-  /** What comes of it meanwhile; null for what was never uploaded. */
   readonly arriving: ArrivingFile | null
-  /** Its name where that is known; else the server tells it. */
+  /** Null where the server names it. */
   readonly name: string | null
-  /** The local folder it goes to. */
   readonly folder: string
 }
 
 export interface DownloadResult {
   readonly path: string
   readonly size: number
-  /** Null when the server does not tell it, as for a folder's archive. */
+  /** Unknown for a folder's archive. */
   readonly sha256: string | null
-  /** Whether the same content stood there before. */
   readonly wasThere: boolean
 }
 
@@ -52,13 +46,10 @@ export interface DownloadParts {
   readonly watch: TransferProgress
 }
 
-/** Nothing has come for so long: the connection is taken for dead, and a new one is tried. */
+/** Silence after which the connection counts as dead. */
 const QUIET = 60 * SECOND
 
-/**
- * Downloads a file, going on where an earlier run was stopped. It gets its name when it is whole, verified and safe
- * from a power cut.
- */
+/** Resumes an earlier run. The final name appears once the file is whole, verified and durable. */
 export async function downloadFile(
   { retries, places, watch }: DownloadParts,
   { address, arriving, name, folder }: Wanted,
@@ -86,10 +77,10 @@ export async function downloadFile(
   const { size, sha256 } = content
   if (place.isThere) return { path: place.path, size, sha256, wasThere: true }
   const part = join(folder, partName(basename(place.path), tagOf(content)))
-  // Whatever it lacks comes below, and all of it is verified.
+  // The rest is fetched below, and the whole verified.
   if (arriving !== null) await rename(arrivingPart(folder, arriving), part).catch(unlessMissing)
   const transfer = watch.begin(place.path, size, 0)
-  // What cannot be recognized later begins anew.
+  // Without a validator an earlier run's bytes cannot be trusted.
   const fresh = content.etag === null ? constants.O_TRUNC : 0
   const file = await openPart(part, fresh)
   try {
@@ -119,7 +110,7 @@ export async function downloadFile(
   return { path, size, sha256, wasThere: false }
 }
 
-/** What an earlier run has left may be damaged, by a power cut above all: then all of it comes once more. */
+/** An earlier run's bytes may be damaged, for example by a power cut: then all is fetched again. */
 async function receiveWhole(
   content: RemoteContent,
   received: ReceivedBytes,

@@ -1,21 +1,21 @@
 import type { ErrorCode } from '../domain/errors.ts'
 import { withoutControls } from './plain-text.ts'
 
-/** Message for the person at the terminal, printed as it stands: a sentence that says what to do. */
+/** Printed to the user as it is: a sentence that says what to do. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
 }
 
-/** The server has given up what was sent of an upload. It may take it the next time, or refuse it for good. */
+/** The server discarded the upload. It may accept it next time, or refuse it for good. */
 export class UploadGivenUp extends ClientError {}
 
-/** No answer came: the connection could not be made, broke, or was idle for too long. */
+/** No answer: connecting failed, the connection broke, or it was idle for too long. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 
-  /** Whether it may go better the next time: not so with a certificate that is not valid. */
+  /** False for an invalid certificate. */
   readonly passes: boolean
-  /** Whether the server has surely seen nothing of the request. */
+  /** The server certainly saw nothing of the request. */
   readonly isUnsent: boolean
 
   constructor(
@@ -28,19 +28,17 @@ export class ConnectionError extends Error {
   }
 }
 
-/** An answer came, and it is no success. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError'
 
   constructor(
     message: string,
     readonly status: number,
-    /** Holdfast's own code; null when the answer is of something that stands before it, such as a proxy. */
     readonly code: string | null,
-    /** Seconds until trying again makes sense. */
+    /** Seconds. */
     readonly retryAfter: number | null,
   ) {
-    // Somebody else's words, for a terminal.
+    // Foreign text, shown on a terminal.
     super(withoutControls(message))
   }
 }
@@ -54,7 +52,6 @@ export function isAnswer(
   return codes.length === 0 || codes.some((code) => code === error.code)
 }
 
-/** A failure of the local disk in words; null for other errors. */
 export function explainLocal(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return null
   const path = String(error.path)

@@ -2,18 +2,14 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { FoundFile } from './local-file.ts'
 
-/** One thing to upload, and the folders it stands in below the one it is sent to. */
 export type FoundEntry =
   | { readonly kind: 'file'; readonly folders: readonly string[]; readonly file: FoundFile }
-  /** A folder with nothing in it. */
   | { readonly kind: 'folder'; readonly folders: readonly string[] }
-  /** A path that cannot be read: it is gone, a link that leads nowhere, or not for this user. */
   | { readonly kind: 'failure'; readonly shown: string; readonly error: unknown }
 
 /**
- * The files that paths name, folders with all that is below them. Links inside of folders are followed to files and
- * not to folders, which may be above them. `left` hears of what is neither file nor folder. A path that cannot be read is
- * a failure of its own, and the others are found.
+ * Follows links inside folders to files, not to folders, which may be ancestors. Calls `left` for what is
+ * neither. An unreadable path becomes a failure; the others are found.
  */
 export async function* findFiles(
   paths: readonly string[],

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { localName } from './local-names.ts'
 import type { PublicClient } from './public-client.ts'
 
-/** A file or folder in the tree below a remote folder. */
 export type Walked =
   | {
       readonly kind: 'file'
@@ -11,11 +10,9 @@ export type Walked =
       readonly slug: string
       readonly size: number
     }
-  /** A folder that could not be looked into. */
   | { readonly kind: 'failure'; readonly folder: string; readonly error: unknown }
   | { readonly kind: 'folder'; readonly folder: string }
 
-/** Walks a folder and all below it. `into`: the local folder that it is put into, under its own name. */
 export async function* walkRemoteFolder(
   client: PublicClient,
   identifier: string,

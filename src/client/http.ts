@@ -5,29 +5,23 @@ import { webAddress } from '../domain/web-address.ts'
 import { wholeNumber } from '../domain/whole-number.ts'
 import { AnswerError, ClientError, ConnectionError } from './failure.ts'
 
-/** A server, and who asks it. */
 export interface RemoteServer {
   /** Without a trailing slash. */
   readonly url: string
-  /** Null for a guest. */
   readonly key: string | null
 }
 
 export interface ClientRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS'
-  /** With the query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | FormData
   readonly signal?: AbortSignal
-  /** A connection of its own: the other side may have given up one that was kept, and a stream is sent but once. */
+  /** Uses a new connection: the server may have closed a kept one, and a stream can be sent only once. */
   readonly isAlone?: true
 }
 
-/**
- * One request. Returns the answer when it is a success; throws ConnectionError or AnswerError. Redirects are not
- * followed: the key is for this server alone.
- */
+/** Throws ConnectionError or AnswerError. Follows no redirects: the key is for this server alone. */
 export async function sendRequest({ url, key }: RemoteServer, asking: ClientRequest): Promise<Response> {
   const { method, path, headers, body, signal, isAlone } = asking
   const response = await asConnectionErrors(url, () => {
@@ -45,7 +39,7 @@ export async function sendRequest({ url, key }: RemoteServer, asking: ClientRequ
   throw await clientRefusal(response, url)
 }
 
-/** An address that a server has told. Throws ClientError for one that is not of http or https. */
+/** Throws ClientError for an address that is neither http nor https. */
 export function toldAddress(address: string | URL, base?: string): URL {
   try {
     return webAddress(address, base)
@@ -54,7 +48,6 @@ export function toldAddress(address: string | URL, base?: string): URL {
   }
 }
 
-/** Runs what speaks with a server. Throws ConnectionError for every way in which a connection fails. */
 export async function asConnectionErrors<T>(url: string, speak: () => Promise<T>): Promise<T> {
   try {
     return await speak()
@@ -68,7 +61,7 @@ function isOurs(error: unknown): boolean {
   return error instanceof ClientError || error instanceof ConnectionError || error instanceof AnswerError
 }
 
-/** The body of an answer. Throws AnswerError when it is not what Holdfast would say. */
+/** Throws AnswerError. */
 export async function readJsonAnswer<T>(
   { url }: RemoteServer,
   response: Response,
@@ -80,7 +73,6 @@ export async function readJsonAnswer<T>(
   throw new AnswerError(`${url} does not answer as a Holdfast server does`, response.status, null, null)
 }
 
-/** What an answer that is no success says. Reads its body. */
 export async function clientRefusal(response: Response, url: string): Promise<AnswerError> {
   const { status } = response
   const text = await response.text().catch(() => '')

@@ -1,12 +1,10 @@
-/** Ends what nothing comes of any more. */
 export interface IdleTimeout {
   readonly signal: AbortSignal
-  /** Something came or went. */
   restart(): void
   stop(): void
 }
 
-/** Aborts its signal when nothing has stirred for so many milliseconds. */
+/** Aborts its signal after so many milliseconds without a restart. */
 export function idleTimeout(milliseconds: number): IdleTimeout {
   const controller = new AbortController()
   const abort = () => controller.abort(new Error(`nothing for ${Math.round(milliseconds / 1000)} s`))
@@ -16,7 +14,7 @@ export function idleTimeout(milliseconds: number): IdleTimeout {
     signal: controller.signal,
     restart() {
       clearTimeout(timer)
-      // What was under way may stir once more, and must not keep the process waiting.
+      // A late restart must not keep the process alive.
       if (!isStopped) timer = setTimeout(abort, milliseconds)
     },
     stop() {

@@ -2,7 +2,6 @@ import type { RemoteServer } from './http.ts'
 import { CONNECTIONS, isHighLatency } from './policy/parts-policy.ts'
 import { ping } from './tus.ts'
 
-/** The line to the server, as all files of a command see it. */
 export class RemoteLine {
   readonly #server: RemoteServer
   #answer: Promise<boolean> | null = null
@@ -11,14 +10,14 @@ export class RemoteLine {
     this.#server = server
   }
 
-  /** Whether a round trip is long. Asked once; may be asked early. */
+  /** Whether a round trip takes long. Measured once. */
   isLong(): Promise<boolean> {
     this.#answer ??= areAllLate(this.#server)
     return this.#answer
   }
 }
 
-/** Requests that are sent at once leave a connection for each part that is sent first. */
+/** Concurrent requests leave a connection for each part that is sent first. */
 async function areAllLate(server: RemoteServer): Promise<boolean> {
   const began = performance.now()
   const requests = Array.from({ length: CONNECTIONS }, () => ping(server))
@@ -26,7 +25,7 @@ async function areAllLate(server: RemoteServer): Promise<boolean> {
     await Promise.any(requests)
     return isHighLatency(performance.now() - began)
   } catch {
-    // The upload itself asks again, and says what is wrong.
+    // The upload itself retries and reports the failure.
     return false
   }
 }

@@ -5,13 +5,11 @@ import type { Password } from './public-client.ts'
 import type { ContentAddress } from './remote-content.ts'
 import type { Retries } from './retries.ts'
 
-/** Client of one link that was made for files and folders, with its password where it has one. */
 export interface LinkClient {
-  /** Where the bytes of its one file are now, or those of a ZIP file of all that it opens. */
   address(): Promise<ContentAddress>
 }
 
-/** One visitor, whatever is fetched and however often: cookies tell the server so. */
+/** Cookies make all requests one visitor's. */
 export function createLinkClient(
   server: RemoteServer,
   slug: string,
@@ -40,7 +38,6 @@ export function createLinkClient(
     return response
   }
 
-  /** Where the query leads; null where it leads nowhere else. */
   async function led(method: 'GET' | 'HEAD', query: string): Promise<string | null> {
     const response = await ask(`${page}?${query}`, { method })
     const location = response.headers.get('location')
@@ -49,7 +46,7 @@ export function createLinkClient(
       await response.body?.cancel()
       return null
     }
-    // A refusal of a HEAD has no body that says why.
+    // The refusal of a HEAD has no body with a reason.
     if (method === 'HEAD' && response.status === 403)
       throw new AnswerError('', 403, 'PASSWORD_REQUIRED', null)
     throw await clientRefusal(response, server.url)

@@ -1,15 +1,12 @@
 import { ClientError } from './failure.ts'
 
-/** What can be downloaded, and where it is. */
 export type Link =
   | { readonly kind: 'file'; readonly server: string; readonly slug: string }
   | { readonly kind: 'folder'; readonly server: string; readonly identifier: string }
-  /** A made link. */
   | { readonly kind: 'link'; readonly server: string; readonly slug: string }
-  /** Bytes at an address of their own, such as a signed one. */
   | { readonly kind: 'bytes'; readonly url: string }
 
-/** Reads an address. Throws ClientError for one that leads to no file or folder. */
+/** Throws ClientError. */
 export function parseLink(text: string): Link {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {

@@ -1,21 +1,17 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 
-/** A file as it was found, so that a change is noticed. */
+/** As found, so that changes are noticed. */
 export interface FoundFile {
-  /** As it was named, for people. */
   readonly shown: string
-  /** Absolute. */
   readonly path: string
-  /** Without its folders. */
   readonly name: string
   readonly size: number
   /** Milliseconds since the epoch, with fractions. */
   readonly changedAt: number
-  /** Its device and number there: of a file that takes its place another one. */
+  /** Device and inode: a file that replaces this one has others. */
   readonly inode: string
 }
 
-/** The file is no longer as it was found. */
 export class FileChanged extends Error {
   override readonly name = 'FileChanged'
 
@@ -24,27 +20,22 @@ export class FileChanged extends Error {
   }
 }
 
-/** Large enough that reading and hashing cost little beside the calls, small enough for a progress that moves. */
+/** Large enough that reading and hashing cost little beside the calls, small enough for smooth progress. */
 const PIECE = 1024 * 1024
 
-/** Pieces that wait to be sent. */
 const QUEUED = 2
 
-/**
- * Pieces of a stream whose memory is not read into again yet: those that wait, the one that is handed over, the one that
- * is read ahead, and two to spare. Memory that is new for every piece costs more than reading into it.
- */
+/** Buffers: those queued, handed over and read ahead, and two spare. Reuse is cheaper than new memory. */
 const IN_USE = QUEUED + 4
 
-/** A file that is being read, in any order and more than once, and is hashed on the way. */
+/** An open file, read in any order and repeatedly, and hashed on the way. */
 export class OpenFile {
   readonly #file: FoundFile
   readonly #handle: FileHandle
   readonly #hash = new Bun.CryptoHasher('sha256')
-  /** How far the hash has come: what lies before is not hashed again. */
   #hashed = 0
   #digest: string | null = null
-  /** Reads that have begun; the file stays open until they end. */
+  /** The file stays open until these end. */
   readonly #underWay = new Set<Promise<unknown>>()
 
   constructor(file: FoundFile, handle: FileHandle) {
@@ -53,15 +44,14 @@ export class OpenFile {
   }
 
   /**
-   * The bytes of a range, read as they are asked for. `passed` hears of every piece. Made for `fetch`: a piece is to be
-   * copied or sent before the next is asked for, since its memory is read into again. `test/runtime/streamed-bodies`
-   * holds Bun to it.
+   * Made for `fetch`: copy or send a piece before asking for the next, since its memory is reused.
+   * `test/runtime/streamed-bodies` holds Bun to it.
    */
   stream(from: number, to: number, passed: (bytes: number) => void = () => {}): ReadableStream<Uint8Array> {
     return this.#stream(from, to, passed, true)
   }
 
-  /** The same without hashing, for ranges that are sent in no order: `hashUpTo` finds out what they hash to. */
+  /** `stream` without hashing, for ranges in any order; hash them by `hashUpTo`. */
   unhashedStream(from: number, to: number, passed: (bytes: number) => void): ReadableStream<Uint8Array> {
     return this.#stream(from, to, passed, false)
   }
@@ -84,12 +74,12 @@ export class OpenFile {
     }
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
       if (at >= to) return controller.close()
-      // What an earlier run has sent is hashed first, so that the hash never has a gap.
+      // Hashes what an earlier run sent first, so that the hash has no gap.
       if (hashes && at === from) await this.hashUpTo(from)
       const piece = await (ahead ?? readNext())
       const start = at
       at += piece.length
-      // The next piece is read while this one is hashed.
+      // Reads the next piece while this one is hashed.
       ahead = at < to ? readNext() : null
       if (hashes) this.#addToHash(start, piece)
       passed(piece.length)
@@ -100,14 +90,14 @@ export class OpenFile {
   }
 
   /**
-   * The bytes of a range, for the system to send without this process reading them: what they hash to, `hashUpTo` finds
-   * out. Bun does so over plain HTTP and without a proxy; otherwise it would read all of the range into memory.
+   * Unhashed, for the kernel to send over plain HTTP without a proxy; otherwise Bun would read it into
+   * memory.
    */
   range(from: number, to: number): Blob {
     return Bun.file(this.#handle.fd).slice(from, to)
   }
 
-  /** The bytes of a range that is small, in memory. What it brings is hashed where the hash has come so far. */
+  /** A small range, in memory. Hashed where it continues the hash. */
   async bytes(from = 0, to: number = this.#file.size): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(to - from)
     for (let at = from; at < to; ) {
@@ -118,7 +108,7 @@ export class OpenFile {
     return bytes
   }
 
-  /** Whether the file goes on where an upload is: what lies before the offset is the same in both, as far as is known. */
+  /** Whether the bytes before the offset equal those of the upload, as far as they are known. */
   async continues(
     offset: number,
     before: { readonly length: number; readonly sha256: string } | null,
@@ -128,7 +118,6 @@ export class OpenFile {
     return Bun.SHA256.hash(bytes, 'hex') === before.sha256
   }
 
-  /** Reads and hashes what lies before and has not been hashed yet. */
   async hashUpTo(end: number): Promise<void> {
     if (this.#hashed >= end) return
     const memory = newPiece()
@@ -138,14 +127,14 @@ export class OpenFile {
     }
   }
 
-  /** The SHA-256 of the whole, in hexadecimal; reads what has not been read yet. */
+  /** Hexadecimal; reads the rest first. */
   async sha256(): Promise<string> {
     await this.hashUpTo(this.#file.size)
     this.#digest ??= this.#hash.digest('hex')
     return this.#digest
   }
 
-  /** Throws FileChanged when the file is no longer as it was found, or no longer there. */
+  /** Throws FileChanged when the file was changed or removed. */
   async assertUnchanged(): Promise<void> {
     const { size, changedAt, inode, path } = this.#file
     for (const now of [await this.#handle.stat(), await stat(path).catch(() => null)]) {
@@ -159,14 +148,13 @@ export class OpenFile {
     await this.#handle.close()
   }
 
-  /** As much of the file as it has from there, in the memory that was handed in. */
   #read(from: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
     const reading = readFully(this.#handle, from, into).then((piece) => {
       if (piece.length === 0) throw new FileChanged(this.#file)
       return piece
     })
     this.#underWay.add(reading)
-    // Whoever waits for the piece hears of a failure; a piece read ahead may find nobody who does.
+    // The reader of the piece gets the failure; a piece read ahead may have no reader.
     const ended = () => void this.#underWay.delete(reading)
     reading.then(ended, ended)
     return reading
@@ -183,10 +171,9 @@ export async function openLocalFile(file: FoundFile): Promise<OpenFile> {
   return new OpenFile(file, await open(file.path, 'r'))
 }
 
-/** Not zeroed: only what was read into it leaves here. Nor from Node's pool, whose memory many share. */
+/** Not zeroed: only what was read into it is handed out. Not from Node's pool, whose memory is shared. */
 const newPiece = (): Uint8Array<ArrayBuffer> => Buffer.allocUnsafeSlow(PIECE)
 
-/** Fills the piece; returns as much of it as the file has. */
 async function readFully(
   handle: FileHandle,
   from: number,

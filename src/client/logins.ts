@@ -8,22 +8,19 @@ const login = z.object({ api_key: z.string(), username: z.string(), account_id: 
 export type Login = z.infer<typeof login>
 
 const kept = z.object({
-  /** Where one was logged in last. */
   server: z.nullable(z.string()),
   servers: z.record(z.string(), login),
 })
 
-/** The servers that somebody is logged in to, with their keys. The file is for its owner's eyes alone. */
+/** Servers and keys, readable by the user alone. */
 export interface Logins {
-  /** The server that is meant when none is named. */
   current(): Promise<string | null>
   at(server: string): Promise<Login | null>
   keep(server: string, login: Login): Promise<void>
-  /** Whether there was a login. */
   forget(server: string): Promise<boolean>
 }
 
-/** `folder`: where programs keep the user's settings, such as `~/.config`. */
+/** `folder`: the user's settings, such as `~/.config`. */
 export function createLogins(folder: string): Logins {
   const path = join(folder, 'holdfast', 'logins.json')
 
@@ -42,7 +39,7 @@ export function createLogins(folder: string): Logins {
   async function write(value: z.infer<typeof kept>): Promise<void> {
     const folder = dirname(path)
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    // It may have been there before, and open to others.
+    // It may exist already, with wider permissions.
     await chmod(folder, 0o700)
     await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })
     await chmod(`${path}.new`, 0o600)

@@ -1,6 +1,5 @@
 /**
- * Works on so many items at a time. `take` gets what becomes of them in the order of the items, each as soon as it
- * and all before it are done. Throws what `work` throws first, once what is under way has ended.
+ * Calls `take` in order, as soon as possible. Throws the first error of `work` once running work has ended.
  */
 export async function mapConcurrently<Item, Result>(
   items: AsyncIterable<Item>,

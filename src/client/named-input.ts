@@ -1,6 +1,6 @@
 import { nameByContent } from '../domain/name-by-content.ts'
 
-/** As many of the first bytes as tell what a content is. */
+/** Bytes that reveal a content's type. */
 const HEAD = 4100
 
 export interface NamedInput {
@@ -8,7 +8,6 @@ export interface NamedInput {
   readonly content: AsyncIterable<Uint8Array>
 }
 
-/** A stream under a name that fits what its first bytes are; the content is read once, from its beginning. */
 export async function namedInput(stream: AsyncIterable<Uint8Array>): Promise<NamedInput> {
   const chunks = stream[Symbol.asyncIterator]()
   const head: Uint8Array[] = []

@@ -2,13 +2,10 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { ClientError } from './failure.ts'
 
-/**
- * Opens what an earlier run has left, or begins it. In a folder that others may write into, a link of that name would lead
- * to a file of the user's that is then written over: throws ClientError for links and for what is no plain file.
- */
+/** Throws ClientError for links and special files: a link could point at another file of the user. */
 export async function openPart(path: string, flags: number): Promise<FileHandle> {
   const how = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
-  // Emptied only once it is known to be ours alone.
+  // Truncated only once it is known to be ours.
   const file = await open(path, how).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ELOOP' ? foreignPart(path) : error
   })

@@ -17,16 +17,12 @@ import {
 } from './tus.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
-/** How an upload in parts was begun. */
 export interface BegunInParts {
   readonly idempotencyKey: string
   readonly lengths: readonly number[]
 }
 
-/**
- * A large file over several connections, as parts that the server concatenates. `before`: what an earlier run has begun.
- * Where that is gone, or one of its parts, it begins anew.
- */
+/** `before`: an earlier run's upload; begins anew where it, or a part, is gone. */
 export async function uploadInParts(
   shared: UploadParts,
   job: UploadJob,
@@ -37,7 +33,7 @@ export async function uploadInParts(
   let whole: NewRemoteUpload | null = null
   try {
     whole = await create(shared, job, begun)
-    // A later run would tell the same again, or of one that has lost a part.
+    // A later run would announce the same link, or one that lost a part.
     if (before === null && whole.url !== null) {
       shared.watch.say(`${job.file.shown} has its link already: ${whole.url}`)
     }
@@ -47,7 +43,7 @@ export async function uploadInParts(
   } catch (error) {
     const isLost = error instanceof PartLost || (whole === null && isAnswer(error, 410))
     if (!isLost && !(error instanceof FileChanged)) throw error
-    // Nobody will go on with it; where the server cannot be told, it expires by itself.
+    // If the server cannot be reached, the upload expires.
     if (whole !== null) await terminateUpload(server, whole.path).catch(() => {})
     await states.remove(job.id)
     if (isLost && before !== null) return uploadInParts(shared, job, null)
@@ -55,7 +51,7 @@ export async function uploadInParts(
   }
 }
 
-/** Notes the key before it is used, so that a later run finds what came of it. */
+/** Stored before use, so that a later run finds the upload. */
 async function note({ states }: UploadParts, { id, file }: UploadJob): Promise<BegunInParts> {
   const begun = { idempotencyKey: crypto.randomUUID(), lengths: partLengths(file.size) }
   await states.write(id, { kind: 'parts', ...begun }, true)
@@ -71,7 +67,6 @@ function create(
   return retries.persist(TRANSFER, () => createRemoteUpload(server, { name, size, folder, inParts }))
 }
 
-/** On a server that makes no parts. */
 async function inOnePiece(
   shared: UploadParts,
   job: UploadJob,
@@ -89,12 +84,9 @@ class PartLost extends UploadGivenUp {
 
 interface Part {
   readonly path: UploadPath
-  /** Where it is in the file. */
   readonly from: number
   readonly length: number
-  /** Bytes of it that the server has. */
   safe: number
-  /** Bytes of it that are sent. */
   sent: number
 }
 
@@ -111,7 +103,6 @@ function partsOf(paths: readonly UploadPath[], lengths: readonly number[]): Part
 class PartsUpload {
   readonly #shared: UploadParts
   readonly #job: UploadJob
-  /** What the parts are going to be. */
   readonly #whole: RemoteUpload
   readonly #all: readonly Part[]
   readonly #isResumed: boolean
@@ -134,11 +125,11 @@ class PartsUpload {
 
   async run(): Promise<Uploaded> {
     const { server, retries, connections } = this.#shared
-    // In their order, so that whoever reads the file meanwhile is close behind.
+    // In order, so that a concurrent reader of the file is close behind.
     const inOrder = (work: (part: Part) => Promise<void>) =>
       mapConcurrently(each(this.#all), Math.max(1, connections), work, () => {})
     try {
-      // Before anything is sent: one may be gone.
+      // Before any bytes are sent: one may be gone.
       if (this.#isResumed) await inOrder((part) => this.#look(part))
       const last = this.#all.findLast(({ safe, length }) => safe < length)
       const end = (part: Part) => (part === last ? Math.max(part.safe, part.length - HELD_BACK) : part.length)
@@ -154,14 +145,14 @@ class PartsUpload {
     const { server, retries } = this.#shared
     return retries.persist(TRANSFER, async () => {
       const kept = await uploadOffsetAndBefore(server, part.path, true)
-      // What is of the file as it was is of no use.
+      // Bytes of the file before its change are no use.
       if (kept === null || !(await this.#job.opened.continues(part.from + kept.offset, kept.before)))
         throw new PartLost()
       this.#reached(part, kept.offset)
     })
   }
 
-  /** Up to `end` in the part. `isLast`: with these bytes the file is stored. */
+  /** Sends up to `end` in the part. `isLast`: these bytes complete the file. */
   async #send(part: Part, end: number, isLast = false): Promise<void> {
     let isKnown = true
     const attempt = async () => {
@@ -219,7 +210,7 @@ class PartsUpload {
   #show(): void {
     const sent = this.#all.reduce((sum, part) => sum + part.sent, 0)
     this.#job.transfer.at(sent)
-    // Hashed as quickly as it is sent, not before: a file of many gigabytes would keep the processor from sending.
+    // Hashes while sending: hashing gigabytes first would delay the upload.
     this.#hashing ??= this.#job.opened
       .hashUpTo(sent)
       .catch(() => {})
@@ -228,7 +219,6 @@ class PartsUpload {
       })
   }
 
-  /** What has failed for good in one part ends the others, too. */
   #assertGoing(): void {
     if (this.#failure !== null) throw new ClientError('another part of the file could not be sent')
   }

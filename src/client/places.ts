@@ -4,31 +4,25 @@ import { basename, dirname, join } from 'node:path'
 import { foldName } from '../domain/folded-name.ts'
 import { localName, numberedName } from './local-names.ts'
 
-/** Where a download goes. */
 export interface DownloadTarget {
   readonly path: string
-  /** Whether the very content stands there already. */
   readonly isThere: boolean
 }
 
-/** Gives out names, so that nothing that stands there is overwritten unless that is wanted. */
 export interface Places {
-  /**
-   * The name in the folder, or the same with a number where another file has it. What is given out is not given out
-   * again, whatever upper and lower case are to the file system.
-   */
+  /** Adds a number when the name is taken. Never assigns one twice, whatever the file system's case rules. */
   take(
     folder: string,
     name: string,
     content: { size: number; sha256: string | null },
   ): Promise<DownloadTarget>
-  /** Gives the finished file its name; another one if somebody else took that meanwhile. Returns its path. */
+  /** Renames the finished file, differently if the name was taken meanwhile. Returns its path. */
   settle(part: string, place: DownloadTarget): Promise<string>
 }
 
 export function createPlaces({ force }: { readonly force: boolean }): Places {
   const taken = new Set<string>()
-  /** Two that come at once must not both find a name free. */
+  /** Serialized: two callers must not find one name free. */
   let turn: Promise<unknown> = Promise.resolve()
 
   async function find(
@@ -76,15 +70,15 @@ async function holds(
   return (await hashFile(path)) === sha256
 }
 
-/** Renames unless the name is taken; false then. */
+/** False when the name is taken. */
 async function renameNew(from: string, to: string): Promise<boolean> {
   try {
-    // A link, other than a rename, never replaces what is there.
+    // A hard link, unlike a rename, never replaces a file.
     await link(from, to)
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error
     if (error.code === 'EEXIST') return false
-    // A file system without links.
+    // The file system has no hard links.
     if ((await lstat(to).catch(() => null)) !== null) return false
     await rename(from, to)
     return true
@@ -93,7 +87,6 @@ async function renameNew(from: string, to: string): Promise<boolean> {
   return true
 }
 
-/** The SHA-256 of a file, in hexadecimal. */
 async function hashFile(path: string): Promise<string> {
   const hash = new Bun.CryptoHasher('sha256')
   for await (const piece of Bun.file(path).stream()) hash.update(piece)

@@ -5,32 +5,28 @@ import { asConnectionErrors, clientRefusal, type RemoteServer, readJsonAnswer, s
 import { TRANSFER } from './policy/retry-policy.ts'
 import type { Retries } from './retries.ts'
 
-/** What anybody may see of a server who has a link, and the password where one is needed. */
 export interface PublicClient {
   readonly server: RemoteServer
-  /** A signed address of a file's bytes, good for half an hour; null while it is still being uploaded. */
+  /** Signed address of the bytes, valid for half an hour; null while the file is being uploaded. */
   sign(slug: string): Promise<SignedAddress | null>
-  /**
-   * What comes of a file that is still being uploaded, from a position on; null once the file is there. Passwords were given
-   * when it was to be signed.
-   */
+  /** From `from` on; null once the file is there. Needs the passwords given to `sign`. */
   arriving(slug: string, from: number, signal: AbortSignal): Promise<Response | null>
-  /** One page of a folder; pages count from 1. */
+  /** Pages count from 1. */
   folder(identifier: string, page: number): Promise<PublicFolder>
 }
 
-/** Throws ClientError when there is no password to be had. */
+/** Throws ClientError when no password is available. */
 export type Password = () => Promise<string>
 
-/** More folders than this inside each other, each with a password of its own, are nobody's. */
+/** No real file has more locked ancestors. */
 const MOST_LOCKS = 256
 
 export function createPublicClient(server: RemoteServer, retries: Retries, password: Password): PublicClient {
-  /** `folder_access_token` grows with every folder that is unlocked. */
+  /** `folder_access_token`, which grows with every unlocked folder. */
   let cookie: string | null = null
   const cookieHeader = (): Record<string, string> => (cookie === null ? {} : { Cookie: cookie })
 
-  /** Asks, and gives passwords for as long as they open something. `lock` finds the folder to be opened. */
+  /** Retries with passwords while they open something. `lock` finds the locked folder. */
   async function unlocking<T>(attempt: () => Promise<T>, lock: () => Promise<string>): Promise<T> {
     for (let opened = 0; ; opened++) {
       try {
@@ -45,7 +41,7 @@ export function createPublicClient(server: RemoteServer, retries: Retries, passw
   async function unlock(folder: string, given: string): Promise<void> {
     const response = await retries.persist(TRANSFER, () => postPassword(folder, given))
     const [name] = response.headers.getSetCookie().map((text) => text.split(';', 1)[0])
-    // Without a cookie it was open already: somebody has taken the password off.
+    // Without a cookie the folder was open: its password was removed.
     if (name !== undefined) cookie = name
   }
 
@@ -67,7 +63,7 @@ export function createPublicClient(server: RemoteServer, retries: Retries, passw
       : refusal
   }
 
-  /** The form on a locked file's page leads to the folder that locks it. */
+  /** The form on a locked file's page names the locked folder. */
   async function lockOf(slug: string): Promise<string> {
     const response = await retries.persist(TRANSFER, () =>
       sendRequest(server, { method: 'GET', path: `/d/${slug}`, headers: cookieHeader() }),

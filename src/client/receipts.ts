@@ -1,4 +1,3 @@
-/** The receipts of what was uploaded from here as a guest, and where they lead. */
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
@@ -8,28 +7,26 @@ import { syncFolder } from './sync-folder.ts'
 const keptReceipt = z.object({
   server: z.string(),
   receipt: z.string(),
-  /** The file's public link. */
   url: z.string(),
   name: z.string(),
   /** Bytes. */
   size: z.number(),
-  /** Milliseconds since the epoch. */
   uploaded_at: z.number(),
 })
 export type KeptReceipt = z.infer<typeof keptReceipt>
 
 /**
- * Whoever can read them can change and delete what was uploaded, so they are for their owner's eyes alone. Each has a file
- * of its own, so that commands that run at once lose none.
+ * They permit deleting the files, so only the user can read them. One file each: concurrent commands lose
+ * none.
  */
 export interface KeptReceipts {
-  /** The latest first. */
+  /** Latest first. */
   list(): Promise<KeptReceipt[]>
   keep(receipt: KeptReceipt): Promise<void>
   forget(receipt: Pick<KeptReceipt, 'server' | 'receipt'>): Promise<void>
 }
 
-/** `folder`: where programs keep the state of the user, such as `~/.local/state`. */
+/** `folder`: the user's state, such as `~/.local/state`. */
 export function createKeptReceipts(folder: string): KeptReceipts {
   const receipts = join(folder, 'holdfast', 'receipts')
   const pathOf = ({ server, receipt }: Pick<KeptReceipt, 'server' | 'receipt'>) =>
@@ -71,19 +68,16 @@ export function createKeptReceipts(folder: string): KeptReceipts {
   }
 }
 
-/** The page of a receipt. */
 export function receiptAddress({ server, receipt }: Pick<KeptReceipt, 'server' | 'receipt'>): string {
   return `${server}/r/${receipt}`
 }
 
-/** What people call a receipt by. */
 export type ReceiptName =
-  /** `server` null: that of the command. */
+  /** Without a server, the command's. */
   | { readonly kind: 'receipt'; readonly server: string | null; readonly receipt: string }
-  /** The link of a file whose receipt is kept here. */
   | { readonly kind: 'file'; readonly url: string }
 
-/** Throws ClientError for what is neither a receipt, nor the address of one, nor the link of a file. */
+/** Throws ClientError for anything but a receipt, its address, or a file's link. */
 export function parseReceiptName(text: string): ReceiptName {
   if (/^[\w-]+\.[\w-]{40,}$/.test(text)) return { kind: 'receipt', server: null, receipt: text }
   const url = URL.parse(text)

@@ -1,17 +1,14 @@
 import type { FileHandle } from 'node:fs/promises'
 
-/** The bytes of a file that were received, in their order, with their hash. */
 export interface ReceivedBytes {
   position(): number
   append(bytes: Uint8Array): Promise<void>
-  /** Begins anew. */
   clear(): Promise<void>
   sha256(): string
 }
 
 const PIECE = 1024 * 1024
 
-/** Reads the part that an earlier run has left, to hash it. */
 export async function hashedPart(file: FileHandle, size: number): Promise<ReceivedBytes> {
   let hash = new Bun.CryptoHasher('sha256')
   let position = 0

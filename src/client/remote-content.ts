@@ -3,13 +3,11 @@ import { wholeNumber } from '../domain/whole-number.ts'
 import { ClientError } from './failure.ts'
 import { asConnectionErrors, clientRefusal, toldAddress } from './http.ts'
 
-/** Where bytes are, and what goes with each request for them. */
 export interface ContentAddress {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What a server says of the bytes at an address. */
 export interface RemoteContent extends ContentAddress {
   readonly size: number
   readonly etag: string | null
@@ -17,7 +15,6 @@ export interface RemoteContent extends ContentAddress {
   readonly name: string | null
 }
 
-/** Asks for all but the bytes. */
 export async function describeContent({ url, headers }: ContentAddress): Promise<RemoteContent> {
   const { origin } = new URL(url)
   const response = await asConnectionErrors(origin, () =>
@@ -41,10 +38,7 @@ export async function describeContent({ url, headers }: ContentAddress): Promise
   }
 }
 
-/**
- * Asks for the bytes from a position to the end. A store that the server sends on to knows nothing of our validators;
- * what comes is verified all the same.
- */
+/** A store behind a redirect does not know our validators; the content is verified anyway. */
 export async function openContent(
   { url, headers, etag }: RemoteContent,
   from: number,
@@ -75,20 +69,19 @@ export async function openContent(
   throw await clientRefusal(response, origin)
 }
 
-/** Whether the answer begins where the part ends; else it is the whole. */
 export function continues(response: Response, position: number): boolean {
   const start = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1]
   return response.status === 206 && wholeNumber(start) === position
 }
 
-/** The name in a Content-Disposition header, as RFC 6266 reads it. */
+/** From Content-Disposition (RFC 6266). */
 export function dispositionName(header: string | null): string | null {
   if (header === null) return null
   const encoded = /filename\*=UTF-8''([^;\s]+)/i.exec(header)?.[1]
   try {
     if (encoded !== undefined) return decodeURIComponent(encoded)
   } catch {
-    // Wrongly encoded: the plain name is there too.
+    // Malformed: the plain name is used instead.
   }
   return /filename="([^"]*)"/i.exec(header)?.[1] ?? null
 }

@@ -1,20 +1,15 @@
 import { ClientError } from './failure.ts'
 
-/** What people call a thing on the server by. */
 export type RemoteName =
-  /** Names from the top level down; none is the top level itself. */
+  /** From the top level down; empty for the top level itself. */
   | { readonly kind: 'path'; readonly names: readonly string[] }
   | { readonly kind: 'folder'; readonly identifier: string }
-  /** By slug, UUID or number. */
   | { readonly kind: 'file'; readonly identifier: string }
 
 const FOLDER = /^[a-z][a-z0-9]{15}$/
 const FILE = /^([A-Za-z][A-Za-z0-9]{11}|\d{1,15}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
 
-/**
- * `/a/b` is a path; a folder's identifier, a file's slug, UUID or number, and links to either are told apart by their
- * shape. Throws ClientError for anything else.
- */
+/** Throws ClientError for anything but a path, an identifier, a slug, a UUID, a number or a link. */
 export function parseRemoteName(text: string): RemoteName {
   if (text === 'root') return { kind: 'path', names: [] }
   if (text.startsWith('/')) {
@@ -32,7 +27,7 @@ export function parseRemoteName(text: string): RemoteName {
   )
 }
 
-/** The slug of a link with terms: given so, or in its address. Throws ClientError for anything else. */
+/** Throws ClientError for anything but a slug or a link's address. */
 export function parseLinkName(text: string): string {
   const [, slug] = /^(?:https?:\/\/[^/]+\/l\/)?([a-z0-9-]{3,64})\/?$/.exec(text) ?? []
   if (slug !== undefined) return slug

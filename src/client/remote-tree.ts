@@ -9,26 +9,22 @@ export type RemoteEntry =
   | { readonly kind: 'folder'; readonly folder: FolderItem }
   | { readonly kind: 'file'; readonly identifier: string; readonly name: string }
 
-/** The account's own files and folders, by whatever they are called. */
 export class RemoteTree {
   readonly #api: Api
-  /** Subfolders that were asked for, by their parents. */
   readonly #known = new Map<FolderName, Promise<FolderItem[]>>()
-  /** Folders that were made or found, by parent and name. */
   readonly #ensured = new Map<string, Promise<FolderName>>()
 
   constructor(api: Api) {
     this.#api = api
   }
 
-  /** Throws ClientError when there is no such thing, or several files have the name. */
+  /** Throws ClientError for a missing entry, or when several files have the name. */
   async find(name: RemoteName): Promise<RemoteEntry> {
     const thing = await this.look(name)
     if (thing !== null) return thing
     throw new ClientError(`there is no ${describe(name)} on ${this.#api.server.url} among what is yours.`)
   }
 
-  /** The same, null when there is no such thing. */
   async look(name: RemoteName): Promise<RemoteEntry | null> {
     switch (name.kind) {
       case 'file':
@@ -51,14 +47,13 @@ export class RemoteTree {
     }
   }
 
-  /** A folder's identifier, or `root`. Throws ClientError when it is no folder. */
   async folder(name: RemoteName): Promise<FolderName> {
     const thing = await this.find(name)
     if (thing.kind === 'file') throw new ClientError(`${describe(name)} is not a folder.`)
     return thing.kind === 'root' ? 'root' : thing.folder.id
   }
 
-  /** The folder of these names below another, made where it is missing; asked side by side it is made once. */
+  /** Creates missing folders; concurrent calls create each once. */
   async ensure(parent: FolderName, names: readonly string[]): Promise<FolderName> {
     let at = parent
     for (const name of names) {

@@ -19,10 +19,7 @@ import {
 } from './tus.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
-/**
- * A large file in as many requests as it takes. `begun`: the upload that an earlier run has begun. Where it is gone,
- * a new one begins.
- */
+/** `begun`: an earlier run's upload; begins anew where that is gone. */
 export async function uploadResumably(
   parts: UploadParts,
   job: UploadJob,
@@ -33,7 +30,6 @@ export async function uploadResumably(
   let upload = begun
   let offset = 0
   let isNew = false
-  /** Whether the file is known to be the one of which the server has the beginning. */
   let isCompared = begun === null
 
   const reached = (position: number) => {
@@ -45,7 +41,7 @@ export async function uploadResumably(
     const wanted = { name: file.name, size: file.size, folder }
     const { path, receipt, url } = await createRemoteUpload(server, wanted)
     await states.write(id, { kind: 'resumable', upload: path, receipt }, true)
-    // Whoever waits for it may have the link before all of it is sent.
+    // Recipients may have the link before the whole is sent.
     if (url !== null && file.size > chunkSize.current())
       watch.say(`${file.shown} has its link already: ${url}`)
     reached(0)
@@ -64,7 +60,7 @@ export async function uploadResumably(
     if (!isNew) {
       const kept = await uploadOffsetAndBefore(server, upload.path, !isCompared)
       const isOther = kept !== null && !(await opened.continues(kept.offset, kept.before))
-      // It is of the file as it was: nobody will go on with it.
+      // Its bytes are of the file before a change.
       if (isOther) await terminateUpload(server, upload.path)
       if (kept === null || isOther) {
         await forget()
@@ -103,7 +99,7 @@ export async function uploadResumably(
     }
   }
 
-  /** With these the file is stored: they are in memory before it is looked at for the last time. */
+  /** The bytes that store the file: in memory before its last check for changes. */
   async function lastChunk(length: number): Promise<Chunk> {
     const bytes = await opened.bytes(offset, offset + length)
     await opened.assertUnchanged()
@@ -114,7 +110,7 @@ export async function uploadResumably(
     return await retries.persist(TRANSFER, attempt, () => offset)
   } catch (error) {
     if (error instanceof FileChanged && upload !== null) {
-      // Nobody will go on with this one; where the server cannot be told, it expires by itself.
+      // If the server cannot be reached, the upload expires.
       await terminateUpload(server, upload.path).catch(() => {})
       await forget()
     }
@@ -122,7 +118,7 @@ export async function uploadResumably(
   }
 }
 
-/** The system sends the bytes while this process hashes them. How far they are is not known before they are all there. */
+/** The kernel sends the bytes while this process hashes them. Progress is unknown until all have arrived. */
 async function sendUnread(
   { server, chunkSize }: UploadParts,
   upload: UploadPath,
@@ -139,13 +135,13 @@ async function sendUnread(
   return sent.value
 }
 
-/** Whether the system can send a file without it being read: see `OpenFile.range`. */
+/** Whether the kernel can send the file: see `OpenFile.range`. */
 function passesFiles({ url }: RemoteServer): boolean {
   const { HTTP_PROXY, http_proxy } = process.env
   return url.startsWith('http://') && !HTTP_PROXY && !http_proxy
 }
 
-/** Sends a chunk, and looks what arrived of one that a proxy took for too large. Answers the new offset. */
+/** Also finds out what arrived of a chunk that a proxy refused as too large. Returns the new offset. */
 export async function sendChunk(
   server: RemoteServer,
   upload: UploadPath,
@@ -172,7 +168,6 @@ export async function sendChunk(
 const OFTEN = 100
 const SELDOM = 2000
 
-/** Waits until the server has the file under its name. */
 export async function untilStored(
   server: RemoteServer,
   { path, receipt }: RemoteUpload,

@@ -2,30 +2,25 @@ import { type Clock, SECOND } from '../domain/clock.ts'
 import { AnswerError, ConnectionError } from './failure.ts'
 import { backoff, mayPass, type RetryPatience, requestedPause } from './policy/retry-policy.ts'
 
-/** For how many of the longest waits limits are waited for while nothing moves: of a transfer, for a day. */
+/** Longest waits endured at limits without progress: a day for a transfer. */
 const LIMITS_ENDURED = 12
 
 export interface Retries {
-  /**
-   * Tries again what failed for a reason that passes, with growing pauses. `moved` tells how far it is: when that has
-   * grown, patience begins anew. Throws the last failure.
-   */
+  /** Retries temporary failures with backoff. Progress in `moved` resets it. Throws the last failure. */
   persist<T>(patience: RetryPatience, attempt: () => Promise<T>, moved?: () => number): Promise<T>
-  /** Waits until the server wants to be asked again for what may take as long as it takes; says nothing. */
+  /** Waits silently until the server accepts long operations again. */
   wait(milliseconds: number): Promise<void>
 }
 
 export interface RetryParts {
   readonly clock: Pick<Clock, 'monotonic'>
-  /** From 0 to 1. */
   readonly chance: () => number
   readonly sleep: (milliseconds: number) => Promise<void>
-  /** Tells the person what is waited for. */
   readonly say: (line: string) => void
 }
 
 export function createRetries({ clock, chance, sleep, say }: RetryParts): Retries {
-  /** When the server wants to hear of us again. What is asked side by side shares one limit. */
+  /** Concurrent requests share one limit. */
   let welcomeAt = 0
 
   async function untilWelcome(): Promise<void> {
@@ -34,7 +29,6 @@ export function createRetries({ clock, chance, sleep, say }: RetryParts): Retrie
     }
   }
 
-  /** Waits as the server asks, or a pause that doubles; never all at the same moment. */
   async function pause(error: AnswerError | ConnectionError, tries: number): Promise<void> {
     if (error instanceof AnswerError && error.retryAfter !== null) {
       const until = clock.monotonic() + requestedPause(error.retryAfter, chance())
@@ -52,7 +46,7 @@ export function createRetries({ clock, chance, sleep, say }: RetryParts): Retrie
       let tries = 0
       let reached = moved()
       let since = clock.monotonic()
-      /** When it first failed after something had moved; null: not since. */
+      /** First failure since progress. */
       let stuckSince: number | null = null
       for (;;) {
         await untilWelcome()
@@ -63,8 +57,8 @@ export function createRetries({ clock, chance, sleep, say }: RetryParts): Retrie
           const hasMoved = moved() > reached
           if (hasMoved || stuckSince === null) stuckSince = clock.monotonic()
           const isStuck = clock.monotonic() - stuckSince > LIMITS_ENDURED * patience.longestWait
-          // A limit that was reached is no outage: whoever waits as told gets on.
-          // Nor is the time before the first failure: what failed then may have been under way for long.
+          // A limit is no outage: waiting as asked helps. Time before the first failure does not count: that
+          // request may have run for long.
           if (tries === 0 || hasMoved || (isRateLimit(error) && !isStuck)) {
             reached = moved()
             since = clock.monotonic()
@@ -83,7 +77,6 @@ function passes(error: unknown): error is AnswerError | ConnectionError {
   return error instanceof AnswerError && mayPass(error, false)
 }
 
-/** A limit that tells when it ends. */
 function isRateLimit(error: AnswerError | ConnectionError): boolean {
   return error instanceof AnswerError && error.status === 429 && error.retryAfter !== null
 }

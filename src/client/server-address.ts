@@ -1,12 +1,8 @@
 import { ClientError } from './failure.ts'
 
-/** This machine, by its names and addresses; a port may follow. */
 const LOOPBACK = /^(?:localhost|[^/:]+\.localhost|127(?:\.\d+){3}|\[::1\])(?=[:/]|$)/i
 
-/**
- * The origin of a server, from what people write: without a scheme it is https, or http on this machine. Throws
- * ClientError.
- */
+/** Without a scheme https, or http on this machine. Throws ClientError. */
 export function parseServer(text: string): string {
   const url = URL.parse(
     /^[a-z]+:\/\//i.test(text) ? text : `${LOOPBACK.test(text) ? 'http' : 'https'}://${text}`,

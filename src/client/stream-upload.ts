@@ -14,17 +14,13 @@ export interface StreamUpload {
   readonly chunkSize: ChunkSize
   readonly transfer: WatchedTransfer
   readonly name: string
-  /** A folder's identifier, or `root`. */
   readonly folder: string
 }
 
-/** What is held to be sent again, and so what a stream takes of memory. */
+/** Bytes held for retries, which bounds a stream's memory. */
 const LARGEST_HELD = 8 * 1024 * 1024
 
-/**
- * Uploads what can be read but once and whose length nobody knows. A cut connection is survived, the end of the
- * process is not: what had come across is given up then.
- */
+/** Of unknown length, readable once. Survives a broken connection, not the end of the process. */
 export async function uploadStream(
   source: AsyncIterable<Uint8Array>,
   { server, retries, chunkSize, transfer, name, folder }: StreamUpload,
@@ -44,7 +40,7 @@ export async function uploadStream(
     if (result.sha256 === hash.digest('hex')) return result
     throw new ClientError(`what arrived as ${result.url} is not what was sent: it has another SHA-256.`)
   } catch (error) {
-    // Nobody can go on with it; where the server cannot be told, it expires by itself.
+    // If the server cannot be reached, the upload expires.
     await terminateUpload(server, upload.path).catch(() => {})
     throw error
   }
@@ -53,7 +49,7 @@ export async function uploadStream(
     const end = held.base + held.bytes.length
     let offset = held.base
     let failed = false
-    /** An empty end still has to tell the size. */
+    /** An empty end still has to declare the size. */
     let isTold = held.size === null
     await retries.persist(
       TRANSFER,
@@ -87,14 +83,11 @@ export async function uploadStream(
 }
 
 interface Held {
-  /** Where in the whole the bytes begin. */
   readonly base: number
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Of the whole, when these are its last bytes. */
   readonly size: number | null
 }
 
-/** The same bytes in chunks of one size, the last of them shorter and known to be the last. */
 async function* inChunks(
   source: AsyncIterable<Uint8Array>,
   size: number,
@@ -103,7 +96,7 @@ async function* inChunks(
   let filled = 0
   for await (const piece of source) {
     for (let at = 0; at < piece.length; ) {
-      // Only when more has come is a full chunk known not to be the last.
+      // Only later bytes show that a full chunk is not the last.
       if (filled === size) {
         yield { bytes: chunk, isLast: false }
         chunk = new Uint8Array(size)

@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises'
 
-/** Makes the names in a folder survive a power cut, where the system can do that. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null)
   try {

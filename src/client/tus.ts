@@ -1,4 +1,4 @@
-/** The resumable upload protocol, tus 1.0.0 (https://tus.io/protocols/resumable-upload). */
+/** tus 1.0.0 (https://tus.io/protocols/resumable-upload). */
 import * as z from 'zod/mini'
 import { SECOND } from '../domain/clock.ts'
 import { wholeNumber } from '../domain/whole-number.ts'
@@ -11,43 +11,40 @@ import { addressesOfParts, uploadMetadata } from './policy/upload-headers.ts'
 const UPLOADS = '/api/v1/uploads'
 const VERSION = { 'Tus-Resumable': '1.0.0' }
 
-/** Nothing has moved for so long: the connection is taken for dead, and a new one is tried. */
+/** Silence after which the connection counts as dead. */
 const QUIET = 60 * SECOND
 
-/** The path of an upload on its server. Who knows it can go on with it, so it is a secret. */
+/** A secret: it permits continuing the upload. */
 export type UploadPath = string
 
 export interface RemoteUpload {
   readonly path: UploadPath
-  /** Of a guest's upload. */
   readonly receipt: string | null
 }
 
 export interface NewRemoteUpload extends RemoteUpload {
-  /** The link that it has from now on. */
+  /** The file's link, valid at once. */
   readonly url: string | null
-  /** Null where it takes its bytes itself, as it does on servers that make no parts. */
+  /** Null where the upload takes the bytes itself, as on servers without partial uploads. */
   readonly parts: readonly UploadPath[] | null
 }
 
 export interface RemoteNewUpload {
   readonly name: string
-  /** Null when it is not known yet. */
+  /** Null while unknown. */
   readonly size: number | null
-  /** A folder's identifier, or `root`. */
   readonly folder: string
-  /** To be sent in parts. The same request under the same key leads to the same upload. */
+  /** Sends in parts. A repeated request with this key returns the first upload. */
   readonly inParts?: { readonly lengths: readonly number[]; readonly idempotencyKey: string }
 }
 
 export interface Chunk {
   readonly offset: number
   readonly length: number
-  /** `stir` is to be called when bytes go off, so that a slow line is not taken for a dead one. */
+  /** Call `stir` when bytes are sent, so that a slow connection does not count as dead. */
   readonly body: (stir: () => void) => ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | Blob
-  /** The size of the whole, told when it could not be told before. */
   readonly size?: number
-  /** On whatever connection there is: one that was just used is hardly given up. */
+  /** May use a kept connection: one just used is hardly closed. */
   readonly mayShare?: true
 }
 
@@ -83,33 +80,32 @@ export async function createRemoteUpload(
   }
 }
 
-/** A request that costs the server nothing. */
+/** Costs the server nothing. */
 export async function ping(server: RemoteServer): Promise<void> {
   await sendRequest(server, { method: 'OPTIONS', path: UPLOADS, headers: VERSION })
 }
 
 const started = z.object({ url: z.optional(z.string()) })
 
-/** Only the path: the server may be known to us by another address than to itself. */
+/** Without the origin: the server may know itself by another address. */
 function pathIn(server: RemoteServer, response: Response, address: string | null): UploadPath {
   const url = URL.parse(address ?? '', server.url)
   if (url?.pathname.startsWith(`${UPLOADS}/`)) return url.pathname
   throw unlike(server, response)
 }
 
-/** How much the server has safe; null when it does not know the upload any more. */
+/** Bytes that are durable; null when the upload is gone. */
 export async function uploadOffset(server: RemoteServer, path: UploadPath): Promise<number | null> {
   return (await askForOffset(server, path, VERSION))?.offset ?? null
 }
 
-/** What the server has right before an offset. */
 export interface RemoteBytes {
   readonly length: number
-  /** In hexadecimal. */
+  /** Hexadecimal. */
   readonly sha256: string
 }
 
-/** As many bytes as a server compares at most. */
+/** Most bytes that a server compares. */
 const COMPARED = { 'Holdfast-Before': String(64 * 1024) }
 
 /**
@@ -142,13 +138,13 @@ async function askForOffset(
     return { offset: offsetOf(server, response), before }
   } catch (error) {
     if (!(error instanceof AnswerError) || error.status >= 500) throw error
-    // An answer to HEAD has no body, so neither code nor words; and who answers may stand before a server that restarts.
+    // An answer to HEAD has neither code nor text, and may come from a proxy of a restarting server.
     if ((await fetchUploadStatus(server, path)) === null) return null
     throw error
   }
 }
 
-/** Sends bytes, and tells how much the server has safe then. */
+/** Returns the durable offset. */
 export async function appendChunk(server: RemoteServer, path: UploadPath, chunk: Chunk): Promise<number> {
   const { offset, length, body, size, mayShare } = chunk
   const idle = idleTimeout(QUIET)
@@ -170,7 +166,7 @@ export async function appendChunk(server: RemoteServer, path: UploadPath, chunk:
     return offsetOf(server, response)
   } catch (error) {
     if (isAnswer(error, 409) || isAnswer(error, 423)) {
-      // An earlier connection of ours has not been given up yet, or another client sends the same upload.
+      // An earlier connection of ours has not been closed yet, or another client sends this upload.
       throw new ConnectionError(error.message, { passes: true, isUnsent: false, cause: error })
     }
     throw error
@@ -179,7 +175,6 @@ export async function appendChunk(server: RemoteServer, path: UploadPath, chunk:
   }
 }
 
-/** Null when the server does not know the upload any more. */
 export async function fetchUploadStatus(
   server: RemoteServer,
   path: UploadPath,
@@ -193,12 +188,10 @@ export async function fetchUploadStatus(
   }
 }
 
-/** Whether the server does not know an upload any more. */
 export function isUploadGone(error: unknown): error is AnswerError {
   return isAnswer(error, 404, 'UPLOAD_NOT_FOUND') || isAnswer(error, 410, 'UPLOAD_GONE')
 }
 
-/** Gives up the upload, and what of it is on the server. */
 export async function terminateUpload(server: RemoteServer, path: UploadPath): Promise<void> {
   await sendRequest(server, { method: 'DELETE', path, headers: VERSION })
 }

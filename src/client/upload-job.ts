@@ -6,7 +6,6 @@ import type { Retries } from './retries.ts'
 import type { TransferProgress, WatchedTransfer } from './transfer-progress.ts'
 import type { LocalUploadId, UploadStates } from './upload-states.ts'
 
-/** What uploads of one command share. */
 export interface UploadParts {
   readonly server: RemoteServer
   readonly retries: Retries
@@ -14,11 +13,9 @@ export interface UploadParts {
   readonly chunkSize: ChunkSize
   readonly watch: TransferProgress
   readonly line: RemoteLine
-  /** How many connections one file may have. */
   readonly connections: number
 }
 
-/** One upload of one file, on its way. */
 export interface UploadJob {
   readonly id: LocalUploadId
   readonly file: FoundFile

@@ -7,58 +7,48 @@ import type { FoundFile } from './local-file.ts'
 import { syncFolder } from './sync-folder.ts'
 
 const state = z.discriminatedUnion('kind', [
-  /** The path of a resumable upload on the server, and a guest's receipt of it: secrets. */
+  /** Path of a resumable upload, and a guest's receipt: secrets. */
   z.object({
     kind: z.literal('resumable'),
     upload: z.string(),
     receipt: z.optional(z.nullable(z.string())),
   }),
-  /** The key under which it was created, which leads to its parts again: a secret. And their lengths, in their order. */
+  /** Key of its creation, which finds the parts again: a secret. And their lengths, in order. */
   z.object({
     kind: z.literal('parts'),
     idempotencyKey: z.string(),
     lengths: z.array(z.number()).check(z.minLength(1)),
   }),
-  /** The key under which the whole file is sent, so that it is stored once, and the hash of what goes under it. */
+  /** Idempotency key of a one-request upload, and the hash of its content. */
   z.object({
     kind: z.literal('whole'),
     idempotencyKey: z.string(),
     sha256: z.optional(z.string()),
   }),
-  /** Done, while other files of the same command are not. */
   z.object({ kind: z.literal('done'), result: uploaded }),
 ])
 export type KeptUploadState = z.infer<typeof state>
 
-/** Where a file goes, and as whose. */
 export interface UploadDestination {
   readonly server: string
-  /** Null for a guest. */
   readonly account: number | null
-  /** A folder's identifier, or `root`. */
   readonly folder: string
 }
 
-/**
- * Names one upload of one file as it is now: changed, it is another. One that was changed and has its size and date all the
- * same has the same name, so whoever goes on compares bytes.
- */
+/** A change that keeps size and date keeps the identifier, so resuming compares bytes. */
 export type LocalUploadId = string
 
-/**
- * What has to be known to go on with an upload in another run. Whoever can read it can go on with a guest's upload,
- * so it is for its owner's eyes alone.
- */
+/** What a later run needs to resume. Contains secrets of guests' uploads, so only the user can read it. */
 export interface UploadStates {
   read(id: LocalUploadId): Promise<KeptUploadState | null>
-  /** `durable`: it survives a power cut when this returns. */
+  /** `durable`: survives a power cut on return. */
   write(id: LocalUploadId, state: KeptUploadState, durable: boolean): Promise<void>
   remove(id: LocalUploadId): Promise<void>
-  /** Removes what no server still has a part of. */
+  /** Removes states whose uploads have expired on every server. */
   removeOld(now: number): Promise<void>
 }
 
-/** Longer than servers keep what is unfinished, unless they are told otherwise. */
+/** Longer than servers keep unfinished uploads by default. */
 const KEPT_FOR = 30 * DAY
 
 export function uploadId(file: FoundFile, { server, account, folder }: UploadDestination): LocalUploadId {
@@ -66,7 +56,7 @@ export function uploadId(file: FoundFile, { server, account, folder }: UploadDes
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
-/** `folder`: where programs keep the state of the user, such as `~/.local/state`. */
+/** `folder`: the user's state, such as `~/.local/state`. */
 export function createUploadStates(folder: string): UploadStates {
   const states = join(folder, 'holdfast', 'uploads')
   let made: Promise<unknown> | null = null
@@ -79,7 +69,7 @@ export function createUploadStates(folder: string): UploadStates {
       try {
         return state.parse(JSON.parse(text))
       } catch {
-        // Half written when the power went: as if there were none.
+        // Half written at a power cut: as if missing.
         return null
       }
     },

@@ -13,13 +13,10 @@ import type { UploadJob, UploadParts } from './upload-job.ts'
 import { type KeptUploadState, type UploadDestination, uploadId } from './upload-states.ts'
 import { uploadWhole } from './whole-upload.ts'
 
-/** In one request, which is quickest for a small file. */
+/** Sent in one request, which is quickest for small files. */
 const LARGEST_WHOLE = 4 * 1024 * 1024
 
-/**
- * Brings a file to the server, going on where an earlier run was stopped. What came is what was read, or it throws.
- * The state says afterwards that it is done; it is to be forgotten when the whole command is.
- */
+/** Resumes an earlier run. Leaves the state `done`, to be removed after the whole command. */
 export async function uploadLocalFile(
   parts: UploadParts,
   file: FoundFile,
@@ -31,7 +28,7 @@ export async function uploadLocalFile(
   const transfer = parts.watch.begin(file.shown, file.size, 0)
   try {
     if (state?.kind === 'done' && (await isThere(parts, state.result.slug))) {
-      // A file with the same size and date may have other bytes since.
+      // Equal size and date do not prove equal bytes.
       if (state.result.sha256 === (await opened.sha256())) return state.result
     }
     const job: UploadJob = { id, file, opened, folder: destination.folder, transfer }
@@ -50,7 +47,7 @@ export async function uploadLocalFile(
   }
 }
 
-/** Sends it again where the server has given up what was sent, a few times: its store may refuse it for good. */
+/** Restarts an upload that the server discarded, a few times: its store may refuse it for good. */
 async function sendAnew(
   parts: UploadParts,
   job: UploadJob,
@@ -74,7 +71,7 @@ async function sendAnew(
   }
 }
 
-/** More than a form has besides the file. */
+/** Most bytes of a form besides the file. */
 const ENVELOPE = 1024
 
 async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState | null): Promise<Uploaded> {
@@ -97,7 +94,6 @@ async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState |
   }
 }
 
-/** Whether what was uploaded in an earlier run is still there. */
 async function isThere({ server, retries }: UploadParts, slug: string): Promise<boolean> {
   const path = `/d/${slug}`
   return retries.persist(TRANSFER, () =>

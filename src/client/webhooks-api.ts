@@ -10,21 +10,17 @@ import {
 
 export interface WebhookChange {
   readonly url?: string
-  /** null: all. */
+  /** Null for all. */
   readonly kinds?: readonly string[] | null
 }
 
-/** Webhooks of the account, by their numbers. */
 export interface WebhooksApi {
   list(): Promise<WebhookItem[]>
-  /** With its secret. */
   add(url: string, kinds: readonly string[] | null): Promise<NewWebhook>
-  /** What is missing stays as it is. */
   change(id: number, change: WebhookChange): Promise<void>
   enable(id: number): Promise<void>
   remove(id: number): Promise<void>
   test(id: number): Promise<void>
-  /** The newest deliveries. */
   deliveries(id: number): Promise<WebhookDeliveryItem[]>
   replay(id: number, delivery: number): Promise<void>
 }

@@ -5,19 +5,17 @@ import { idleTimeout } from './idle-timeout.ts'
 import { TRANSFER } from './policy/retry-policy.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
-/** How an upload in one request was begun. */
 export interface BegunWhole {
   readonly idempotencyKey: string
   readonly sha256?: string | undefined
 }
 
-/** A small body is with the system at once, so this is how long an answer may take. */
+/** Silence until the answer: the kernel takes a small body at once. */
 const QUIET = 120 * SECOND
 
 /**
- * A small file in one request. It goes under an idempotency key that is noted before the first byte, so that it is
- * stored once although an answer was lost or the client killed. `begun`: the key of an earlier run, which is not used for
- * other bytes than its own.
+ * Its idempotency key is stored before the first byte, so a lost answer or a kill stores no second file.
+ * `begun`: an earlier run's key, which is not used for other bytes.
  */
 export async function uploadWhole(
   { server, retries, states }: UploadParts,
@@ -54,7 +52,7 @@ export async function uploadWhole(
   })
 }
 
-/** One file as a form. The name goes encoded, because no two programs agree on how to quote it. */
+/** The name goes encoded, because no two programs agree on how to quote it. */
 function form(name: string, bytes: Uint8Array<ArrayBuffer>): { type: string; body: Blob } {
   const boundary = `holdfast-${crypto.randomUUID()}`
   const encoded = encodeURIComponent(name.toWellFormed()).replace(

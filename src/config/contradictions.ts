@@ -1,4 +1,3 @@
-/** Settings that are allowed each by itself, and not together. */
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type Setting, settings, type WrittenPlace } from '../settings.ts'
@@ -8,7 +7,6 @@ import type { SettingsReader } from './environment.ts'
 /** S3 takes 10,000 parts, and an upload keeps one in memory: see docs/decisions/s3.md. */
 const LARGEST_IN_S3 = 230 * 1024 ** 3
 
-/** Each by itself, so that all are told at once. */
 const RULES: readonly ((reader: SettingsReader) => ConfigProblem[])[] = [
   sizeContradictions,
   addressContradictions,
@@ -31,7 +29,6 @@ const RULES: readonly ((reader: SettingsReader) => ConfigProblem[])[] = [
   (reader) => bucketKeys(reader, settings.mirror, MIRROR_BUCKET),
 ]
 
-/** Every contradiction among settings whose values are allowed. */
 export function contradictions(reader: SettingsReader): ConfigProblem[] {
   const wrong = new Set(reader.problems.map(({ variable }) => variable))
   return RULES.flatMap((rule) => reader.amongAllowed(rule)).filter(({ variable }) => !wrong.has(variable))
@@ -119,14 +116,14 @@ function oidcContradictions(reader: SettingsReader): ConfigProblem[] {
   if (reader.value(oidcIssuer) === null) {
     return pointless(reader, [oidcClientId, oidcName], oidcIssuer.variable)
   }
-  // The provider redirects only to addresses that were registered with it, so the public one has to be known.
+  // The provider redirects only to registered addresses.
   return missing(reader, [oidcClientId, oidcClientSecret, publicUrl], oidcIssuer)
 }
 
 function mailContradictions(reader: SettingsReader): ConfigProblem[] {
   const { smtpUrl, mailFrom, publicUrl } = settings
   if (!reader.isWritten(smtpUrl)) return pointless(reader, [mailFrom], smtpUrl.variable)
-  // Links in mails are opened on other machines, where the address that the server listens at may mean nothing.
+  // Links in mails are opened on other machines, which the listening address need not reach.
   return missing(reader, [mailFrom, publicUrl], smtpUrl)
 }
 
@@ -137,7 +134,6 @@ function secretContradictions(reader: SettingsReader): ConfigProblem[] {
   return [{ variable: secretFile.variable, value: reader.shown(secretFile), reason }]
 }
 
-/** How a bucket for backups, and one for the mirror, are asked. */
 const BACKUP_BUCKET: BucketSettings = {
   key: [settings.backupS3AccessKeyId, settings.backupS3SecretAccessKey],
   pathStyle: settings.backupS3PathStyle,
@@ -152,7 +148,7 @@ interface BucketSettings {
   readonly pathStyle: Setting<boolean>
 }
 
-/** The commands for backups, which name a bucket themselves, need the key alone. */
+/** The backup commands name a bucket themselves and need only the key. */
 function backupKeys(reader: SettingsReader): ConfigProblem[] {
   return wholeKey(reader, BACKUP_BUCKET)
 }
@@ -202,7 +198,7 @@ function mirrorKeys(reader: SettingsReader): ConfigProblem[] {
   return place === null || 'folder' in place ? [] : wholeKey(reader, MIRROR_BUCKET)
 }
 
-/** What a bucket needs: a name in its address, and a key, its own or that of the store for the bytes. */
+/** A bucket needs a name, and a key: its own or that of the main store. */
 function bucketKeys(
   reader: SettingsReader,
   named: Setting<WrittenPlace | null>,
@@ -215,7 +211,7 @@ function bucketKeys(
   return [...nameless, ...missing(reader, [settings.s3AccessKeyId, settings.s3SecretAccessKey], named)]
 }
 
-/** Whatever destroys the one would destroy the other: two stores in one place, or one inside the other. */
+/** Two stores in one place, or one inside the other, would be destroyed together. */
 function takenPlace(
   reader: SettingsReader,
   named: Setting<WrittenPlace | null>,
@@ -277,7 +273,6 @@ function ownFolder(reader: SettingsReader, named: Setting<unknown>, where: strin
   return { variable: named.variable, value: reader.shown(named), reason }
 }
 
-/** A problem for each setting that is not set although `present` needs it. */
 function missing(
   reader: SettingsReader,
   needed: readonly Setting<unknown>[],
@@ -292,7 +287,6 @@ function missing(
     }))
 }
 
-/** A problem for each setting that is set although it has no effect without the variable `absent`. */
 function pointless(
   reader: SettingsReader,
   set: readonly Setting<unknown>[],

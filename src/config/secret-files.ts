@@ -1,4 +1,4 @@
-/** Secrets in files: what `X` would hold may lie in a file that `X_FILE` names, as systemd, Docker and Kubernetes hand them out. */
+/** `X_FILE` names a file with the value of `X`, the convention of systemd, Docker and Kubernetes. */
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Setting, settings } from '../settings.ts'
@@ -7,24 +7,18 @@ import type { ConfigProblem } from './config-problems.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 const SUFFIX = '_FILE'
-/** The right to read of those who are neither the owner nor in the group. */
 const OTHERS_READ = 0o004
-/** For a folder: the right to reach what is in it. */
 const OTHERS_ENTER = 0o001
-/** Where container engines put secrets: nobody but the container is in there, whatever the mode says. */
+/** Container engines put secrets here; only the container sees them, whatever the mode says. */
 const OF_CONTAINER = /^(\/var)?\/run\/secrets\//
 
-/** Settings with a file of their own, which is read when its secret is needed. */
 const OWN_FILES: readonly Setting<unknown>[] = [settings.secretFile, settings.backupPassphraseFile]
 
-/** A file with a secret, by the variable that names it. */
 export interface SecretFile {
   readonly variable: string
-  /** An absolute path. */
   readonly path: string
 }
 
-/** The variable that may name a file with the setting's value; undefined for a setting that is no secret. */
 export function fileVariable(setting: Setting<unknown>): string | undefined {
   // HOLDFAST_SECRET_FILE is a setting by itself.
   const isInFile =
@@ -32,26 +26,24 @@ export function fileVariable(setting: Setting<unknown>): string | undefined {
   return isInFile ? setting.variable + SUFFIX : undefined
 }
 
-/** Every variable that names a file with a secret, beside those that are settings. */
 export function fileVariables(): string[] {
   return Object.values(settings).flatMap((setting) => fileVariable(setting) ?? [])
 }
 
-/** The file that the environment names for the setting. */
 export function secretFile(setting: Setting<unknown>, environment: Environment): SecretFile | undefined {
   const variable = fileVariable(setting)
   const path = variable === undefined ? '' : (environment[variable]?.trim() ?? '')
   return variable === undefined || path === '' ? undefined : { variable, path: resolve(path) }
 }
 
-/** The text in the file, trimmed; undefined when the environment names none or it cannot be read. */
+/** Trimmed; undefined when the environment names no file or the file cannot be read. */
 export function textInFile(setting: Setting<unknown>, environment: Environment): string | undefined {
   const file = secretFile(setting, environment)
   const text = file === undefined ? undefined : textOf(file)
   return typeof text === 'string' ? text || undefined : undefined
 }
 
-/** Files that cannot be used. What they hold is judged as the setting itself. */
+/** Unusable files. Their content is judged like the setting itself. */
 export function secretFileProblems(environment: Environment): ConfigProblem[] {
   return Object.values(settings).flatMap((setting: Setting<unknown>) => {
     const file = secretFile(setting, environment)
@@ -65,7 +57,6 @@ export function secretFileProblems(environment: Environment): ConfigProblem[] {
   })
 }
 
-/** Every file with a secret that the environment names. */
 export function secretFiles(environment: Environment): SecretFile[] {
   const own = OWN_FILES.flatMap(({ variable }) => {
     const path = environment[variable]?.trim() ?? ''
@@ -74,7 +65,6 @@ export function secretFiles(environment: Environment): SecretFile[] {
   return [...own, ...Object.values(settings).flatMap((setting) => secretFile(setting, environment) ?? [])]
 }
 
-/** Those of the files that every user of this machine can read. */
 export function openToOthers(files: readonly SecretFile[]): SecretFile[] {
   return files.filter(({ path }) => !OF_CONTAINER.test(path) && canOthersRead(path))
 }
@@ -87,7 +77,6 @@ function canOthersRead(path: string): boolean {
   }
 }
 
-/** 0 for what is not there. */
 function modeOf(path: string): number {
   try {
     return statSync(path).mode

@@ -1,4 +1,4 @@
-/** Settings that make one value together. Each reader takes all of its settings, so that every wrong one is told. */
+/** Settings that make one value together. Readers read all of theirs, so that every wrong one is reported. */
 import { resolve } from 'node:path'
 import { type MailAddress, parseSender } from '../domain/mail-address.ts'
 import { settings } from '../settings.ts'
@@ -11,11 +11,9 @@ export interface S3Config {
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Whether addresses carry the bucket in their path, not in front of the host. */
   readonly pathStyle: boolean
 }
 
-/** Null keeps blobs in the data folder. */
 export function readS3(reader: SettingsReader): S3Config | null {
   const endpoint = reader.value(settings.s3Endpoint)
   const s3 = {
@@ -28,7 +26,7 @@ export function readS3(reader: SettingsReader): S3Config | null {
   return endpoint === null ? null : { endpoint, ...s3 }
 }
 
-/** The metrics at `/metrics`. `token`: null lets everybody read them. */
+/** Without a token, `/metrics` is public. */
 export interface MetricsConfig {
   readonly token: string | null
 }
@@ -39,45 +37,39 @@ export function readMetrics(reader: SettingsReader): MetricsConfig | null {
   return isOn ? { token: token === '' ? null : token } : null
 }
 
-/** Where the secret of the installation is. */
 export type SecretSource =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string }
 
-/** Null keeps the secret in the database. */
 export function readSecretSource(reader: SettingsReader): SecretSource | null {
   const [text, path] = [reader.value(settings.secret), reader.value(settings.secretFile)]
   if (text !== '') return { kind: 'text', text }
   return path === '' ? null : { kind: 'file', path: resolve(path) }
 }
 
-/** A place for bytes: a folder, by its absolute path, or a bucket. */
+/** Paths are absolute. */
 export type StorePlace =
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 's3'; readonly s3: S3Config }
 
-/** How backups are made. */
 export interface BackupConfig {
-  /** An absolute path; null: backups are not encrypted. */
+  /** Absolute path; without it, backups are not encrypted. */
   readonly passphraseFile: string | null
-  /** Null: the key of the store that holds the bytes. */
+  /** Default: the key of the main store. */
   readonly s3Key: { readonly accessKeyId: string; readonly secretAccessKey: string } | null
-  /** Null: the server makes none by itself. */
   readonly own: OwnBackups | null
 }
 
-/** Backups that the server makes by itself. */
 export interface OwnBackups {
   readonly place: StorePlace
-  /** From the beginning of one to the next. */
   readonly hours: number
   readonly keepDaily: number
   readonly keepWeekly: number
-  /** Bytes that are copied in a second at most; null: as fast as it goes. */
+  /** Bytes per second. */
   readonly rate: number | null
-  /** From one rehearsal of a restore to the next; 0 for none. */
+  /** Between two test restores; 0 for none. */
   readonly drillDays: number
-  /** An absolute path; null: the folder of the system for temporary files. */
+  /** Absolute path; default: the system's temporary folder. */
   readonly drillFolder: string | null
 }
 
@@ -115,18 +107,16 @@ function readOwnBackups(reader: SettingsReader): OwnBackups | null {
   return { place: { kind: 's3', s3: { ...place, ...s3 } }, ...times }
 }
 
-/** The second store. */
 export interface MirrorConfig {
   readonly place: StorePlace
-  /** Bytes that are copied to it in a second at most. */
+  /** Bytes per second. */
   readonly rate: number
-  /** Days within which all copies are read again; 0 for never. */
+  /** Days within which all copies are verified again; 0 for never. */
   readonly scrubDays: number
 }
 
 const USUAL_SCRUB_DAYS = 30
 
-/** Null copies contents nowhere. */
 export function readMirror(reader: SettingsReader): MirrorConfig | null {
   const place = reader.value(settings.mirror)
   const rate = reader.value(settings.mirrorRate)
@@ -150,13 +140,11 @@ export function readMirror(reader: SettingsReader): MirrorConfig | null {
   return { place: { kind: 's3', s3: { ...place, ...s3 } }, rate, scrubDays: days ?? 0 }
 }
 
-/** An OpenID Connect server whose users may sign in. */
 export interface OidcConfig {
   /** Without a trailing slash. */
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** The name of the server on the sign-in page. */
   readonly name: string
 }
 
@@ -170,19 +158,16 @@ export function readOidc(reader: SettingsReader): OidcConfig | null {
   return issuer === null ? null : { issuer, ...oidc }
 }
 
-/** The SMTP server that takes mails, and their sender. */
 export interface MailConfig {
   readonly host: string
   readonly port: number
-  /** Whether the connection begins with TLS. Otherwise it switches to TLS where the server offers STARTTLS. */
+  /** TLS from the first byte. Otherwise STARTTLS where the server offers it. */
   readonly secure: boolean
-  /** Null sends without authentication. */
   readonly login: { readonly user: string; readonly password: string } | null
-  /** The name may be empty. */
   readonly from: { readonly name: string; readonly address: MailAddress }
 }
 
-/** Null also when one of server and sender is missing, which is refused as a contradiction. */
+/** Also null when only one of server and sender is set, which is a contradiction. */
 export function readMail(reader: SettingsReader): MailConfig | null {
   const [address, from] = [reader.value(settings.smtpUrl), parseSender(reader.value(settings.mailFrom))]
   if (address === null || from === null) return null

@@ -4,10 +4,9 @@ import { type Environment, withoutPassword } from './environment.ts'
 import { fileVariables } from './secret-files.ts'
 
 const SECRET_NAME = /KEY|SECRET|PASS|TOKEN/
-/** The most characters in which a misspelt variable may differ from the one that is suggested. */
+/** Largest edit distance of a suggestion. */
 const NEAR = 4
 
-/** A problem for each HOLDFAST_ variable that does not exist, with the nearest name that does. */
 export function unknownVariables(environment: Environment): ConfigProblem[] {
   const known = [
     ...Object.values(settings).map(({ variable }) => variable),
@@ -18,7 +17,7 @@ export function unknownVariables(environment: Environment): ConfigProblem[] {
     .filter((variable) => variable.startsWith('HOLDFAST_') && !known.includes(variable))
     .map((variable) => ({
       variable,
-      // A misspelt name hides whether its value is a secret, so any name that sounds like one is masked.
+      // A misspelt name hides whether its value is a secret, so likely names are masked.
       value: SECRET_NAME.test(variable) ? '…' : withoutPassword(environment[variable] ?? ''),
       reason: `there is no such variable; ${suggestion(variable, known)}`,
     }))
@@ -33,7 +32,6 @@ function suggestion(variable: string, known: readonly string[]): string {
     : '"holdfast config" lists them all'
 }
 
-/** The Levenshtein distance: how many characters must be inserted, deleted or replaced. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (const [line, letter] of [...from].entries()) {

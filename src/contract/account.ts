@@ -21,7 +21,6 @@ export type Account = z.infer<typeof account>
 
 export const accountAnswer = dataOf(account)
 
-/** The answer to a change of name or password. */
 export const accountChangedAnswer = dataOf(z.object({ username: z.string() }))
 export type AccountChangedAnswer = z.infer<typeof accountChangedAnswer>
 

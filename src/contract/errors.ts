@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { ERROR_CODES, STORAGE_REASONS } from '../domain/errors.ts'
 import { component, described } from './documentation.ts'
 
-/** The answer to a request that was refused. */
 export const errorBody = component(
   'Error',
   z.object({
@@ -17,5 +16,5 @@ export const errorBody = component(
 )
 export type ErrorBody = z.infer<typeof errorBody>
 
-/** An error as clients read it: a newer server may have codes and reasons that they do not know. */
+/** Newer servers may have unknown codes and reasons. */
 export const anyErrorBody = z.extend(errorBody, { error: z.string(), reason: z.optional(z.string()) })

@@ -5,7 +5,6 @@ import { component, described } from './documentation.ts'
 import { timestampField } from './fields.ts'
 import { linkEvent } from './links.ts'
 
-/** The data of an event `change`. */
 const change = component(
   'Change',
   z.object({
@@ -20,7 +19,6 @@ const change = component(
 )
 export type ChangeEvent = z.infer<typeof change>
 
-/** The data of an event `link`. */
 const accountEvent = component(
   'AccountEvent',
   z.object({

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { component, described, extended } from './documentation.ts'
 
-/** The parts that answers are made of. Readers ignore fields that they do not know. */
+/** Readers ignore unknown fields. */
 
 export const timestampField = described(z.string(), {
   format: 'date-time',
@@ -26,13 +26,12 @@ export const secondsField = described(z.int(), { description: 'Seconds' })
 
 export const success = described(z.boolean(), { description: 'Whether all of the request was done' })
 
-/** The answer to a request that returns nothing. */
 export const done = z.object({ success: z.literal(true) })
 export type Done = z.infer<typeof done>
 
 export const doneWithMessage = z.object({ success: z.literal(true), message: z.string() })
 
-/** Of a change: to a key without the scope `read` it says that it was made, and nothing of what was changed. */
+/** A key without the scope `read` gets only the message. */
 export function changedAnswer<Says extends z.ZodMiniType>(answer: Says) {
   return z.union([answer, doneWithMessage])
 }
@@ -43,7 +42,6 @@ export const pagination = component(
 )
 export type Pagination = z.infer<typeof pagination>
 
-/** The pagination of a search that may stop counting. */
 export const boundedPagination = component(
   'BoundedPagination',
   extended(pagination, {
@@ -57,17 +55,16 @@ export function dataOf<Data extends z.ZodMiniType>(data: Data) {
   return z.object({ success: z.literal(true), data })
 }
 
-/** One page of a list. */
 export function pageOf<Item extends z.ZodMiniType>(item: Item) {
   return z.object({ success: z.literal(true), data: z.array(item), pagination })
 }
 
-/** All of a list, or one page of it where the request asked for pages. */
+/** Paginated only if the request asked for pages. */
 export function listOf<Item extends z.ZodMiniType>(item: Item) {
   return z.object({ success: z.literal(true), data: z.array(item), pagination: z.optional(pagination) })
 }
 
-/** What became of a request for several entries. `data` counts them, and says of each whether it was done. */
+/** `data` counts the entries and has the outcome of each. */
 export function batchOf<Data extends z.ZodMiniType>(data: Data) {
   return z.object({ success, message: z.string(), data })
 }

@@ -86,7 +86,6 @@ export const filesMovedAnswer = batchOf(
   }),
 )
 
-/** The answer to deletes of files and of folders. */
 export const deletion = component(
   'Deletion',
   z.object({
@@ -100,5 +99,4 @@ export const deletion = component(
 )
 export type Deletion = z.infer<typeof deletion>
 
-/** The address of an archive of several files and folders. */
 export const archiveAddressAnswer = dataOf(z.object({ url: z.string(), expires_in: secondsField }))

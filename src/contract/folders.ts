@@ -21,7 +21,6 @@ export const folderListItem = component(
 )
 export type FolderListItem = z.infer<typeof folderListItem>
 
-/** A folder by itself. */
 export const folderDetail = component(
   'FolderDetail',
   extended(folderListItem, {
@@ -75,7 +74,6 @@ export const foldersMovedAnswer = batchOf(
   }),
 )
 
-/** A file in the list of one folder. */
 export const folderFileItem = component(
   'FolderFileItem',
   z.object({

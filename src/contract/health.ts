@@ -30,10 +30,10 @@ export const readiness = component(
 )
 export type Readiness = z.infer<typeof readiness>
 
-/** Seconds that a probe may ask the server to stay silent. */
+/** Longest silence that a probe may ask for, in seconds. */
 export const LONGEST_SILENCE = 240
 
-/** What a probe that is answered slowly gets before and after a pause of so many milliseconds. */
+/** Before and after a pause in milliseconds. */
 export const SLOW_ANSWER = { begin: `begin${' '.repeat(1019)}`, end: 'end', pause: 1500 } as const
 
 const header = (example: string) => described(z.nullable(z.string()), { example })
@@ -43,7 +43,7 @@ const milliseconds = (from: string) =>
     example: 12,
   })
 
-/** A probe as it reached the server, so that `holdfast doctor` can tell what the proxies before it changed. */
+/** The probe as received, which shows `holdfast doctor` what proxies changed. */
 export const probeAnswer = component(
   'Probe',
   z.object({
@@ -68,8 +68,6 @@ export const probeAnswer = component(
 )
 export type ProbeAnswer = z.infer<typeof probeAnswer>
 
-/** The document of this API. */
 export const openApiAnswer = z.looseObject({ openapi: z.string() })
 
-/** Header of a probe. */
 export const PROBE_HEADER = 'Holdfast-Probe'

@@ -25,7 +25,7 @@ export type ApiKey = z.infer<typeof apiKey>
 
 export const keysAnswer = dataOf(z.array(apiKey))
 
-/** A key with its secret, which is shown this once. */
+/** The only answer with the secret. */
 const newApiKey = component('NewApiKey', extended(apiKey, { api_key: z.string() }))
 export type NewApiKey = z.infer<typeof newApiKey>
 

@@ -62,7 +62,6 @@ export const link = component(
 )
 export type Link = z.infer<typeof link>
 
-/** A link with what it opens now. */
 export const linkDetail = component(
   'LinkDetail',
   extended(link, {
@@ -76,7 +75,6 @@ export const linkDetail = component(
 )
 export type LinkDetail = z.infer<typeof linkDetail>
 
-/** What came by a link that takes uploads. */
 export const contribution = component(
   'Contribution',
   z.object({
@@ -97,7 +95,6 @@ export const contribution = component(
 )
 export type Contribution = z.infer<typeof contribution>
 
-/** What happened to a link. */
 export const linkEvent = component(
   'LinkEvent',
   z.object({

@@ -14,11 +14,10 @@ const notice = component(
 )
 export type Notice = z.infer<typeof notice>
 
-/** The answer to administrators: also a notice that is not due yet, or over. */
+/** Administrators also see a notice that is not due yet, or over. */
 export const noticeAnswer = dataOf(z.object({ notice: z.nullable(notice) }))
 
 const shownNotice = z.object({ text, level })
 export type ShownNotice = z.infer<typeof shownNotice>
 
-/** The answer to everybody. */
 export const shownNoticeAnswer = dataOf(z.object({ notice: z.nullable(shownNotice) }))

@@ -2,8 +2,6 @@ import * as z from 'zod/mini'
 import { component, described } from './documentation.ts'
 import { dataOf, dayField, optionalTimestamp, sizeField, timestampField } from './fields.ts'
 
-/** The answers to administrators about the server itself. */
-
 const sampled = z.nullable(z.int())
 
 const day = z.object({

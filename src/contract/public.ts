@@ -2,9 +2,7 @@ import * as z from 'zod/mini'
 import { component, described } from './documentation.ts'
 import { secondsField, timestampField } from './fields.ts'
 
-/** The answers that need a link and no account. */
-
-/** Where the bytes of a file are for half an hour: `<server>/v2/<file>?token=<token>`. */
+/** Valid for half an hour: `<server>/v2/<file>?token=<token>`. */
 export const signedAddress = component(
   'SignedAddress',
   z.object({

@@ -4,7 +4,6 @@ import { dataOf, optionalTimestamp, timestampField } from './fields.ts'
 import { linkDetail } from './links.ts'
 import { receivedField, totalField, uploadStatuses } from './uploads.ts'
 
-/** What a guest has uploaded, to whoever has its receipt. */
 export const receiptUpload = component(
   'ReceiptUpload',
   z.object({
@@ -27,7 +26,7 @@ export const receiptUpload = component(
 )
 export type ReceiptUpload = z.infer<typeof receiptUpload>
 
-/** What came by an upload link, to whoever sent it. Of where it is now nothing is told. */
+/** Hides where the file is now. */
 export const receiptContribution = component(
   'ReceiptContribution',
   z.object({
@@ -52,11 +51,9 @@ export const receiptContribution = component(
 )
 export type ReceiptContribution = z.infer<typeof receiptContribution>
 
-/** A link that a guest made, to whoever has its receipt. */
 export const receiptLink = component('ReceiptLink', extended(linkDetail, { kind: z.literal('link') }))
 export type ReceiptLink = z.infer<typeof receiptLink>
 
-/** What a receipt is for. */
 const receipted = z.union([receiptUpload, receiptContribution, receiptLink])
 export type Receipted = z.infer<typeof receipted>
 

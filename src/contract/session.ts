@@ -2,8 +2,6 @@ import * as z from 'zod/mini'
 import { component, described } from './documentation.ts'
 import { dataOf, timestampField } from './fields.ts'
 
-/** The answers about signing in. */
-
 export const signInAnswer = dataOf(
   component(
     'SignInStep',
@@ -60,7 +58,7 @@ export type Passkey = z.infer<typeof passkey>
 
 export const passkeysAnswer = dataOf(z.array(passkey))
 
-/** The options of a ceremony. Browsers read them by `parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON`. */
+/** Read by `parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON`. */
 const passkeyOptions = component(
   'PasskeyOptions',
   described(z.looseObject({}), { description: 'As WebAuthn has it in JSON' }),

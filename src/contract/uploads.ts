@@ -12,7 +12,6 @@ const receiptField = described(z.optional(z.string()), {
 export const receivedField = described(z.int(), { description: 'Bytes that are safe' })
 export const totalField = described(z.nullable(z.int()), { description: 'null while nobody has said it' })
 
-/** The answer to an upload that is stored. */
 export const uploadResult = component(
   'UploadResult',
   z.object({
@@ -30,7 +29,6 @@ export const uploadResult = component(
 )
 export type UploadResult = z.infer<typeof uploadResult>
 
-/** An upload that is not over. */
 export const unfinishedUpload = component(
   'UnfinishedUpload',
   z.object({
@@ -54,7 +52,6 @@ export const unfinishedUpload = component(
 )
 export type UnfinishedUpload = z.infer<typeof unfinishedUpload>
 
-/** The answer to who starts a resumable upload. */
 export const startedUpload = extended(unfinishedUpload, {
   success: z.literal(true),
   location: z.string(),
@@ -65,7 +62,7 @@ export type StartedUpload = z.infer<typeof startedUpload>
 const completedUpload = extended(uploadResult, { status: z.literal('completed'), received: z.int() })
 export type CompletedUpload = z.infer<typeof completedUpload>
 
-/** The answer to a file that came by an upload link: of what is in its folder nothing is told, nor where the file is. */
+/** Hides the folder's content and the file's address. */
 export const contributionResult = component(
   'ContributionResult',
   z.object({
@@ -90,7 +87,6 @@ export type CompletedContribution = z.infer<typeof completedContribution>
 const presentUpload = extended(unfinishedUpload, { success: z.literal(true) })
 export type PresentUpload = z.infer<typeof presentUpload>
 
-/** The answer at the address of a resumable upload. */
 export const uploadAnswer = z.union([completedUpload, completedContribution, presentUpload])
 
 export const listedUpload = component(

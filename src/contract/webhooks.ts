@@ -24,7 +24,7 @@ export const webhook = component(
 )
 export type Webhook = z.infer<typeof webhook>
 
-/** A webhook with its secret, which is shown this once. */
+/** The only answer with the secret. */
 const newWebhook = component(
   'NewWebhook',
   extended(webhook, {
@@ -43,7 +43,6 @@ export const webhookMadeAnswer = z.object({
   data: newWebhook,
 })
 
-/** An event on its way to a webhook, or what became of it. */
 export const webhookDelivery = component(
   'WebhookDelivery',
   z.object({
@@ -76,7 +75,6 @@ export const webhookDeliveryAnswer = z.object({
   data: webhookDelivery,
 })
 
-/** What is posted to a webhook. */
 export const webhookEvent = component(
   'WebhookEvent',
   z.object({

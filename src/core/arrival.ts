@@ -1,23 +1,20 @@
 import type { BlobKey, BlobProgress, FileId } from '../domain/ids.ts'
 
-/** A blob with bytes of an arriving file: with all of them, or with those of one of the parts that it is made of. */
+/** A blob with all bytes of an arriving file, or those of one partial upload. */
 export interface ArrivedPiece {
   readonly key: BlobKey
-  /** Where its first byte is in the file. */
   readonly start: number
-  /** Bytes of it that are durable. */
   readonly received: number
-  /** State of the store after these bytes; null where there are none, and once the blob is complete. */
+  /** Resume state of the store; null without bytes and for a complete blob. */
   readonly progress: BlobProgress | null
 }
 
-/** How far an upload is: `there` once it has become a file, `gone` when it never will. */
+/** `there`: the upload has become a file. `gone`: it never will. */
 export type Arrival =
   | {
       readonly kind: 'arriving'
-      /** Null while it is not known: then there is one piece at most. */
+      /** Null while unknown; there is one piece at most then. */
       readonly size: number | null
-      /** In their order. */
       readonly pieces: readonly ArrivedPiece[]
     }
   | { readonly kind: 'there'; readonly file: FileId; readonly key: BlobKey; readonly size: number }

@@ -7,16 +7,12 @@ import { MINUTE } from '../domain/clock.ts'
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
 import { dropThumbnail } from './thumbnails.rows.ts'
 
-/** A blob that nothing points to any more stays this long, for those who are still reading it. */
+/** Grace for readers of a blob without references. */
 export const GARBAGE_GRACE = MINUTE
 
-/** A blob that was written and verified just now. */
 export type NewBlob = Row<'blobs', 'key' | 'sha256' | 'crc32' | 'size' | 'created_at'>
 
-/**
- * Inserts the newly written blob with one reference. When the same content exists already, the new copy,
- * which was just verified, replaces it and the old copy becomes garbage.
- */
+/** Adds a reference. The new copy, just verified, replaces a present one, which becomes garbage. */
 export async function adoptBlob(trx: Trx, blob: NewBlob, garbageDueAt: number): Promise<BlobId> {
   const { key, sha256, crc32, size, created_at } = blob
   const [known] = await sameContent(trx, sha256, size)
@@ -29,7 +25,6 @@ export async function adoptBlob(trx: Trx, blob: NewBlob, garbageDueAt: number): 
   return added.id
 }
 
-/** References the blob once more. The new copy replaces its old one, which becomes garbage. */
 export async function referToNewCopy(
   trx: Trx,
   known: { readonly id: BlobId; readonly key: BlobKey },
@@ -63,7 +58,6 @@ const insertBlob = preparedInsert((db, blob: Omit<Insertable<Tables['blobs']>, '
   db.insertInto('blobs').values(blob).returning('id'),
 )
 
-/** Drops one reference; dropping the last one turns the blob and its thumbnail into garbage. */
 export async function releaseBlob(trx: Trx, id: BlobId, garbageDueAt: number): Promise<void> {
   const row = await trx
     .updateTable('blobs')
@@ -78,7 +72,6 @@ export async function releaseBlob(trx: Trx, id: BlobId, garbageDueAt: number): P
   await discardBlob(trx, row.key, garbageDueAt)
 }
 
-/** Queues bytes that no row references for removal. */
 export async function discardBlob(db: Queryable, key: BlobKey, dueAt: number): Promise<void> {
   await db
     .insertInto('blob_garbage')
@@ -91,7 +84,6 @@ export async function blobExists(db: Queryable, key: BlobKey): Promise<boolean> 
   return (await db.selectFrom('blobs').select('id').where('key', '=', key).executeTakeFirst()) !== undefined
 }
 
-/** Keys of garbage that is due, at most `limit`. */
 export async function dueGarbage(db: Database, now: number, limit: number): Promise<BlobKey[]> {
   const rows = await db
     .selectFrom('blob_garbage')
@@ -103,7 +95,7 @@ export async function dueGarbage(db: Database, now: number, limit: number): Prom
   return rows.map((row) => row.key)
 }
 
-/** Postpones garbage that could not be removed, so that it does not block the rest of the queue. */
+/** Postpones failed removals, so that they do not block the queue. */
 export async function postponeGarbage(db: Database, keys: readonly BlobKey[], dueAt: number): Promise<void> {
   if (keys.length === 0) return
   await db.updateTable('blob_garbage').set({ due_at: dueAt }).where('key', 'in', keys).execute()

@@ -2,9 +2,8 @@ import type { Database } from '../database/database.ts'
 import { ageChanges, dropForgotten } from './changes.rows.ts'
 import { yieldToEventLoop } from './yielding.ts'
 
-/** Retention of the change log that event streams read. */
 export interface Changes {
-  /** Deletes changes that were present at the previous call already. */
+  /** Deletes changes that existed at the previous call. */
   forgetOld(mayGoOn?: () => boolean): Promise<void>
 }
 

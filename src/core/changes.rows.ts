@@ -1,7 +1,4 @@
-/**
- * Log of recent changes in accounts. A change is inserted by the transaction that makes it, which holds the
- * account's lock: so the ids of one account's changes grow in the order in which they become visible.
- */
+/** Changes are inserted by their transaction under the account's lock, so an account's ids become visible in order. */
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { preparedChange } from '../database/prepared.ts'
@@ -23,11 +20,11 @@ import { metaOf, setMeta } from './meta.rows.ts'
 const columns = ['id', 'account_id', 'kind', 'file_id', 'folder', 'place', 'from_place'] as const
 
 export interface ChangeRow extends Row<'changes', (typeof columns)[number]> {
-  /** null for other kinds than `link`, and where it is gone. */
+  /** Only for kind `link`, while the event exists. */
   readonly event: LinkEventId | null
 }
 
-/** Appends the change. Changes of guests are not logged: nobody can watch them. */
+/** Guests' changes are not logged, having no watchers. */
 export async function noteChange(
   trx: Trx,
   account: AccountId,
@@ -35,9 +32,8 @@ export async function noteChange(
     readonly kind: ChangeKind
     readonly file?: FileId
     readonly folder?: FolderIdentifier
-    /** Current folder, or the last one for something that was deleted. */
+    /** Current folder, or the last one of a deleted entry. */
     readonly place?: FolderId | null
-    /** Folder before a move. */
     readonly from?: FolderId | null
   },
 ): Promise<void> {
@@ -66,7 +62,6 @@ const insertChange = preparedChange(
     }),
 )
 
-/** Appends an event. */
 export async function noteEventChange(trx: Trx, account: AccountId, event: LinkEventId): Promise<void> {
   await insertEventChange(trx, account, event)
 }
@@ -83,7 +78,6 @@ const insertEventChange = preparedChange((db, account_id: AccountId, event_id: L
   }),
 )
 
-/** Public identifier of the folder; null without a folder. */
 function placeOfFolder(id: FolderId | null) {
   return sql<FolderPlace | null>`(
     select case when parent_id is null then 'root' else identifier end from folders where id = ${id}
@@ -92,11 +86,10 @@ function placeOfFolder(id: FolderId | null) {
 
 export interface WatchedAccount {
   readonly account: AccountId
-  /** Cursor: the last change that is known. */
   readonly after: ChangeId
 }
 
-/** Changes in those accounts after each one's cursor, from oldest to newest, at most `limit`. */
+/** At most `limit` changes after each account's cursor, oldest first. */
 export async function changesAfter(
   db: Database,
   watched: readonly WatchedAccount[],
@@ -114,10 +107,7 @@ export async function changesAfter(
   return found.rows
 }
 
-/**
- * Cursor at the end of the account's log, or at the last forgotten change if that is later: a reader with it
- * has missed nothing.
- */
+/** Cursor at the end of the account's log, or at the last forgotten change if that is later. */
 export async function lastChange(db: Database, account: AccountId): Promise<ChangeId> {
   const forgotten = await forgottenChanges(db)
   const { last } = await db
@@ -131,7 +121,6 @@ export async function lastChange(db: Database, account: AccountId): Promise<Chan
 const FORGOTTEN = 'changes_forgotten'
 const TO_FORGET = 'changes_to_forget'
 
-/** Highest id, over all accounts, up to which changes may have been deleted. */
 export function forgottenChanges(db: Database): Promise<ChangeId> {
   return markOf(db, FORGOTTEN)
 }
@@ -141,8 +130,8 @@ async function markOf(db: Queryable, key: string): Promise<ChangeId> {
 }
 
 /**
- * Allows the deletion of the changes that existed at the previous call, and remembers the newest one for the
- * next call: so each change is kept for at least one interval between two calls, independent of any clock.
+ * Allows deleting the changes that existed at the previous call, and remembers the newest one for the next call. So
+ * each change is kept for at least one interval between calls, independent of clocks.
  */
 export async function ageChanges(db: Database): Promise<void> {
   await inTransaction(db, async (trx) => {
@@ -156,7 +145,6 @@ export async function ageChanges(db: Database): Promise<void> {
   })
 }
 
-/** Deletes at most `limit` changes that may be forgotten; returns how many. */
 export async function dropForgotten(db: Database, limit: number): Promise<number> {
   const forgotten = await forgottenChanges(db)
   const old = db.selectFrom('changes').select('id').where('id', '<=', forgotten).orderBy('id').limit(limit)

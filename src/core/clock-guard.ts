@@ -1,11 +1,8 @@
 import { type Clock, HOUR } from '../domain/clock.ts'
 
-/**
- * Tells how far the wall clock can be trusted. Irreversible work waits until wall and monotonic clock have
- * agreed for a while, so that a clock that was set wrong by mistake deletes nothing.
- */
+/** Irreversible work waits until both clocks agree for a while: a wrongly set clock then deletes nothing. */
 export interface ClockGuard {
-  /** Milliseconds for which both clocks have agreed; 0 just after a start or a leap. Must be called often. */
+  /** Milliseconds of agreement; 0 just after a start or a leap. Must be called often. */
   agreedFor(): number
 }
 

@@ -33,7 +33,6 @@ import { guardPresence } from './store/presence.ts'
 import { createStoreHealth, type StoreHealth } from './store/store-health.ts'
 import { createTrafficCounter, type TrafficCounter } from './traffic.ts'
 
-/** Dependencies of the core: settings, clock, and resources that are open already. */
 export interface CoreNeeds {
   readonly config: Config
   readonly clock: Clock
@@ -41,25 +40,20 @@ export interface CoreNeeds {
   readonly log: Log
   readonly shutdown: ShutdownHooks
   readonly db: Database
-  /**
-   * Connection for writes that may lose the last moment and must not delay a request: rate windows, counters.
-   */
+  /** For writes that may be lost and must not delay a request: rate windows, counters. */
   readonly nonDurableDb: Database
-  /** Whether other nodes may use the database at the same time. */
   readonly isShared: boolean
   pools(): Readonly<Record<string, PoolUse>>
-  /** Free bytes on the disk of the database; null when that is on another machine. */
+  /** Free bytes on the database's disk; null for a remote database. */
   freeSpace(): Promise<number | null>
-  /** The blob store; refuses removals while the database is older than the store's generation. */
   readonly blobs: BlobStore
   readonly removing: RemovalGuard
-  /** Key for the HMACs of addresses, receipts and folder cookies. */
+  /** HMAC key for addresses, receipts and folder cookies. */
   readonly secret: string
-  /** Public address without a trailing slash. Must not be called before the server listens. */
+  /** Without a trailing slash. Must not be called before the server listens. */
   publicUrl(): string
 }
 
-/** Services that every capability may use. */
 export interface Core extends Omit<CoreNeeds, 'secret'> {
   readonly nodes: Nodes
   readonly health: StoreHealth
@@ -71,16 +65,14 @@ export interface Core extends Omit<CoreNeeds, 'secret'> {
   readonly guard: ClockGuard
   readonly outages: Outages
   readonly claims: JobClaims
-  /** Job history in memory; undefined when the database is shared. */
+  /** In memory; undefined when the database is shared. */
   readonly history: LocalClaims['history'] | undefined
-  /** Returns a handler that logs errors under that message. */
+  /** A handler that logs errors under the message. */
   failed(message: string): (error: unknown) => void
   readonly jobs: readonly Job[]
 }
 
-/**
- * Increments the pair's generation. Throws WrongStore when the database and the store do not belong together.
- */
+/** Increments the pair's generation. Throws WrongStore unless database and store belong together. */
 export async function pairUp(
   store: BlobStore,
   { db, clock, random, log }: Pick<CoreNeeds, 'db' | 'clock' | 'random' | 'log'>,
@@ -99,7 +91,7 @@ function placeOf({ host, port }: Config): NodePlace {
 export async function createCore(needs: CoreNeeds): Promise<Core> {
   const { clock, random, log, shutdown, db, nonDurableDb, isShared, blobs, secret } = needs
   const failed = (message: string) => (error: unknown) => log.error({ err: error }, message)
-  // Heartbeats are sent by timers, so their age is measured with the clock of those.
+  // Timers send heartbeats, so their clock measures the age.
   const beats = { now: clock.now, monotonic: clock.timers.monotonic }
   const nodes = await joinNodes({
     db,
@@ -127,7 +119,7 @@ export async function createCore(needs: CoreNeeds): Promise<Core> {
     signing: createSigning(secret),
     auditLog: createAuditLog(db),
     guard: createClockGuard(clock),
-    // A crash of the database may forget the last claims: jobs are safe to repeat, and need not wait for its disk.
+    // A database crash may forget the last leases: jobs are repeatable and need not wait for the disk.
     claims: localClaims ?? createSharedClaims(nonDurableDb, nodes, clock),
     history: localClaims?.history,
     failed,

@@ -1,7 +1,4 @@
-/**
- * Marks on contents whose bytes were found damaged, and when the bytes of each were last verified. A mark is about
- * one copy of the bytes: when another takes its place under a new key, the mark is void.
- */
+/** Damage marks and verification times of contents. A mark is void once another copy replaces its own. */
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { isPostgres } from '../database/dialect.ts'
@@ -12,23 +9,21 @@ import { inTransaction } from '../database/transactions.ts'
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
 import { discardBlob } from './blobs.rows.ts'
 
-/** The copy of a content's bytes that somebody has looked at. */
 export interface StoredCopy {
   readonly id: BlobId
   readonly key: BlobKey
 }
 
-/** Of rows of `blobs`: whether the present copy is marked. */
 const IS_DAMAGED = sql<SqlBool>`${sql.ref('blobs.damaged_key')} = ${sql.ref('blobs.key')}`
 
-/** `presentDamage` is not null, as a condition that the partial index answers. `blobs`: the name of the table in the query. */
+/** `presentDamage is not null`, in a form that the partial index answers. `blobs`: the table's name in the query. */
 export function isDamaged(db: Queryable, blobs = 'blobs'): RawBuilder<SqlBool> {
   const [marked, present] = [sql.ref(`${blobs}.damaged_key`), sql.ref(`${blobs}.key`)]
-  // PostgreSQL rewrites an equality of columns with different collations, and then does not find the index's condition.
+  // PostgreSQL rewrites an equality between collations, and then misses the partial index.
   return isPostgres(db) ? sql`${marked} = any(array[${present}])` : sql`${marked} = ${present}`
 }
 
-/** For rows of `blobs`, also joined to others: the damage of the present copy; null for a sound one. */
+/** On rows of `blobs`, also joined: damage of the present copy; null if sound. */
 export function presentDamage(row: {
   ref: ExpressionBuilder<Tables, 'blobs'>['ref']
   case: ExpressionBuilder<Tables, 'blobs'>['case']
@@ -63,7 +58,6 @@ export function damageOfFile(db: Queryable, file: ExpressionBuilder<Tables, 'fil
   ) then ${damage} end`
 }
 
-/** Whether any content is marked. */
 export async function isAnyDamaged(db: Queryable): Promise<boolean> {
   return (await anyDamaged(db)).length > 0
 }
@@ -72,7 +66,7 @@ const anyDamaged = prepared((db) =>
   db.selectFrom('blobs').where(isDamaged(db)).select('blobs.id').limit(sql.lit(1)),
 )
 
-/** False when another copy has taken its place or the content is gone. A copy that is marked keeps its first time. */
+/** False when the copy was replaced or the content is gone. A marked copy keeps its first time. */
 export async function markDamaged(
   db: Database,
   { id, key }: StoredCopy,
@@ -92,11 +86,11 @@ export async function markDamaged(
   return marked.numUpdatedRows > 0n
 }
 
-/** The bytes of these copies were read whole and have their hashes: notes when, and drops their marks. */
+/** Records the verification of these copies and drops their marks. */
 export async function markVerified(db: Database, copies: readonly StoredCopy[], now: number): Promise<void> {
   if (copies.length === 0) return
   const keys = copies.map(({ key }) => key)
-  // Locked in the order of keys, so that two of these do not wait for each other.
+  // Locked in key order, which prevents deadlocks.
   await inTransaction(db, async (trx) => {
     await trx
       .selectFrom('blobs')
@@ -114,9 +108,9 @@ export async function markVerified(db: Database, copies: readonly StoredCopy[], 
 }
 
 /**
- * Puts verified bytes of the same content in the place of a copy, in the way an upload of that content does: a mark on
- * the old copy is void, and its bytes become garbage. False, and the new bytes are the caller's to remove, when
- * another copy has taken its place before or the content is gone.
+ * Replaces a copy by verified bytes of the same content, as an upload of that content does: marks of the old copy are
+ * void, its bytes garbage. False when the copy was replaced before or the content is gone; the caller must then remove
+ * the new bytes.
  */
 export async function replaceCopy(
   trx: Trx,
@@ -143,7 +137,6 @@ export interface DamagedCopy extends StoredCopy {
   readonly damaged_at: number | null
 }
 
-/** Marked contents in the order of their ids, those after `after`. */
 export function damagedContents(db: Database, after: BlobId | null, limit: number): Promise<DamagedCopy[]> {
   const rows = db
     .selectFrom('blobs')
@@ -154,7 +147,7 @@ export function damagedContents(db: Database, after: BlobId | null, limit: numbe
   return (after === null ? rows : rows.where('id', '>', after)).execute()
 }
 
-/** A partial index of those answers it. */
+/** Answered by a partial index. */
 export async function countDamaged(db: Database): Promise<number> {
   const [row] = await db.readPool.rows(
     db
@@ -168,15 +161,12 @@ export async function countDamaged(db: Database): Promise<number> {
 export interface UnverifiedCopy extends StoredCopy {
   readonly size: number
   readonly sha256: Sha256
-  /** When its bytes were last read and found sound, or stored. */
   readonly since: number
 }
 
-/** Of rows of `blobs`: whether the present copy is not marked. */
 export const IS_UNMARKED = sql<SqlBool>`(damaged_key is null or damaged_key <> key)`
 const SINCE = sql<number>`coalesce(verified_at, created_at)`
 
-/** Contents without a mark whose bytes were verified or stored before that time, the longest ago first. */
 export function oldestUnverified(db: Database, before: number, limit: number): Promise<UnverifiedCopy[]> {
   return db
     .selectFrom('blobs')
@@ -189,7 +179,7 @@ export function oldestUnverified(db: Database, before: number, limit: number): P
     .execute()
 }
 
-/** Contents and bytes that were verified or stored before that time; counts no further than `most`. */
+/** Counts no further than `most`. */
 export async function countUnverified(
   db: Database,
   before: number,

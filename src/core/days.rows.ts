@@ -1,21 +1,18 @@
-/** Statistics of the whole server, one row per day in UTC. */
+/** Server statistics, one row per UTC day. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Row } from '../database/schema.ts'
 
 export type DayRow = Row<'days'>
 
-/** Counters, incremented as events happen. */
 export type Traffic = Row<'days', 'requests' | 'bytes_in' | 'bytes_out' | 'uploads' | 'downloads'>
 
-/** Gauges, sampled from time to time. */
 export interface Sample {
   readonly accounts: number
   readonly files: number
   readonly storage_used: number
 }
 
-/** Adds to the day's counters. */
 export async function addTraffic(db: Database, day: string, traffic: Traffic): Promise<void> {
   const added = (column: keyof Traffic) => sql<number>`${sql.ref(`days.${column}`)} + ${traffic[column]}`
   await db
@@ -33,7 +30,6 @@ export async function addTraffic(db: Database, day: string, traffic: Traffic): P
     .execute()
 }
 
-/** Replaces the day's earlier sample. */
 export async function setSample(db: Database, day: string, sample: Sample): Promise<void> {
   await db
     .insertInto('days')
@@ -42,7 +38,6 @@ export async function setSample(db: Database, day: string, sample: Sample): Prom
     .execute()
 }
 
-/** Rows of that day and later, where there are any. */
 export function daysSince(db: Database, day: string): Promise<DayRow[]> {
   return db.selectFrom('days').selectAll().where('day', '>=', day).orderBy('day').execute()
 }

@@ -3,7 +3,7 @@ import { isDatabaseFailure, isFull, isTooSlow, OutcomeUnknown } from '../databas
 import { Refusal } from '../domain/errors.ts'
 import { unavailable } from './store/store-health.ts'
 
-/** The refusal for a failure of the store or the database; null for any other error. */
+/** For failures of the store or the database; null for other errors. */
 export function outageRefusal(error: unknown): Refusal | null {
   if (error instanceof StoreFailure) return unavailable(error.reason, error)
   if (isFull(error)) {
@@ -25,10 +25,7 @@ export function outageRefusal(error: unknown): Refusal | null {
   return new Refusal('DATABASE_UNAVAILABLE', 'The database cannot answer at the moment; try again', 10)
 }
 
-/**
- * For batch work: reports the failure of one item, so that the next ones still run. Rethrows an outage, which
- * would fail all of them.
- */
+/** For batches: reports one item's failure and goes on. Rethrows outages, which would fail every item. */
 export function reportOne(error: unknown, report: (error: unknown) => void): void {
   if (outageRefusal(error) !== null) throw error
   report(error)

@@ -3,14 +3,12 @@ import type { Database } from '../database/database.ts'
 import { wholeSum } from '../database/differences.ts'
 
 export interface AccountTotals {
-  /** Count and bytes of live files. */
   readonly files: number
   readonly bytes: number
-  /** Bytes reserved by uploads under way. */
   readonly reserved: number
 }
 
-/** Sums over all accounts of the totals that each row keeps; costs one row per account. */
+/** Costs one row per account. */
 export async function accountTotals(db: Database): Promise<AccountTotals> {
   const [row] = await db.readPool.rows(
     db
@@ -24,7 +22,7 @@ export async function accountTotals(db: Database): Promise<AccountTotals> {
   return { files: row?.files ?? 0, bytes: row?.bytes ?? 0, reserved: row?.reserved ?? 0 }
 }
 
-/** Number of contents whose thumbnail is still to be made; a partial index of those answers it. */
+/** Answered by a partial index. */
 export async function thumbnailsWaiting(db: Database): Promise<number> {
   const [row] = await db.readPool.rows(
     db
@@ -35,7 +33,6 @@ export async function thumbnailsWaiting(db: Database): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Names of jobs that have failed at least `times` times in a row. */
 export async function jobsFailing(db: Database, times: number): Promise<readonly string[]> {
   const rows = await db.selectFrom('jobs').select('name').where('failures', '>=', times).execute()
   return rows.map(({ name }) => name)

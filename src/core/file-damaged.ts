@@ -2,12 +2,11 @@ import { isLost } from '../blobs/blob-store.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FileId, Slug } from '../domain/ids.ts'
 
-/** Bytes of a file are lost, all or some of them, although its row exists. */
+/** Bytes of a file are lost, wholly or in part, although its row exists. */
 export class FileDamaged extends Refusal {
-  /** Identifies the file in the log. */
   readonly file: { readonly id: FileId; readonly slug: Slug }
 
-  /** `retryAfter`: seconds until they may be back, where they are being brought back from a second copy. */
+  /** `retryAfter`: seconds until a second copy may have restored them. */
   constructor({ id, slug }: FileDamaged['file'], cause: unknown, retryAfter?: number) {
     const then =
       retryAfter === undefined
@@ -18,7 +17,7 @@ export class FileDamaged extends Refusal {
   }
 }
 
-/** Wraps the loss of bytes as FileDamaged; any other error comes back unchanged. */
+/** Other errors are returned unchanged. */
 export function readingFailure(file: FileDamaged['file'], error: unknown): unknown {
   return isLost(error) ? new FileDamaged(file, error) : error
 }

@@ -1,26 +1,23 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** HMAC signatures for short payloads, so that forged or altered links and cookies are recognized. */
 export interface Signing {
-  /** `<payload in base64url>.<signature>`. The purpose keeps one kind of token from passing for another. */
+  /** `<payload in base64url>.<signature>`. The purpose separates kinds of tokens, here and below. */
   sign(purpose: string, payload: unknown): string
-  /** Returns the payload, or null when the token was not signed here for that purpose. */
+  /** Null, like `unseal`, for a token not made here for the purpose. */
   verify(purpose: string, token: string): unknown
-  /** As `sign`, and nobody can read the payload: in base64url, authenticated encryption (AES-256-GCM). */
+  /** Authenticated encryption (AES-256-GCM) in base64url. */
   seal(purpose: string, payload: unknown): string
-  /** Returns the payload, or null when the token was not sealed here for that purpose. */
   unseal(purpose: string, token: string): unknown
-  /** A short HMAC of the text, which changes with it and does not reveal it. */
+  /** A short HMAC that does not reveal the text. */
   tag(purpose: string, text: string): string
 }
 
-/** Bytes of AES-GCM's nonce and authentication tag. */
 const [NONCE, TAG] = [12, 16]
 
 export function createSigning(secret: string): Signing {
   const mac = (purpose: string, text: string) =>
     createHmac('sha256', secret).update(`${purpose}\n${text}`).digest('base64url')
-  // No tag or signature has the purpose `sealing`.
+  // No tag or signature uses the purpose `sealing`.
   const keyOf = (use: string, purpose: string) =>
     createHmac('sha256', secret).update(`sealing\n${use}\n${purpose}`).digest()
 
@@ -41,7 +38,7 @@ export function createSigning(secret: string): Signing {
 
     seal(purpose, payload) {
       const text = JSON.stringify(payload)
-      // Derived from the text, so that no nonce is used for two texts (a synthetic IV).
+      // Synthetic IV: derived from the text, so no two texts share a nonce.
       const nonce = createHmac('sha256', keyOf('nonce', purpose)).update(text).digest().subarray(0, NONCE)
       const cipher = createCipheriv('aes-256-gcm', keyOf('key', purpose), nonce)
       const sealed = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
@@ -50,7 +47,7 @@ export function createSigning(secret: string): Signing {
 
     unseal(purpose, token) {
       const bytes = Buffer.from(token, 'base64url')
-      // The decoder passes over what is not base64url, which would make many spellings of one token.
+      // The decoder skips invalid characters, which would give one token many spellings.
       if (bytes.length < NONCE + TAG || bytes.toString('base64url') !== token) return null
       const cipher = createDecipheriv('aes-256-gcm', keyOf('key', purpose), bytes.subarray(0, NONCE))
       cipher.setAuthTag(bytes.subarray(-TAG))

@@ -2,7 +2,6 @@ import type { FileId } from '../domain/ids.ts'
 import type { EndReason, EventFile } from '../domain/link-event.ts'
 import type { EventColumns } from './link-events.rows.ts'
 
-/** What the log, event streams and webhooks say of an event beside its kind, time and link. */
 export function eventFields({ file_id, file_name, bytes, times, reason, address }: EventColumns): {
   readonly file: EventFile<FileId> | null
   readonly bytes: number | null

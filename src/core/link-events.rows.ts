@@ -1,7 +1,4 @@
-/**
- * The log of links: what happened to them, when and how much, and what their owners are told. An event is inserted by the
- * transaction that makes it happen, which must hold the account's lock.
- */
+/** Log of links. An event is inserted by its transaction, which must hold the account's lock. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
@@ -27,16 +24,15 @@ import {
 import { noteEventChange } from './changes.rows.ts'
 import { queueEvent } from './webhook-outbox.rows.ts'
 
-/** Events of a link that are kept: the newest ones. */
+/** Events kept per link, newest first. */
 export const MOST_EVENTS = 2000
 
-/** Downloads of a link that have a row each, of `ONE_BY_ONE`; the rest of that time is one row. */
+/** Downloads of a link with a row each, within `ONE_BY_ONE`; the rest of that time shares one row. */
 export const MOST_ROWS = 20
 export const ONE_BY_ONE = 20 * MINUTE
 
 const columns = ['id', 'kind', 'at', 'file_id', 'file_name', 'bytes', 'times', 'reason', 'address'] as const
 
-/** Columns of an event beside its kind, time and link. */
 export type EventColumns = Row<
   'link_events',
   'file_id' | 'file_name' | 'bytes' | 'times' | 'reason' | 'address'
@@ -46,7 +42,6 @@ export type LinkEventRow = AnyEventRow & { readonly kind: LinkEventKind }
 
 export interface NewEvent {
   readonly account: AccountId
-  /** null: of the account itself. */
   readonly link: LinkId | null
   readonly kind: StoredEventKind
   readonly at: number
@@ -54,11 +49,10 @@ export interface NewEvent {
   readonly bytes?: number
   readonly times?: number
   readonly reason?: EndReason
-  /** null where none is kept. */
   readonly address?: string | null
 }
 
-/** Kinds that owners are told of by mail, whatever they have set. */
+/** Mailed regardless of settings. */
 const MAILED: readonly StoredEventKind[] = [
   'link.arrived',
   'link.ends_soon',
@@ -66,7 +60,7 @@ const MAILED: readonly StoredEventKind[] = [
   'storage.nearly_full',
 ]
 
-/** 0 for what is to be told by mail. A revocation is the owner's own; guests are told nothing. */
+/** 0 for a pending mail. Owners get none for their own revocations, guests none at all. */
 function mailedOf({ account, kind, reason }: NewEvent): 0 | 1 | RawBuilder<0 | 1> {
   if (account === GUESTS) return 1
   const hasSet = (wish: DownloadMails) =>
@@ -76,14 +70,14 @@ function mailedOf({ account, kind, reason }: NewEvent): 0 | 1 | RawBuilder<0 | 1
   return MAILED.includes(kind) && reason !== 'revoked' ? 0 : 1
 }
 
-/** Links of guests do not wait for each other: only the log of each is kept, and nobody is told. */
+/** Guests' links are not serialized: each has only its own log, without notifications. */
 export async function lockOwner(trx: Trx, account: AccountId): Promise<void> {
   if (account !== GUESTS) await lockAccount(trx, account)
 }
 
 /**
- * Appends the event, tells event streams, puts it into the outbox of webhooks, and drops the oldest events of its link that
- * are too many. Of a guest's link only the log is kept, without addresses: whoever has its receipt reads it.
+ * Appends the event, notifies event streams and webhooks, and drops the link's oldest surplus events. A guest's link
+ * only gets a log entry, without addresses: everyone with the receipt reads it.
  */
 export async function noteEvent(trx: Trx, event: NewEvent & { readonly kind: EventKind }): Promise<void> {
   const { account, link, kind, at } = event
@@ -96,7 +90,6 @@ export async function noteEvent(trx: Trx, event: NewEvent & { readonly kind: Eve
   if (link !== null) await dropTooMany(trx, link)
 }
 
-/** Appends the event alone. */
 export async function insertEvent(trx: Trx, event: NewEvent): Promise<LinkEventId> {
   const { account, link, kind, at, file = null, bytes = null, times = 1, reason = null } = event
   const { id } = await trx
@@ -130,23 +123,20 @@ async function dropTooMany(trx: Trx, link: LinkId): Promise<void> {
   await trx.deleteFrom('link_events').where('link_id', '=', link).where('id', '<=', last).execute()
 }
 
-/** Of a link whose account is locked. */
 export interface OwnedLink {
   readonly id: LinkId
   readonly account: AccountId
 }
 
-/** One download by a link, or several. */
 export interface LinkDownload {
   readonly times: number
   readonly bytes: number
   readonly file: EventFile<FileId> | null
   readonly address: string | null
-  /** When it ended, where that was before it is noted. */
   readonly endedAt?: number
 }
 
-/** Notes an event for the downloads, or adds them to a batch where there are very many: see `notifyBatchedDownloads`. */
+/** Records an event, or batches frequent downloads: see `notifyBatchedDownloads`. */
 export async function noteDownload(
   trx: Trx,
   { id, account }: OwnedLink,
@@ -196,7 +186,6 @@ interface Gathered {
   readonly address?: string | null
 }
 
-/** Up to `most` links whose batched downloads are due for an event. */
 export function linksToNotify(db: Database, now: number, most: number): Promise<OwnedLink[]> {
   return db
     .selectFrom('links')
@@ -207,12 +196,11 @@ export function linksToNotify(db: Database, now: number, most: number): Promise<
     .execute()
 }
 
-/** Notes the batched downloads as one event. */
 export function notifyBatchedDownloads(trx: Trx, link: OwnedLink, now: number): Promise<void> {
   return noteDownload(trx, link, { times: 0, bytes: 0, file: null, address: null }, now)
 }
 
-/** Notes once that the link has ended; further reasons to end change nothing. */
+/** Records the link's end once; later reasons change nothing. */
 export async function noteEnd(
   trx: Trx,
   { id, account }: OwnedLink,
@@ -230,7 +218,7 @@ export async function noteEnd(
   await noteEvent(trx, { account, link: id, kind: 'link.ended', at, reason })
 }
 
-/** Events of the link from newest to oldest. */
+/** Newest first. */
 export function listEvents(
   db: Database,
   link: LinkId,
@@ -257,14 +245,12 @@ export async function countEvents(db: Queryable, link: LinkId): Promise<number> 
   return count
 }
 
-/** Deletes up to `most` events from before `time`; returns how many. */
 export async function dropOldEvents(db: Database, time: number, most: number): Promise<number> {
   const old = db.selectFrom('link_events').select('id').where('at', '<', time).orderBy('at').limit(most)
   const { numDeletedRows } = await db.deleteFrom('link_events').where('id', 'in', old).executeTakeFirst()
   return Number(numDeletedRows)
 }
 
-/** The event with the slug of its link; undefined where it is gone. */
 export function findEvent(
   db: Database,
   id: LinkEventId,

@@ -4,7 +4,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** Whether an address always refers to this machine, independent of DNS. */
+/** Loopback independent of DNS. */
 export function isLoopback({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (host === 'localhost') return true

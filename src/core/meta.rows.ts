@@ -1,6 +1,6 @@
 import type { Queryable, Trx } from '../database/database.ts'
 
-/** The value under the key. The first caller's `make` sets it for everybody. */
+/** The first caller's `make` sets the value for all. */
 export async function metaValue(db: Queryable, key: string, make: () => string): Promise<string> {
   const present = await metaOf(db, key)
   if (present !== null) return present

@@ -12,19 +12,16 @@ export interface ReservationRow {
   readonly node: NodeId
 }
 
-/**
- * Reserves the space and inserts the reservation, as one statement: for PostgreSQL only. False, without any effect, when
- * there is not enough space.
- */
+/** Reserves and inserts in one statement; PostgreSQL only. False, without effect, when space is lacking. */
 export async function openAtOnce(db: Database, given: ReservationRow, limit: number): Promise<boolean> {
   const { key, account_id, bytes, created_at, node } = given
   return (await open(db, key, account_id, bytes, created_at, node, limit)).changed > 0
 }
 
 /**
- * Finds the folder, and inserts a reservation of nothing if the account has space for `bytes` now: storing the file decides
- * whether it still has. So this waits for nobody who stores a file of the account. Null, without any effect, when there is
- * not enough space, or no such live folder of the account. For PostgreSQL only.
+ * Finds the folder and inserts a reservation of 0 bytes if the account now has space for `bytes`; storing the file
+ * checks again. So it waits for no concurrent uploads of the account. Null, without effect, without space or a live
+ * folder. PostgreSQL only.
  */
 export async function openInPlace(
   db: Database,
@@ -115,7 +112,6 @@ function given(
     )`
 }
 
-/** Where there is one row of `place`, which has an id. */
 function opening(tables: RawBuilder<unknown>, place: RawBuilder<unknown>): RawBuilder<{ folder: FolderId }> {
   return sql<{ folder: FolderId }>`
     with recursive ${tables},

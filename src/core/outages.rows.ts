@@ -1,4 +1,3 @@
-/** Outages, and the last time at which the service is known to have run. */
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate } from '../database/differences.ts'
 import type { Row } from '../database/schema.ts'
@@ -8,7 +7,7 @@ export type OutageRow = Row<'outages'>
 
 const LAST_RUN = 'last_run'
 
-/** The last time at which the service is known to have run, locked until the transaction ends. */
+/** Locked until the transaction ends. */
 export async function lockLastRun(trx: Trx, first: () => Promise<number>): Promise<number> {
   const lock = trx.selectFrom('meta').select('value').where('key', '=', LAST_RUN).modifyEnd(forUpdate(trx))
   const present = await lock.executeTakeFirst()
@@ -22,7 +21,6 @@ export async function setLastRun(trx: Trx, at: number): Promise<void> {
   await setMeta(trx, LAST_RUN, String(at))
 }
 
-/** Time of the most recent use of a live file; null when there is none. */
 export async function lastFileUse(db: Queryable): Promise<number | null> {
   const row = await db
     .selectFrom('files')
@@ -38,7 +36,6 @@ export async function insertOutage(trx: Trx, outage: Omit<OutageRow, 'id'>): Pro
   await trx.insertInto('outages').values(outage).execute()
 }
 
-/** Ends outages that span `now` at `now`. */
 export async function cutOutages(trx: Trx, now: number): Promise<void> {
   await trx
     .updateTable('outages')
@@ -52,7 +49,6 @@ export function listOutages(db: Database): Promise<OutageRow[]> {
   return db.selectFrom('outages').selectAll().orderBy('id').execute()
 }
 
-/** At most `limit` outages from newest to oldest. */
 export function latestOutages(db: Database, limit: number): Promise<OutageRow[]> {
   return db.selectFrom('outages').selectAll().orderBy('id', 'desc').limit(limit).execute()
 }

@@ -14,11 +14,10 @@ import {
   setLastRun,
 } from './outages.rows.ts'
 
-/** A lifetime that outages do not count towards. */
 export interface Aging {
-  /** The end of what was last used at `usedAt`, in milliseconds since the epoch. */
+  /** End of an entry last used at `usedAt`, in milliseconds since the epoch. */
   endOf(usedAt: number): number
-  /** What was last used before the returned moment has ended at `at`, which is now when left out. */
+  /** Entries last used before this moment have ended by `at` (default: now). */
   cutoff(at?: number): number
 }
 
@@ -26,25 +25,20 @@ export interface Lifetime extends Aging {
   readonly days: number
 }
 
-/**
- * Records when the whole service was last known to run. A longer time without it is an outage, which prolongs every
- * lifetime; so does a jump of the clock, because the machine may have been asleep.
- */
+/** A long gap between known runs is an outage and prolongs every lifetime; so does a jump of the clock (sleep). */
 export interface Outages {
   lifetime(days: number): Lifetime
-  /** A lifetime of so many milliseconds. */
   aging(lasts: number): Aging
-  /** Records that the service runs, and reads the outages that other nodes have recorded. To be called every minute. */
+  /** Records that the service runs, and reads other nodes' outages. Must be called every minute. */
   note(): Promise<void>
   /**
-   * Calls `note` when the clock has jumped or the database was away, and costs no query otherwise. Returns what the time
-   * is, with every outage before it noted: whoever ends things by that time ends none that an outage has kept, also when
-   * the clock jumps meanwhile.
+   * Calls `note` after a jump of the clock or a database outage; otherwise costs no query. Returns the time with every
+   * earlier outage recorded, so that expiry by it spares what an outage prolongs, also when the clock jumps meanwhile.
    */
   settle(): Promise<number>
 }
 
-/** Longer times without the service are outages, and longer differences of the clock are jumps. */
+/** Longer gaps are outages, longer clock differences jumps. */
 const LONG = HOUR
 
 const MESSAGES: Readonly<Record<OutageCause, string>> = {
@@ -61,12 +55,11 @@ function causeOf(jump: number): OutageCause {
 interface OutageParts {
   readonly db: Database
   readonly clock: Clock
-  /** The clock of the timers by which `note` is called. */
   readonly timers: Pick<Clock, 'monotonic'>
   readonly log: Log
 }
 
-/** Records that the service runs before it returns. */
+/** Records the run before it returns. */
 export async function createOutages(parts: OutageParts): Promise<Outages> {
   const recorded = new RecordedOutages(parts)
   await recorded.note()
@@ -82,9 +75,8 @@ type NewOutage = Omit<OutageRow, 'id'>
 
 class RecordedOutages {
   readonly #parts: OutageParts
-  /** The outages in the database, joined. */
   #known: readonly Outage[] = []
-  /** Wall clock minus monotonic clock when the service was last recorded to run; null before the first time. */
+  /** Wall minus monotonic clock at the last record; null before the first. */
   #offset: number | null = null
   #notedAt: number
   #hasFailed = false
@@ -103,7 +95,7 @@ class RecordedOutages {
     }
   }
 
-  /** Concurrent calls share one run, so that each outage is logged once. */
+  /** Concurrent calls share one run: each outage is logged once. */
   note(): Promise<void> {
     this.#noting ??= this.#note().finally(() => {
       this.#noting = null
@@ -115,7 +107,7 @@ class RecordedOutages {
     for (;;) {
       const now = this.#parts.clock.now()
       if (!this.#isAmiss(now)) return now
-      // Maybe twice, since a run that is joined may have read the clock before it jumped.
+      // Perhaps twice: a joined run may have read the clock before the jump.
       await this.note()
     }
   }
@@ -138,18 +130,15 @@ class RecordedOutages {
     this.#hasFailed = false
   }
 
-  /** Milliseconds by which the wall clock has moved against the monotonic clock. */
   #jump(now: number): number {
     return this.#offset === null ? 0 : now - this.#parts.clock.monotonic() - this.#offset
   }
 
-  /** Whether there may have been an outage since the service was last recorded to run. */
   #isAmiss(now: number): boolean {
     if (this.#offset === null || this.#hasFailed) return true
     return Math.abs(this.#jump(now)) > LONG || this.#parts.timers.monotonic() - this.#notedAt > LONG
   }
 
-  /** Writes `now` as the last run; returns the outage that ended with it, if there was one. */
   async #record(trx: Trx, now: number): Promise<NewOutage | null> {
     const last = await lockLastRun(trx, async () => (await lastFileUse(trx)) ?? now)
     const jump = this.#jump(now)

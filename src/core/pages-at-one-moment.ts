@@ -1,10 +1,6 @@
-/**
- * Rows may come and go between the statements for a total and for a page. Both are looked at again then, because a client
- * that follows the pages must not miss one. So often, while they never stop coming.
- */
+/** Reads of total and page until they agree: a client that follows the pages must not miss a row. */
 const LOOKS = 10
 
-/** The rows of a page, with the total of the same moment. `rows`: of the moment after that count. */
 export async function pageAtOneMoment<Count extends { readonly total: number }, Row>(
   count: () => Promise<Count>,
   rows: (counted: Count) => Promise<Row[]>,

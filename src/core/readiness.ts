@@ -7,16 +7,15 @@ type DatabaseState = 'ok' | 'down' | 'damaged'
 
 export interface Readiness {
   /**
-   * The state of database and store, at most a few seconds old.
-   * `damaged`: it answers, and a page of its file cannot be read. Checked at most once a second and never
-   * concurrently, so that frequent calls can neither wear out the disk nor exhaust the connections.
+   * A few seconds old at most. `damaged`: it answers, but a page of its file cannot be read. At most one check a
+   * second, never concurrent: frequent calls can neither wear out the disk nor exhaust the connections.
    */
   check(): Promise<{ readonly database: DatabaseState; readonly store: boolean }>
 }
 
 const FRESH_FOR = SECOND
 
-/** Shorter than the ordinary database timeout, so that a hanging database is reported early. */
+/** Shorter than the database timeout, so that a hang is reported early. */
 const ANSWERS_WITHIN = 5 * SECOND
 
 export function createReadiness(db: Database, health: StoreHealth, clock: Clock): Readiness {

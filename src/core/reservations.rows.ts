@@ -7,10 +7,7 @@ import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
 import { hasSpace } from './accounts.rows.ts'
 import { openAtOnce, type ReservationRow } from './opened-reservations.rows.ts'
 
-/**
- * Reserves space in one atomic statement, so that concurrent uploads cannot exceed the limit together: the
- * account's quota, or without one the given limit. False when there is not enough space.
- */
+/** One atomic statement: concurrent uploads stay below the quota (without one: `limit`). False if space is lacking. */
 export async function reserveStorage(
   trx: Trx,
   account: AccountId,
@@ -28,7 +25,6 @@ const addReserved = preparedChange((db, bytes: number, account: AccountId, neede
     .where(hasSpace(sql`${needed}`, sql`${limit}`)),
 )
 
-/** Whether so many bytes fit into the account now, by the same limit. */
 export async function fitsStorage(
   db: Queryable,
   account: AccountId,
@@ -46,7 +42,6 @@ const fitting = prepared((db, account: AccountId, bytes: number, limit: number) 
     .where(hasSpace(sql`${bytes}`, sql`${limit}`)),
 )
 
-/** Reserves space as `reserveStorage` does and inserts the reservation, in a transaction of its own. */
 export async function openReservation(
   db: Database,
   reservation: ReservationRow,
@@ -66,7 +61,6 @@ const addReservation = preparedChange(
     db.insertInto('reservations').values({ key, account_id, bytes, created_at, node }),
 )
 
-/** Enlarges the reservation; false when it is gone. */
 export async function growReservation(trx: Trx, key: BlobKey, bytes: number): Promise<boolean> {
   const result = await trx
     .updateTable('reservations')
@@ -76,10 +70,7 @@ export async function growReservation(trx: Trx, key: BlobKey, bytes: number): Pr
   return result.numUpdatedRows > 0n
 }
 
-/**
- * Ends the reservation and returns its space; false, without any effect, when it is gone. When an upload
- * commits while a cleaner declares it dead, the one that gets true wins.
- */
+/** Returns the space; false, without effect, if it is gone. Of a commit and a cleaner, the one with true wins. */
 export async function endReservation(trx: Trx, key: BlobKey): Promise<boolean> {
   if (isPostgres(trx)) return (await endAtOnce(trx, key)).changed > 0
   const [row] = (await removeReservation(trx, key)).rows
@@ -112,7 +103,6 @@ export interface DeadReservation {
   readonly account_id: AccountId
 }
 
-/** At most `limit` reservations whose node is dead. */
 export function deadReservations(db: Database, limit: number): Promise<DeadReservation[]> {
   return db
     .selectFrom('reservations')
@@ -123,7 +113,7 @@ export function deadReservations(db: Database, limit: number): Promise<DeadReser
     .execute()
 }
 
-/** Whether the blob belongs to an upload that has not ended, in one request or resumable. */
+/** Whether an unfinished upload, simple or resumable, writes the blob. */
 export async function isBeingWritten(db: Database, key: BlobKey): Promise<boolean> {
   const { rows } = await sql<{ one: number }>`
     select 1 as one from reservations where key = ${key}

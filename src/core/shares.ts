@@ -1,22 +1,17 @@
-/**
- * What one client may hold of something that all share: requests that wait, memory, rows. One client is cheap to repeat from
- * many addresses, so that limits by address alone leave nothing to others: here the ceiling is shared by network.
- */
+/** Ceilings for shared resources, by network too, since one client may use many addresses. */
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
 import { type Measure, Network, networksOf } from '../domain/networks.ts'
 import type { Sender } from './callers.ts'
 
-/** Whoever holds something. */
 export interface Holder {
-  /** The networks that it is counted in, from the widest to its own address; an account is a network of its own. */
+  /** From the widest to the client's own address; an account is a network of its own. */
   readonly networks: readonly string[]
-  /** Whether it came with a key or a session. */
+  /** Came with a key or session. */
   readonly isKnown: boolean
 }
 
-/** The holder behind a request: its account, or the address of a client without one. */
 export function holderOf(call: { readonly caller: Sender | null; readonly bucket: string }): Holder {
   const { caller } = call
   return caller?.kind === 'account'
@@ -28,7 +23,7 @@ export function accountAsHolder(account: AccountId): Holder {
   return { networks: [`account ${account}`], isKnown: true }
 }
 
-/** How many hold something, and how much in all, in bytes, entries or what it is made of. */
+/** `size`: in bytes, entries or another unit of the resource. */
 export interface Amount {
   readonly holders: number
   readonly size: number
@@ -36,29 +31,25 @@ export interface Amount {
 
 export interface SharedCeiling {
   readonly all: Amount
-  /** Of one address or account. */
   readonly each: Amount
-  /** Part of `all`, from 0 to 1, that is for holders with a key or a session alone. */
+  /** Share of `all`, 0 to 1, kept for holders with a key or session. */
   readonly kept: number
-  /** Milliseconds: what was used more recently is in use, and ends only for a network that holds less. */
+  /** Milliseconds. A holding used more recently ends only for a network that holds less. */
   readonly idleAfter: number
 }
 
-/** Something held. */
 export interface Holding {
-  /** Takes more. Throws like `begin`, and then changes nothing. */
+  /** Throws like `begin`, and then changes nothing. */
   grow(size: number): void
-  /** Notes that it is in use now. */
   used(): void
   /** May be called repeatedly. */
   end(): void
 }
 
-/** The refusals in the words of what is shared. */
 export interface SharedWords {
   readonly each: string
   readonly all: string
-  /** Seconds until it is worth another try. */
+  /** Retry-After in seconds. */
   readonly retry: number
 }
 
@@ -71,17 +62,14 @@ export const USUAL_WORDS: SharedWords = {
 interface Held {
   size: number
   usedAt: number
-  /** Ends it for another. */
   yields(): void
 }
 
-/** The holders of one thing in this process. */
 export class Shares {
   readonly #clock: Clock
   readonly #ceiling: SharedCeiling
   readonly #words: SharedWords
   readonly #all = new Network<Held>()
-  /** Those of `#all` without a key or a session. */
   readonly #strangers = new Network<Held>()
 
   constructor(clock: Clock, ceiling: SharedCeiling, words = USUAL_WORDS) {
@@ -90,15 +78,13 @@ export class Shares {
     this.#words = words
   }
 
-  /** How much is held in the widest network of the holder. */
   around({ networks }: Holder): Amount {
     return this.#all.at(networks.slice(0, 1)) ?? { holders: 0, size: 0 }
   }
 
   /**
-   * Takes a share. Where a ceiling is reached, the one ends that has been idle longest in the network that holds most, and
-   * its `yielded` is called. Throws Refusal RATE_LIMITED when the address or account has as much as one may have,
-   * SERVER_BUSY when all together have and nothing ends.
+   * At the ceiling, ends the longest-idle holding of the largest network and calls its `yielded`. Throws Refusal
+   * RATE_LIMITED at the limit of one address or account, SERVER_BUSY at that of all when none ends.
    */
   begin(holder: Holder, size: number, yielded: () => void): Holding {
     const { networks, isKnown } = holder
@@ -171,7 +157,7 @@ export class Shares {
   }
 }
 
-/** What there is not enough of. One that alone is larger than all there is fits when there is no other. */
+/** A holding larger than the ceiling fits when it is alone. */
 function shortOf(held: Amount | undefined, more: Amount, most: Amount, part: number): Measure | null {
   const { holders, size } = held ?? { holders: 0, size: 0 }
   if (more.holders > 0 && holders + more.holders > most.holders * part) return 'holders'

@@ -2,17 +2,14 @@ import { endsWithin } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
 
-/** Time limit for closing each part once all requests have ended. */
+/** Time limit per resource, after all requests have ended. */
 const CLOSING_MAY_TAKE = 10 * SECOND
 
-/** Open resources, closed in reverse order when the server stops or fails to start. */
+/** Resources are closed in reverse order when the server stops or fails to start. */
 export interface ShutdownHooks {
-  /**
-   * Registers `close`; the returned function closes earlier, at most once. A close that exceeds the limit is
-   * abandoned in the state that a kill would leave, which every part survives.
-   */
+  /** The returned function closes earlier, once. After the time limit a close is abandoned, like after a kill. */
   add(what: string, close: () => Promise<void>): () => Promise<void>
-  /** Registers a close without a time limit. */
+  /** Without a time limit. */
   addSlow(close: () => void | Promise<void>): void
   all(): Promise<void>
 }

@@ -8,16 +8,13 @@ import type { AccountId, BlobId, BlobKey, FileId, NodeId } from '../domain/ids.t
 /** Turn of contents that were uploaded before there were thumbnails, and of lost thumbnails. */
 const NOBODY = 0
 
-/**
- * Whose turn the thumbnail of an upload waits for: the account's id, or a negative number that stands for the `address`
- * of whoever has no account, given as its HMAC.
- */
+/** Queue of an upload's thumbnail: the account's id, or a negative number from the HMAC of a guest's address. */
 export function turnOf(account: AccountId, address: string | null): number {
-  // 48 bits: two addresses that share a turn only wait for each other.
+  // 48 bits: addresses that collide only share a queue.
   return address === null ? account : -1 - Number(BigInt(Bun.hash(address)) & 0xffff_ffff_ffffn)
 }
 
-/** Inserts the initial state for a content. Does nothing where a row exists. */
+/** Does nothing for an existing row. */
 export async function noteThumbnail(
   trx: Trx,
   blob: BlobId,
@@ -35,12 +32,9 @@ const insertThumbnail = preparedChange(
       .onConflict((conflict) => conflict.column('blob_id').doNothing()),
 )
 
-/**
- * Requests a thumbnail for a content without a row, or one that another node could not make. The content may
- * be gone.
- */
+/** For a content without a row, or whose thumbnail another node could not make. It may be gone. */
 export async function wantThumbnail(trx: Trx, blob: BlobId, now: number): Promise<void> {
-  // Locks the blob against a concurrent removal, so that no row references a missing one.
+  // Locks against concurrent removal, so that no row references a missing blob.
   const present = await trx
     .selectFrom('blobs')
     .select('id')
@@ -59,11 +53,11 @@ export async function wantThumbnail(trx: Trx, blob: BlobId, now: number): Promis
 
 export interface MadeThumbnail {
   readonly key: BlobKey
-  /** Sizes in bytes of the small picture and of the optional large and screen pictures. */
+  /** Bytes of each picture; large and screen are optional. */
   readonly small: number
   readonly large: number
   readonly screen: number
-  /** 1 where browsers show the content itself otherwise, else 0. */
+  /** 1 where browsers turn the content itself, else 0. */
   readonly turned: number
 }
 
@@ -78,7 +72,6 @@ export async function findThumbnail(db: Database, blob: BlobId): Promise<MadeThu
   return { ...row, key: row.key }
 }
 
-/** States for the contents of these files; null for contents without a row. */
 export async function thumbnailStates(
   db: Database,
   files: readonly FileId[],
@@ -97,10 +90,9 @@ function statesOf(db: Queryable, files: readonly FileId[]) {
     .where('files.id', 'in', files)
 }
 
-/** By the number of files, for all that a page of a list can have. */
 const STATES = Array.from({ length: 101 }, () => replanned((db, ...files: FileId[]) => statesOf(db, files)))
 
-/** Requests the thumbnail again because its bytes are lost. Does nothing when another one has replaced it. */
+/** Requests a thumbnail whose bytes are lost. Does nothing after a replacement. */
 export async function remakeThumbnail(
   db: Queryable,
   blob: BlobId,
@@ -115,18 +107,15 @@ export async function remakeThumbnail(
     .execute()
 }
 
-/** A wanted thumbnail that this node has claimed. */
 export interface ClaimedThumbnail {
   readonly blob: BlobId
-  /** Key of the content. */
   readonly key: BlobKey
   readonly size: number
-  /** Number of attempts including this one. */
   readonly tries: number
   readonly turn: number
 }
 
-/** The turns of one kind of uploader, which go round: after `last` comes the next higher one that waits. */
+/** Round robin over one kind of uploader: after `last` comes the next higher waiting turn. */
 export interface Turns {
   readonly least: number
   readonly most: number
@@ -134,8 +123,8 @@ export interface Turns {
 }
 
 /**
- * Claims the longest-waiting due thumbnail, of whoever is next, that no living node has claimed; null when there is none.
- * Of several nodes one gets it. A node claims one at a time, so an earlier claim under its id was abandoned.
+ * Claims the next turn's longest-waiting due thumbnail without a living claimant; one of several nodes gets it. A node
+ * has one claim, so an earlier claim under its id was abandoned.
  */
 export async function claimThumbnail(
   db: Database,
@@ -166,13 +155,13 @@ async function claimBetween(
         'blobs.key',
         'blobs.size',
       ])
-      // A literal instead of a parameter, so that the planner can use the partial index.
+      // A literal, so that the planner can use the partial index.
       .where('thumbnails.state', '=', sql.lit('wanted'))
       .where('thumbnails.turn', '>=', turns.from)
       .where('thumbnails.turn', '<=', turns.to)
       .where('thumbnails.due_at', '<=', now)
       .where('nodes.id', 'is', null)
-      // Of a content that is known to be damaged no picture is made until it is sound again.
+      // Damaged contents wait until they are sound.
       .whereRef('blobs.damaged_key', 'is distinct from', 'blobs.key')
       .orderBy('thumbnails.turn')
       .orderBy('thumbnails.due_at')
@@ -193,7 +182,7 @@ async function claimBetween(
   }
 }
 
-/** Ends a claim. False when the node has lost the claim or the content is gone. */
+/** False when the claim was lost or the content is gone. */
 export async function endThumbnail(
   db: Queryable,
   blob: BlobId,
@@ -213,9 +202,7 @@ export async function endThumbnail(
   return ended.numUpdatedRows > 0n
 }
 
-/**
- * Deletes the row, which must go before that of its content. Returns the key of the stored pictures, or null.
- */
+/** Must precede the deletion of the content's row. Returns the key of the stored pictures. */
 export async function dropThumbnail(trx: Trx, blob: BlobId): Promise<BlobKey | null> {
   const row = await trx
     .deleteFrom('thumbnails')
@@ -225,7 +212,6 @@ export async function dropThumbnail(trx: Trx, blob: BlobId): Promise<BlobKey | n
   return row?.key ?? null
 }
 
-/** Deletes all rows: every content counts as not looked at. */
 export async function forgetThumbnails(trx: Trx): Promise<void> {
   await trx.deleteFrom('thumbnails').execute()
 }

@@ -4,21 +4,14 @@ import { isoDay } from '../domain/days.ts'
 import { addTraffic, type Traffic } from './days.rows.ts'
 import { outageRefusal } from './failures.ts'
 
-/**
- * Counts this node's traffic per day, in memory, written every ten seconds. A killed process loses what it
- * has counted since.
- */
+/** Counts traffic per day in memory, written every ten seconds; a killed process loses the rest. */
 export interface TrafficCounter {
   requested(): void
-  /** Bytes of request bodies. */
   received(bytes: number): void
   sent(bytes: number): void
   uploaded(): void
   downloaded(count: 1 | -1): void
-  /**
-   * Resolves when everything counted until now is written. Writes that an outage prevented are retried the
-   * next time; a row that the database rejects is dropped, and the others are written.
-   */
+  /** Resolves when all counts are written. An outage delays them to the next flush; a rejected row is dropped. */
   flush(): Promise<void>
 }
 
@@ -27,9 +20,7 @@ const NONE: Traffic = { requests: 0, bytes_in: 0, bytes_out: 0, uploads: 0, down
 export function createTrafficCounter(db: Database, clock: Clock): TrafficCounter {
   let day = Math.floor(clock.now() / DAY)
   let counted = { ...NONE }
-  /** Counts of past days, and counts that could not be written. */
   const waiting: { readonly day: string; readonly traffic: Traffic }[] = []
-  /** Chain of writes, so that waiting for the last one waits for all earlier ones. */
   let writing = Promise.resolve()
 
   function setAside(): void {

@@ -2,10 +2,9 @@ import type { Trx } from '../database/database.ts'
 import type { AccountId, LinkEventId, WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
 import type { EventKind } from '../domain/link-event.ts'
 
-/** Deliveries that may wait for one webhook. What happens beyond that is in the log alone. */
+/** Per webhook. Further events are only logged. */
 export const MOST_WAITING_DELIVERIES = 1000
 
-/** Puts the event into the outbox of the account's webhooks that want it. */
 export async function queueEvent(
   trx: Trx,
   account: AccountId,
@@ -25,7 +24,6 @@ export async function queueEvent(
   }
 }
 
-/** `due`: when it is tried first. */
 export async function queueDelivery(
   trx: Trx,
   webhook: WebhookId,
@@ -50,7 +48,6 @@ export async function countWaiting(trx: Trx, webhook: WebhookId): Promise<number
   return count
 }
 
-/** With their deliveries. */
 export async function dropWebhooksOf(trx: Trx, account: AccountId): Promise<void> {
   await trx.deleteFrom('webhooks').where('account_id', '=', account).execute()
 }

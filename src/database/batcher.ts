@@ -1,10 +1,9 @@
-/** Questions per statement. The rest waits for the next one. */
 const MOST_AT_ONCE = 256
 
-/** Milliseconds after which a statement no longer holds up the questions that came after it. */
+/** Milliseconds after which a statement no longer delays later questions. */
 const PATIENCE = 20
 
-/** Statements under way at once, where the database is slow. */
+/** Concurrent statements, where the database is slow. */
 const MOST_UNDER_WAY = 8
 
 interface Waiting<Question, Answer> {
@@ -14,18 +13,16 @@ interface Waiting<Question, Answer> {
 }
 
 /**
- * Answers concurrent questions with few statements: while one is under way, new questions wait for the next. So an
- * answer is never older than its question, a lone question is not delayed, and the busier the process is, the less each
- * question costs.
+ * Answers concurrent questions with few statements: during one, new questions wait for the next. An answer is never
+ * older than its question, a lone question is not delayed, and a question's cost falls with load.
  */
 export class Batcher<Question, Answer> {
   readonly #answer: (questions: readonly Question[]) => Promise<readonly Answer[]>
   #waiting: Waiting<Question, Answer>[] = []
   #underWay = 0
-  /** Beginning of the last statement. */
   #begunAt = 0
 
-  /** `answer` returns one answer for each question, in their order. */
+  /** `answer`: one answer a question, in order. */
   constructor(answer: (questions: readonly Question[]) => Promise<readonly Answer[]>) {
     this.#answer = answer
   }
@@ -55,7 +52,7 @@ export class Batcher<Question, Answer> {
         resolve(answer)
       }
     } catch (error) {
-      // Does nothing to those that were answered.
+      // No effect on answered ones.
       for (const { reject } of asked) reject(error)
     } finally {
       this.#underWay--

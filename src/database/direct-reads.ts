@@ -6,10 +6,7 @@ import { bindings } from './sqlite-file.ts'
 
 type Query<Row> = Compilable<Row> | CompiledQuery<Row>
 
-/**
- * Executes queries synchronously on a read-only connection: sees committed rows, waits for no transaction,
- * and costs a fraction of Kysely's driver.
- */
+/** Synchronous, committed rows only, no wait for transactions; a fraction of the cost of Kysely's driver. */
 export class DirectReads implements Reader {
   readonly gathersLookups = false
   readonly #file: SqliteFile
@@ -30,9 +27,8 @@ export class DirectReads implements Reader {
 }
 
 /**
- * Direct reads with a snapshot that is taken at the first read of an event loop turn, or after `refresh`. All
- * reads of one turn, of any number of requests, share one read transaction: beginning and ending one costs
- * SQLite three times as much as finding a row.
+ * A snapshot from the first read of an event loop turn, or after `refresh`. All reads of a turn, of all requests, share
+ * a transaction: beginning and ending one costs SQLite three times as much as finding a row.
  */
 export class SharedReads implements CommittedReader {
   readonly gathersLookups = false
@@ -42,7 +38,6 @@ export class SharedReads implements CommittedReader {
   readonly #commit
   readonly #dataVersion
   #isOpen = false
-  /** Version in the open snapshot, which cannot change while that is open. */
   #version: number | null = null
 
   constructor(file: SqliteFile, damage: KnownDamage) {
@@ -64,17 +59,17 @@ export class SharedReads implements CommittedReader {
     return this.#version
   }
 
-  /** Discards the snapshot. Must be called by every writer on this thread. */
+  /** Discards the snapshot. Every writer on this thread must call it. */
   refresh(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#version = null
-    // A read that failed has ended it already, where the disk could not be read.
+    // A failed disk read has ended the transaction already.
     if (!this.#file.inTransaction) return
     try {
       this.#commit.run()
     } catch (error) {
-      // After a read of a damaged page the commit reports that page too. It has nothing to write.
+      // The commit reports a damaged page again. It has nothing to write.
       this.#damage.met(error)
       if (this.#file.inTransaction) this.#file.run('rollback')
     }

@@ -1,7 +1,6 @@
 import type { CancelTimer, Timers } from '../domain/clock.ts'
 import type { SilenceWatch } from '../domain/silence.ts'
 
-/** What is used of the pool of `pg`. */
 interface OpeningPool<Client> {
   readonly options: { readonly max: number }
   readonly totalCount: number
@@ -17,31 +16,22 @@ interface Releasable {
   release(isBroken: boolean): void
 }
 
-/**
- * Milliseconds for which somebody waits for a connection in use before another one is opened. A new session costs
- * PostgreSQL as much as some twenty queries, and every statement is prepared anew in it.
- */
+/** Milliseconds of waiting. A new session costs PostgreSQL some twenty queries, and prepares every statement anew. */
 const GROWS_AFTER = 50
 
 type Resolve<Client> = (client: Promise<Client>) => void
 
-/**
- * A pool that opens connections one by one, as long as those that are there do not suffice: the pool of `pg` opens one for
- * whatever comes while all are in use, and so as many for a burst as it has requests.
- */
+/** Opens connections one by one when needed: the pool of `pg` opens one for each request of a burst. */
 export class GrowingPool<Client extends Releasable> {
   readonly #pool: OpeningPool<Client>
   readonly #timers: Timers
   readonly #waiting: Resolve<Client>[] = []
-  /** Idle connections that are on their way to somebody. */
   #taken = 0
-  /** Connections by how often all had been retired when they were opened. */
+  /** Retirement round in which each connection was opened. */
   readonly #openedIn = new WeakMap<Releasable, number>()
   #retirements = 0
-  /** Opens another connection when nothing else has served those that wait. */
   #growth: CancelTimer | null = null
 
-  /** See `ClientPool.silence`. */
   readonly silence: SilenceWatch | null
 
   constructor(pool: OpeningPool<Client>, timers: Timers, silence: SilenceWatch | null = null) {
@@ -49,7 +39,7 @@ export class GrowingPool<Client extends Releasable> {
     this.#pool = pool
     this.#timers = timers
     pool.on('connect', (client) => this.#openedIn.set(client, this.#retirements))
-    // The connection is idle, or gone, once the listeners have returned.
+    // The connection is idle or gone once the listeners have returned.
     pool.on('release', () => queueMicrotask(() => this.#serve()))
   }
 
@@ -57,12 +47,10 @@ export class GrowingPool<Client extends Releasable> {
     return this.#pool.options
   }
 
-  /** Whoever waits for a connection. */
   get waitingCount(): number {
     return this.#pool.waitingCount + this.#waiting.length
   }
 
-  /** A connection, which is given back by its own `release`. */
   connect(): Promise<Client> {
     return (
       this.silence?.run(
@@ -80,7 +68,6 @@ export class GrowingPool<Client extends Releasable> {
     return promise
   }
 
-  /** Has every connection that is open now closed instead of used again. */
   retireAll(): void {
     this.#retirements++
   }
@@ -89,14 +76,13 @@ export class GrowingPool<Client extends Releasable> {
     return (this.#openedIn.get(client) ?? 0) !== this.#retirements
   }
 
-  /** Resolves when all connections are closed. Whoever waits for one is refused. */
+  /** Resolves when all connections are closed; refuses waiting requests. */
   end(): Promise<void> {
     const ended = this.#pool.end()
     while (this.#waiting.length > 0) this.#next()
     return ended.finally(() => this.silence?.stop())
   }
 
-  /** Whether the pool has an idle connection, none at all, or as many as it may have and a queue of its own. */
   #isReady(): boolean {
     const { totalCount, options } = this.#pool
     return this.#hasIdle() || totalCount === 0 || totalCount >= options.max
@@ -136,7 +122,6 @@ export class GrowingPool<Client extends Releasable> {
     })
   }
 
-  /** Serves the one that has waited longest, by a connection that was there or a new one. */
   #next(): void {
     this.#waiting.shift()?.(this.#take())
   }

@@ -3,16 +3,10 @@ import { Batcher } from './batcher.ts'
 import type { Queryable, Reader } from './database.ts'
 import { prepared } from './prepared.ts'
 
-/**
- * Finds the one row with a value of a unique column, by the database's or the transaction's reader. Where that gathers
- * look-ups, what many requests look up at once is found by one statement.
- */
+/** By a unique column. Where the reader gathers look-ups, one statement serves concurrent ones. */
 export function lookup<Value extends string | number, Row>(parts: {
-  /** Column with its table. */
   readonly column: string
-  /** The query, given the condition on the column. */
   build(db: Queryable, isWanted: RawBuilder<SqlBool>): Compilable<Row>
-  /** The column's value in a row. */
   valueIn(row: Row): Value
 }): (db: Queryable, value: Value) => Promise<Row | undefined> {
   const { build, valueIn } = parts
@@ -21,7 +15,6 @@ export function lookup<Value extends string | number, Row>(parts: {
   const several = prepared((db, values: readonly Value[]) =>
     build(db, sql<SqlBool>`${column} = any((select ${values})::${sql.raw(listOf(values))})`),
   )
-  /** Those that are under way, which end with their reader. */
   const batchers = new WeakMap<Reader, Batcher<Value, Found<Row>>>()
 
   function batcherOf(db: Queryable): Batcher<Value, Found<Row>> {
@@ -44,8 +37,8 @@ export function lookup<Value extends string | number, Row>(parts: {
 }
 
 /**
- * Type of the list. It is selected, so that the planner does not see how long it is: a plan for a list that is shorter than
- * it assumes looks cheaper than the one for any list, and every statement would be planned anew.
+ * Selected as a whole, so that the planner does not see its length: a plan for a list shorter than assumed looks
+ * cheaper than the generic one, and every statement would be planned anew.
  */
 function listOf(values: readonly (string | number)[]): string {
   return typeof values[0] === 'number' ? 'bigint[]' : 'text[]'

@@ -1,26 +1,22 @@
 /**
- * Names under which PostgreSQL keeps prepared statements, so that it parses and plans each once a connection. A name is
- * derived from the text: where a pooler mixes up the connections of nodes, a name is missing or known already, but never
- * another statement.
+ * Names of prepared statements, so that PostgreSQL plans each once a connection. Derived from the text: where a pooler
+ * mixes connections, a name may be missing or known, but never another statement.
  */
 const names = new Map<string, string>()
 
-/** Has the statement prepared from now on. For a bounded number of texts: neither side forgets one. */
+/** For a bounded number of texts: neither side forgets one. */
 export function nameStatement(text: string): void {
   if (!names.has(text)) names.set(text, `holdfast_${Bun.hash(text).toString(36)}`)
 }
 
-/** How one pool of connections names its statements. */
 export class StatementNames {
   #isOn: boolean
-  /** Rounds of preparing every statement anew. */
   #round = 0
 
   constructor(isOn: boolean) {
     this.#isOn = isOn
   }
 
-  /** Name of the statement, or undefined for one that is parsed each time. */
   of(text: string): string | undefined {
     if (!this.#isOn) return undefined
     const name = names.get(text)
@@ -28,13 +24,12 @@ export class StatementNames {
   }
 
   /**
-   * Learns from the error of a statement with that name, where it says that the prepared one cannot be used, and returns
-   * whether it does: the statement was not executed, and can be sent again. After a change of its tables all are
-   * prepared anew; behind a pooler that keeps none, they are not prepared at all.
+   * True when the prepared statement was unusable: it was not executed and can be sent again. After a change of tables
+   * all are prepared anew; behind a pooler that keeps none, preparing ends.
    */
   learn(error: unknown, text: string, name: string | undefined): boolean {
     if (!isUnusableStatement(error)) return false
-    // Others may have met the same error on their connections before.
+    // Another connection may have met the error before.
     if (name === this.of(text)) {
       if (isOutdatedPlan(error)) this.#round++
       else this.#isOn = false
@@ -43,15 +38,12 @@ export class StatementNames {
   }
 }
 
-/**
- * Whether the statement was not executed because what was prepared under its name is missing, is there already, or was
- * prepared before a migration changed its columns.
- */
+/** Not executed, because the name is missing, exists already, or predates a migration of its columns. */
 export function isUnusableStatement(error: unknown): boolean {
   return isOutdatedPlan(error) || codeOf(error) === '26000' || codeOf(error) === '42P05'
 }
 
-/** PostgreSQL tells it from other unsupported features by the place in its source alone. */
+/** PostgreSQL distinguishes it from other unsupported features only by the source routine. */
 function isOutdatedPlan(error: unknown): boolean {
   const isRevalidation =
     error instanceof Error && 'routine' in error && error.routine === 'RevalidateCachedQuery'

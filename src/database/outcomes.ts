@@ -1,29 +1,19 @@
-/**
- * Outcomes of PostgreSQL transactions whose answer was lost: each inserts a row of its own. The transaction
- * id does not suffice, because PostgreSQL reuses it when a crash has lost the transaction.
- */
+/** PostgreSQL transactions whose answer was lost, one row each: transaction ids are reused after a crash. */
 import { sql } from 'kysely'
 import type { AccountId } from '../domain/ids.ts'
 import type { Database, Queryable, TransactionOutcome, Trx } from './database.ts'
 import { preparedChange, preparedStatement } from './prepared.ts'
 
-/**
- * Rows are kept longer than they may be queried, so that a deleted row is never mistaken for one that was
- * never written.
- */
+/** Rows outlive the time in which they may be queried, so that a deleted one never looks unwritten. */
 const KEPT = sql`interval '1 hour'`
 const ASKED_FOR = sql`interval '30 minutes'`
 
-/** An advisory lock in the namespace of two numbers. */
 export interface AdvisoryLock {
   readonly space: number
   readonly number: number
 }
 
-/**
- * Locks the account's row until the transaction ends, and then shares the advisory lock; the first lock also inserts the
- * outcome row, in the same round trip.
- */
+/** Row lock until the transaction ends, then advisory lock; the first call also inserts the outcome row. */
 export async function lockRowOfAccount(
   trx: Trx,
   account: AccountId,
@@ -48,7 +38,7 @@ const lockRow = preparedChange((trx: Trx, id: string | null, account: AccountId)
     `.compile(trx),
 }))
 
-// The advisory lock is taken for a row that was locked before.
+// Row lock before advisory lock.
 const lockRowAndShare = preparedChange(
   (trx: Trx, id: string | null, account: AccountId, space: number, number: number) => ({
     compile: () =>
@@ -66,7 +56,7 @@ const lockRowAndShare = preparedChange(
   }),
 )
 
-/** The same for a pipeline, which inserts no outcome row, and for several advisory locks of one space. */
+/** `lockRowAndShare` for a pipeline: without outcome row, for several advisory locks of a space. */
 export const lockingRowAndSharing = preparedStatement(
   (db: Queryable, account: AccountId, space: number, numbers: readonly number[]) => ({
     compile: () =>
@@ -78,12 +68,11 @@ export const lockingRowAndSharing = preparedStatement(
 )
 
 /**
- * Whether the transaction was committed; the answer is final and durable. Null: too late to tell.
+ * Whether the transaction was committed, final and durable. Null: too late to tell.
  *
- * The query inserts a row with the same id. While the transaction is under way, its uncommitted row blocks
- * the insert. After a rollback or a crash the insert succeeds, and the transaction can never commit. After a
- * commit the row is updated: that update's commit record follows the other in the WAL, so once it is durable,
- * so is the other.
+ * Inserts a row with the transaction's id. An open transaction's row blocks the insert. After a rollback or crash it
+ * succeeds, and the transaction can never commit. After a commit it updates the row: this commit record follows the
+ * other in the WAL, so once durable, both are.
  */
 export async function isCommitted(db: Database, { id, began }: TransactionOutcome): Promise<boolean | null> {
   const { rows } = await sql<{ committed: boolean }>`
@@ -94,7 +83,6 @@ export async function isCommitted(db: Database, { id, began }: TransactionOutcom
   return rows[0]?.committed ?? null
 }
 
-/** Deletes outcomes that are too old to be queried; returns how many. */
 export async function dropOldOutcomes(db: Database, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from transaction_outcomes where id in (

@@ -1,4 +1,3 @@
-/** Connections of a pool, as Kysely and direct reads use them. */
 import type {
   CompiledQuery,
   PostgresCursor,
@@ -12,21 +11,17 @@ import { type CommittedReader, compiledQuery, type StatementPipeline } from './d
 import { DatabaseSilent, isConflict, isDatabaseFailure, isReadOnlyServer } from './differences.ts'
 import type { StatementNames } from './named-statements.ts'
 
-/** Milliseconds for which closing waits for connections in use. Any that remain end with the process. */
+/** Milliseconds; connections still in use then end with the process. */
 const CLOSING_MAY_TAKE = 5_000
 
 const MOST_TRIES = 5
 
-/** What is used of the pool of `pg`. */
 interface ClientPool {
   readonly options: object
   connect(): Promise<PooledClient>
   end(): Promise<void>
-  /** Has every connection that is open now closed instead of used again. */
   retireAll(): void
-  /** Whether the connection was open when all were retired. */
   isRetired(client: PooledClient): boolean
-  /** Whether the server answers; null where nothing ends what waits for it. */
   readonly silence: SilenceWatch | null
 }
 
@@ -42,10 +37,9 @@ interface NamedQuery {
   readonly name?: string
 }
 
-/** Kysely's `begin`, at the level for which transactions are written, also behind a pooler that drops a session's settings. */
+/** Kysely's `begin` with the level that transactions expect, also behind a pooler that drops session settings. */
 const BEGIN = 'begin isolation level read committed'
 
-/** The pool as Kysely uses it. */
 export function kyselyPool(pool: ClientPool, names: StatementNames): PostgresPool {
   return {
     options: pool.options,
@@ -56,7 +50,7 @@ export function kyselyPool(pool: ClientPool, names: StatementNames): PostgresPoo
   }
 }
 
-/** Reads on the pool's connections, without Kysely's driver, which costs as much as a small query. */
+/** Kysely's driver would cost as much as a small query. */
 export function directPoolReads(pool: ClientPool, names: StatementNames): CommittedReader {
   return {
     gathersLookups: true,
@@ -73,7 +67,7 @@ export function directPoolReads(pool: ClientPool, names: StatementNames): Commit
   }
 }
 
-/** Transactions on the pool's connections, which must be clients that send statements without waiting for answers. */
+/** The pool's clients must send statements without waiting for answers. */
 export function transactionPipeline(pool: ClientPool, names: StatementNames): StatementPipeline {
   return async (before, wanted, sent) => {
     for (let tries = 1; ; tries++) {
@@ -90,17 +84,13 @@ export function transactionPipeline(pool: ClientPool, names: StatementNames): St
   }
 }
 
-/**
- * A connection that was taken from its pool. When the database has failed on it, it is discarded, so that the pool
- * recovers by itself.
- */
+/** After a failure of the database the connection is discarded, so that the pool recovers. */
 class Connection implements PostgresPoolClient {
   readonly #client: PooledClient
   readonly #pool: ClientPool
   readonly #names: StatementNames
   #isBroken = false
   #isInTransaction = false
-  /** The beginning of a transaction whose first statement has not come yet. */
   #begun: Promise<unknown> | null = null
 
   constructor(client: PooledClient, pool: ClientPool, names: StatementNames) {
@@ -121,7 +111,7 @@ class Connection implements PostgresPoolClient {
     return this.#run<R>(query, parameters)
   }
 
-  /** Goes out with the first statement, which fails when this has failed. */
+  /** Sent with the first statement, which fails if this fails. */
   async #begin<R>(): Promise<PostgresQueryResult<R>> {
     this.#isInTransaction = true
     this.#client.connection.stream.cork()
@@ -138,12 +128,12 @@ class Connection implements PostgresPoolClient {
     try {
       return await this.#sent<R>(name === undefined ? { text, values } : { name, text, values })
     } catch (error) {
-      // A transaction has failed as a whole, and `inTransaction` runs it again.
+      // A transaction fails as a whole; `inTransaction` retries it.
       if (this.#names.learn(error, text, name) && !isInTransaction) return this.#run(text, parameters)
       this.#isBroken ||= isDatabaseFailure(error) && !isConflict(error)
-      // Closing it would wait for the answers that are due.
+      // Closing would wait for pending answers.
       if (error instanceof DatabaseSilent) this.#client.connection.stream.destroy()
-      // The server is no primary any more, for all connections alike; new ones lead to the one that is.
+      // The server is no longer primary; new connections lead to the one that is.
       if (isReadOnlyServer(error)) this.#pool.retireAll()
       throw error
     }
@@ -163,12 +153,10 @@ class Connection implements PostgresPoolClient {
     return this.#pool.silence?.run(query) ?? query()
   }
 
-  /** See `StatementPipeline`; run once. */
   async transaction<Row>(
     before: readonly CompiledQuery[],
     wanted: readonly CompiledQuery<Row>[],
   ): Promise<Row[][]> {
-    // All of it goes out in one write.
     const { stream } = this.#client.connection
     stream.cork()
     const first = [
@@ -178,7 +166,7 @@ class Connection implements PostgresPoolClient {
     const answers = wanted.map(({ sql, parameters }) => this.query<Row>(sql, parameters))
     const commit = this.query('commit', [])
     stream.uncork()
-    // After a failure PostgreSQL refuses all further statements, and a commit rolls back.
+    // After a failure PostgreSQL refuses further statements, and a commit rolls back.
     const ends = await Promise.allSettled([...first, ...answers, commit])
     const failed = ends.find((end) => end.status === 'rejected')
     if (failed !== undefined) throw failed.reason

@@ -1,22 +1,20 @@
-/** How a connection to PostgreSQL is encrypted, with the meaning that libpq gives to `sslmode`. */
+/** TLS of PostgreSQL connections, with libpq's meaning of `sslmode`. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { Refusal } from '../domain/errors.ts'
 import { postgresUrl, socketFolder } from '../domain/postgres-address.ts'
 
-/** Files that the address may name: the authority that signed the server's certificate, and what this side shows. */
 const FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const
 
 export interface PostgresConnection {
   readonly connectionString: string
-  /** False for a connection that is not encrypted. */
   readonly ssl: false | ConnectionOptions
 }
 
-/** Throws Refusal PRECONDITION_FAILED for a file of the address that cannot be read. */
+/** Throws Refusal PRECONDITION_FAILED for an unreadable file. */
 export function postgresConnection(text: string): PostgresConnection {
   const url = postgresUrl(text)
-  // Only a test hands over what no setting would be.
+  // Only tests pass what no setting would.
   if (url === null) return { connectionString: text, ssl: false }
   const mode = url.searchParams.get('sslmode')
   const files: ConnectionOptions = {}
@@ -32,7 +30,7 @@ export function postgresConnection(text: string): PostgresConnection {
 
 function tls(mode: string, files: ConnectionOptions): ConnectionOptions {
   if (mode === 'verify-full') return files
-  // As libpq: whoever names an authority with "require" wants it checked.
+  // Like libpq: "require" with an authority checks it.
   if (mode === 'verify-ca' || files.ca !== undefined)
     return { ...files, checkServerIdentity: () => undefined }
   return { ...files, rejectUnauthorized: false }

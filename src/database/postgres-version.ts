@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** Oldest supported major version: since 13 `pg_trgm` is a trusted extension. */
+/** Since 13 `pg_trgm` is a trusted extension. */
 const NEEDED = 13
 
-/** The server is older than the required version. */
 export class PostgresTooOld extends Error {
   override readonly name = 'PostgresTooOld'
 
@@ -15,14 +14,13 @@ export class PostgresTooOld extends Error {
   }
 }
 
-/** Throws PostgresTooOld, and what the database throws. */
 export async function assertRecentPostgres(db: Database): Promise<void> {
   const { rows } = await sql<{ version: number }>`
     select current_setting('server_version_num')::integer as version`.execute(db)
   const version = rows[0]?.version ?? 0
   const major = Math.floor(version / 10_000)
   if (major >= NEEDED) return
-  // Before version 10 the major version had two parts.
+  // Before 10 the major version had two numbers.
   const minor = major >= 10 ? `${version % 10_000}` : `${Math.floor(version / 100) % 100}.${version % 100}`
   throw new PostgresTooOld(`${major}.${minor}`)
 }

@@ -16,15 +16,14 @@ import {
 import { postgresConnection } from './postgres-tls.ts'
 
 /**
- * Planner settings. Random access to index pages is cheap, in memory or on flash, so index scans are
- * preferred; handing rows over from parallel workers costs less than the default assumes; statements end
- * before JIT compilation would pay off.
+ * Index pages are in memory or on flash, so index scans are preferred; parallel workers' rows cost less than the
+ * default assumes; statements end before JIT pays off.
  */
 const PLANNING = '-c random_page_cost=1.1 -c parallel_tuple_cost=0.02 -c jit=off'
 
 /**
- * What statements and their answers depend on, whatever server, database or role have as their default. Not `search_path`
- * and `default_transaction_read_only`, by which operators choose a schema and keep writers out.
+ * Overrides defaults of server, database and role. Not `search_path` and `default_transaction_read_only`, with which
+ * operators choose a schema and keep writers out.
  */
 const SESSION = [
   'default_transaction_isolation=read\\ committed',
@@ -41,23 +40,16 @@ const SESSION = [
   .map((setting) => `-c ${setting}`)
   .join(' ')
 
-/** A migration takes any time, also where the role has limits. */
+/** Migrations take any time, also for roles with limits. */
 const PATIENCE = ' -c statement_timeout=0 -c lock_timeout=0'
 
-/**
- * Milliseconds for a statement, a lock or a new connection, after which the database counts as unavailable.
- */
+/** Milliseconds, after which the database counts as unavailable. */
 const STATEMENT_MAY_TAKE = 30_000
 const LOCK_MAY_TAKE = 10_000
 const CONNECTING_MAY_TAKE = 5_000
-/**
- * Milliseconds after which a connection that nobody uses is closed. A new one costs as much as some twenty queries, so it
- * is kept from one burst to the next; firewalls and load balancers drop silent connections after four minutes and more.
- */
+/** Milliseconds. A new connection costs some twenty queries; firewalls drop silent ones after four minutes or more. */
 const CONNECTION_MAY_IDLE = 180_000
-/**
- * Milliseconds after which a stalled node's transaction is ended, so that its locks do not block other nodes.
- */
+/** Milliseconds, so that a stalled node's locks do not block others. */
 const TRANSACTION_MAY_IDLE = 15_000
 
 const LIMITS = {
@@ -67,26 +59,19 @@ const LIMITS = {
 }
 
 export interface PostgresOptions {
-  /** Maximum number of connections. */
   readonly connections: number
-  /**
-   * Whether a commit waits for the disk. Off for counters and rate windows, which may lose the last moment
-   * and must not delay a request.
-   */
+  /** Off for counters and rate windows, which may lose the last moment and must not delay a request. */
   readonly durable: boolean
-  /** Disables the time limits of statements and locks, and waits for a server that stands still: for migrations. */
+  /** No time limits for statements, locks and a stalled server: for migrations. */
   readonly isPatient?: boolean
-  /** Whether frequent statements are prepared under names; off behind a pooler that keeps none. On unless told. */
   readonly preparesStatements?: boolean
-  /** Schemas in which tables are looked for, and made in the first, instead of those that the server says. */
+  /** Search path, in whose first schema tables are made; default: the server's. */
   readonly schemas?: readonly string[]
-  /** The system's unless told. */
   readonly timers?: Timers
-  /** Called with errors of idle connections. */
   readonly report: (error: unknown) => void
 }
 
-/** Opens a pool for that address. Connects with the first query, so a wrong address shows only then. */
+/** Connects with the first query, so a wrong address shows only then. */
 export function openPostgres(url: string, options: PostgresOptions): PostgresDatabase {
   const server = postgresConnection(url)
   const pool = new Pool({
@@ -107,8 +92,7 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
     },
   })
   pool.on('error', options.report)
-  // The pool only handles errors of idle connections. A connection in use reports its error through the
-  // query, but an `error` event without a listener would end the process.
+  // One in use reports through its query, but an `error` event without a listener would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const names = new StatementNames(options.preparesStatements ?? true)
   const timers = options.timers ?? systemTimers
@@ -125,7 +109,6 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
   return new PostgresDatabase(pool, growing, names)
 }
 
-/** `wentSilent`: called when the server has stopped to answer. */
 function silenceOf(server: ClientConfig, wentSilent: (error: Error) => void): SilenceWatch {
   return new SilenceWatch({
     ping: (signal) => ping(server, signal),
@@ -135,10 +118,10 @@ function silenceOf(server: ClientConfig, wentSilent: (error: Error) => void): Si
   })
 }
 
-/** Resolves when the server answers, if only that it lets nobody in; rejects when the signal is aborted. */
+/** Resolves for any answer, also a refusal; rejects on abort. */
 async function ping(server: ClientConfig, signal: AbortSignal): Promise<void> {
   const client = new Client({ ...server, application_name: 'holdfast' })
-  // Errors are those of what is under way.
+  // Reported by the pending operation.
   client.on('error', () => {})
   const close = () => client.connection.stream.destroy()
   signal.addEventListener('abort', close)
@@ -161,7 +144,6 @@ function searchPath({ schemas }: PostgresOptions): string {
   return ` -c search_path=${path.replaceAll(/[\\\s]/g, '\\$&')}`
 }
 
-/** A database accessed through a pool of connections. */
 export class PostgresDatabase extends Database {
   readonly #pool: Pool
   readonly #growing: GrowingPool<PooledClient>
@@ -184,11 +166,9 @@ export class PostgresDatabase extends Database {
   }
 }
 
-/** Use of a pool's connections at this moment. */
 export interface PoolUse {
   readonly busy: number
   readonly idle: number
-  /** Queries and transactions waiting for a connection. */
   readonly waiting: number
   readonly most: number
 }

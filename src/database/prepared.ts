@@ -1,14 +1,13 @@
 /**
- * Queries that run with every request or upload: built and compiled once, because that costs several times
- * what SQLite needs to execute them. PostgreSQL prepares them once a connection. Each `build` must use each
- * argument once, in order, and have no other parameters.
+ * Frequent queries, built and compiled once: that costs several times their execution by SQLite. PostgreSQL prepares
+ * them once a connection. `build` must use each argument once, in order, and no other parameters.
  */
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Queryable } from './database.ts'
 import { isPostgres } from './dialect.ts'
 import { nameStatement } from './named-statements.ts'
 
-/** Lists are for PostgreSQL alone. */
+/** Lists: PostgreSQL only. */
 type Value = string | number | null | readonly (string | number)[]
 
 type Build<From extends Queryable, Args extends readonly Value[], Row> = (
@@ -16,21 +15,20 @@ type Build<From extends Queryable, Args extends readonly Value[], Row> = (
   ...args: Args
 ) => Compilable<Row>
 
-/** A read-only query: in a transaction it sees the transaction's changes, on a database committed rows. */
+/** In a transaction sees its changes, on a database committed rows. */
 export function prepared<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
   build: Build<From, Args, Row>,
 ): (from: From, ...args: Args) => Promise<Row[]> {
   return reading(compiledOnce(build))
 }
 
-/** The same for a query whose best plan depends on its arguments. */
+/** For queries whose best plan depends on the arguments. */
 export function replanned<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
   build: Build<From, Args, Row>,
 ): (from: From, ...args: Args) => Promise<Row[]> {
   return reading(compiledOnce(build, 'each time'))
 }
 
-/** A statement for `Database.pipeline`. */
 export function preparedStatement<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
   build: Build<From, Args, Row>,
 ): (from: From, ...args: Args) => CompiledQuery<Row> {
@@ -44,7 +42,6 @@ function reading<Args extends readonly Value[], Row, From extends Queryable>(
   return async (from, ...args) => from.read.rows(compiled(from, args))
 }
 
-/** A statement that changes rows: resolves to the number of changed rows and the returned ones. */
 export function preparedChange<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
   build: Build<From, Args, Row>,
 ): (from: From, ...args: Args) => Promise<{ readonly rows: Row[]; readonly changed: number }> {
@@ -59,15 +56,12 @@ async function execute<Row>(
   query: CompiledQuery<Row>,
 ): Promise<{ readonly rows: Row[]; readonly changed: number }> {
   if ('atOnce' in from && from.atOnce !== null) return from.atOnce(query)
-  // SQLite reports no count for statements that return rows.
+  // SQLite reports no count for `returning`.
   const { rows, numAffectedRows } = await from.executeQuery(query)
   return { rows, changed: Number(numAffectedRows ?? rows.length) }
 }
 
-/**
- * An insert of one row, compiled for the columns of the first row: every later row must have the same
- * columns, in any order. Resolves to what `build` returns.
- */
+/** Compiled for the columns of the first row: later rows must have these, in any order. */
 export function preparedInsert<Row extends Readonly<Record<string, Value>>, Returned>(
   build: (from: Queryable, row: Row) => Compilable<Returned>,
 ): (from: Queryable, row: Row) => Promise<Returned[]> {
@@ -93,7 +87,7 @@ function compiledOnce<From extends Queryable, Args extends readonly Value[], Row
   build: Build<From, Args, Row>,
   planned: 'once' | 'each time' = 'once',
 ): (from: From, args: Args) => CompiledQuery<Row> {
-  /** One compiled query per dialect, because a process may have both databases open. */
+  /** Per dialect: a process may have both open. */
   const queries = new Map<boolean, CompiledQuery<Row>>()
   return (from, args) => {
     const dialect = isPostgres(from)

@@ -1,19 +1,16 @@
-/** Damage of a SQLite file: what queries have met, and what a look at every page finds. */
 import type { Database as SqliteFile } from 'bun:sqlite'
 import { openForScanning } from './sqlite-file.ts'
 
-/** Whether SQLite could not make sense of what it read, or the disk could not read it. */
+/** SQLite could not interpret what it read, or the disk failed to read. */
 export function isDamage(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return /^SQLITE_(CORRUPT|NOTADB|IOERR_(READ|SHORT_READ|DATA|CORRUPTFS))/.test(code)
 }
 
-/** What this process knows of damage in its database. Other queries are answered meanwhile. */
 export class KnownDamage {
   #isPresent = false
   #isUnchecked = false
 
-  /** Notes an error of a query if it tells of damage. Returns the error. */
   met<T>(error: T): T {
     if (isDamage(error)) {
       this.#isPresent = true
@@ -22,7 +19,7 @@ export class KnownDamage {
     return error
   }
 
-  /** Notes the result of a check that began after `beginCheck`. */
+  /** Result of a check begun after `beginCheck`. */
   checked(isDamaged: boolean): void {
     this.#isPresent = isDamaged || this.#isUnchecked
   }
@@ -31,35 +28,31 @@ export class KnownDamage {
     this.#isUnchecked = false
   }
 
-  /** Whether a query failed because of damage, or a check found some, and no check has found the whole sound since. */
+  /** Met or found, and no later check found the whole sound. */
   get isPresent(): boolean {
     return this.#isPresent
   }
 
-  /** Whether a query has met damage since the last check began. */
   get isUnchecked(): boolean {
     return this.#isUnchecked
   }
 }
 
 export interface DamagedPart {
-  /** Table or index as in the schema; null for the list of free pages. */
+  /** Null for the list of free pages. */
   readonly name: string | null
-  /** Indexes and free pages are made anew without loss from the tables. */
+  /** Indexes and free pages can be rebuilt without loss. */
   readonly kind: 'table' | 'index' | 'free pages'
-  /** SQLite's words. */
   readonly reason: string
 }
 
-/** Faults that are listed of one table, and parts of the whole: the first ones tell what it is. */
 const MOST_REASONS = 20
 const MOST_PARTS = 100
 
 /**
- * Reads every page of the file, one table with its indexes after another, each in a read transaction of its own, so that the
- * write-ahead log of a server that works beside it does not grow for as long as the whole takes. Takes a second for a
- * gigabyte in memory, and as long as the disk takes otherwise. `beforeEach` is awaited before each table is read, and ends
- * the check by what it throws.
+ * Checks every page, table by table with its indexes, each in its own read transaction, so that a running server's
+ * write-ahead log does not grow meanwhile. A second per gigabyte in memory, otherwise the disk's time. `beforeEach` is
+ * awaited before each table; its error ends the check.
  */
 export async function damagedParts(
   path: string,
@@ -80,7 +73,7 @@ export async function damagedParts(
   return found.slice(0, MOST_PARTS)
 }
 
-/** Virtual tables are none: what they hold is in tables of their own. */
+/** Without virtual tables, whose content is in tables of their own. */
 function tablesOf(path: string): string[] {
   return withFile(path, (file) =>
     file
@@ -100,11 +93,11 @@ function damageOfTable(path: string, table: string): DamagedPart[] {
     reasons.flatMap((reason) => [...reason.matchAll(/\bTree (\d+)/g)].map((tree) => Number(tree[1]))),
   )
   const parts: Omit<DamagedPart, 'reason'>[] = [...trees].flatMap((root) => names.get(root) ?? [])
-  // Looked at with the schema.
+  // Checked with the schema.
   if (reasons.some((reason) => /free-?list/i.test(reason))) parts.push({ name: null, kind: 'free pages' })
   const reason = reasons.join('; ').replaceAll(/\s+/g, ' ').slice(0, 300)
   if (parts.length > 0) return parts.map((part) => ({ ...part, reason }))
-  // Without a page it is a difference between a table and an index.
+  // Without a page: a difference between table and index.
   return [{ name: table, kind: 'table', reason }]
 }
 
@@ -117,7 +110,7 @@ function reasonsOf(file: SqliteFile, table: string): string[] {
       if (reason !== 'ok' && reasons.length < MOST_REASONS) reasons.push(reason)
     }
   } catch (error) {
-    // The check itself stops at a page that it cannot make sense of, mostly after it has said so.
+    // The check stops at an unreadable page, mostly after reporting it.
     if (!isDamage(error)) throw error
     if (reasons.length === 0) reasons.push(error instanceof Error ? error.message : String(error))
   }
@@ -137,7 +130,7 @@ function namesByRoot(path: string): Map<number, { name: string; kind: 'table' | 
   )
 }
 
-/** A connection of its own for each look, so that none keeps pages of the one before. */
+/** A connection per check, so that none keeps earlier pages. */
 function withFile<T>(path: string, look: (file: SqliteFile) => T): T {
   const file = openForScanning(path)
   try {

@@ -8,7 +8,7 @@ import {
 } from 'kysely'
 import type { SqliteLog } from './sqlite-log.ts'
 
-/** The one connection that writes: used by one transaction or statement after another. */
+/** The one writing connection, used by one transaction or statement at a time. */
 export class SqliteWriter {
   readonly log: SqliteLog | null
   readonly driver: SqliteDriver
@@ -26,7 +26,6 @@ export class SqliteWriter {
     return new SqliteWriterDialect(this, this.#database, options)
   }
 
-  /** Resolves once everybody who asked before has given the connection back. */
   async take(): Promise<DatabaseConnection> {
     if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#isTaken = true
@@ -41,15 +40,12 @@ export class SqliteWriter {
 }
 
 interface SqliteWriterOptions {
-  /** Whether a transaction or statement ends only when it, and all that it may have read, would survive a power cut. */
+  /** Whether an end waits until the transaction and all it may have read survive a power cut. */
   readonly waits: boolean
   readonly close?: () => Promise<void>
 }
 
-/**
- * Statements and transactions of the writing connection. The next one begins when one has committed, which may be
- * before that one ends.
- */
+/** The next transaction begins after the previous commit, perhaps before its end. */
 class SqliteWriterDialect extends SqliteDialect {
   readonly #writer: SqliteWriter
   readonly #database: SqliteDatabase
@@ -65,14 +61,14 @@ class SqliteWriterDialect extends SqliteDialect {
   override createDriver(): Driver {
     const { driver, log } = this.#writer
     const { waits, close } = this.#options
-    // Executed directly: Kysely's driver builds a query of each.
+    // Kysely's driver would build queries.
     const run = async (text: string) => {
       this.#database.prepare(text).run([])
     }
     return {
       init: () => driver.init(),
       acquireConnection: () => this.#writer.take(),
-      // A transaction that only reads sees the state of its first query, and lets others write.
+      // A read-only transaction sees the state of its first query and lets others write.
       beginTransaction: (_, { accessMode }) => run(accessMode === 'read only' ? 'begin deferred' : 'begin'),
       commitTransaction: () => run('commit'),
       rollbackTransaction: () => run('rollback'),
@@ -89,7 +85,7 @@ class SqliteWriterDialect extends SqliteDialect {
   }
 }
 
-/** The connection has a queue of its own: Kysely's would let nobody write while a commit waits for the disk. */
+/** `SqliteWriter` has its own queue: Kysely's would block writes while a commit waits for the disk. */
 class QueuelessAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true

@@ -1,6 +1,6 @@
 import { type SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
 
-/** Opens the file, creating it if it is missing, with the settings that all connections share. */
+/** Creates a missing file; applies the settings of all connections. */
 export function openFile(path: string): SqliteFile {
   const file = new SqliteFile(path, { create: true, strict: true })
   file.run('PRAGMA busy_timeout = 10000')
@@ -9,21 +9,19 @@ export function openFile(path: string): SqliteFile {
   return file
 }
 
-/** Opens a read-only connection, which sees committed rows. */
 export function openForReading(path: string): SqliteFile {
   const file = openFile(path)
   file.run('PRAGMA query_only = ON')
   return file
 }
 
-/** Opens a read-only connection with a small cache: scanned pages are in the system's page cache anyway. */
+/** Small cache: scanned pages are in the system's page cache. */
 export function openForScanning(path: string): SqliteFile {
   const file = openForReading(path)
   file.run('PRAGMA cache_size = -1024')
   return file
 }
 
-/** Checks that SQLite accepts each parameter, and returns them. */
 export function bindings(parameters: readonly unknown[]): readonly SQLQueryBindings[] {
   if (parameters.every(isBindable)) return parameters
   throw new TypeError(

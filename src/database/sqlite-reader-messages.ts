@@ -1,5 +1,3 @@
-/** Messages between the main thread and a reading thread. */
-
 export interface ReadRequest {
   readonly question: number
   readonly path: string

@@ -1,4 +1,4 @@
-/** Worker thread that executes long SQLite queries, one after another, on a connection of its own. */
+/** Worker thread for long SQLite queries, in sequence on its own connection. */
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import { bindings, openForReading } from './sqlite-file.ts'
 import type { ReadReply, ReadRequest } from './sqlite-reader-messages.ts'

@@ -4,10 +4,9 @@ import { compiledQuery, type Reader } from './database.ts'
 import type { KnownDamage } from './sqlite-damage.ts'
 import type { ReadReply, ReadRequest } from './sqlite-reader-messages.ts'
 
-/** Two, because a list runs two queries in parallel: the page and the count. */
+/** A list runs two queries in parallel: page and count. */
 const MOST_THREADS = 2
 
-/** Worker threads that read the database in parallel with the main thread. None is started before the first query. */
 export class SqliteReaderThreads implements Reader {
   readonly gathersLookups = false
   readonly #path: string
@@ -32,7 +31,6 @@ export class SqliteReaderThreads implements Reader {
     for (const thread of this.#threads) thread.end()
   }
 
-  /** An idle thread, a new one while the limit allows it, or else the one with the fewest pending queries. */
   #leastBusy(): Thread {
     const [leastBusy] = this.#threads.toSorted((one, other) => one.waiting() - other.waiting())
     if (leastBusy !== undefined && (leastBusy.waiting() === 0 || this.#threads.length === MOST_THREADS))
@@ -44,7 +42,6 @@ export class SqliteReaderThreads implements Reader {
 }
 
 interface Thread {
-  /** Number of pending queries. */
   waiting(): number
   ask<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]>
   end(): void
@@ -79,7 +76,7 @@ function startThread(path: string): Thread {
       open.set(number, question)
       const request: ReadRequest = { question: number, path, text, parameters }
       worker.postMessage(request)
-      // Asserted, because row types do not survive a thread's messages.
+      // Thread messages carry no row types.
       return (await question.promise) as Row[]
     },
 

@@ -8,35 +8,26 @@ import { bindings, openFile, openForReading, openForScanning } from './sqlite-fi
 import { type LogLost, type LogSync, SqliteLog } from './sqlite-log.ts'
 import { SqliteReaderThreads } from './sqlite-readers.ts'
 
-/** Values of `PRAGMA synchronous`. */
 const NORMAL = 1
 const FULL = 2
 
-/**
- * Bytes of a page in a new file, half of what SQLite has. A small upload changes a few bytes in each of 36 pages, and each of
- * these goes into the log as a whole.
- */
+/** Half of SQLite's default. A small upload changes a few bytes in each of 36 pages, and the log stores whole pages. */
 const PAGE = 2048
 
-/**
- * Bytes in the log after which its pages are copied into the file. The thread that serves copies them, and a page that many
- * commits have changed is copied once.
- */
+/** Bytes of log before a checkpoint. The main thread copies pages, each once however many commits changed it. */
 const CHECKPOINT_AFTER = 16 * 1024 * 1024
 
-/** What tests put between the database and its file. */
 export interface SqliteBetween {
   readonly dialect: (own: Dialect) => Dialect
   readonly sync: LogSync
 }
 
 /**
- * Opens the SQLite file, creating it if it is missing. Write-ahead log, sync and foreign keys are asserted,
- * because durability through power cuts depends on them.
+ * Creates a missing file. Asserts write-ahead log, sync and foreign keys, on which durability through power cuts
+ * depends.
  *
- * With `lost`, which is called when commits cannot be made durable, one sync serves all commits that wait for it;
- * at most one process at a time may open the file so. Without it, each commit is synced by itself, before
- * anybody can read it.
+ * With `lost`, called when commits cannot become durable, one sync serves all waiting commits; only one process may
+ * open the file so. Without it, each commit is synced before it is visible.
  */
 export function openSqlite(path: string, lost?: LogLost, between?: SqliteBetween): Database {
   const file = openFile(path)
@@ -75,7 +66,6 @@ export function openSqlite(path: string, lost?: LogLost, between?: SqliteBetween
   return new Database(dialect, readers, { nonDurable, executor, damage, durable: () => log.durable() })
 }
 
-/** Of a file that was made before, as it was made. */
 function pageSize(file: SqliteFile): number {
   return file.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? PAGE
 }
@@ -97,12 +87,11 @@ interface Surroundings {
   readonly damage: KnownDamage
 }
 
-/** Adapts Bun's SQLite to the interface of Kysely's dialect; caches statements by text. */
 function asKyselyDatabase(file: SqliteFile, surroundings: Surroundings): SqliteDatabase {
   const statements = new Map<string, FinalizableStatement>()
   return {
     close() {
-      // SQLite keeps the file open as long as there is a statement.
+      // SQLite keeps the file open while statements exist.
       for (const statement of statements.values()) statement.finalize()
       statements.clear()
     },
@@ -121,13 +110,13 @@ function executorOf(database: SqliteDatabase): StatementExecutor {
   return <Row>({ sql, parameters }: CompiledQuery<Row>) => {
     const statement = database.prepare(sql)
     if (!statement.reader) return { rows: [], changed: Number(statement.run(parameters).changes) }
-    // Asserted, because a statement knows nothing of the type of its rows.
+    // A statement does not know its rows' type.
     const rows = statement.all(parameters) as Row[]
     return { rows, changed: rows.length }
   }
 }
 
-/** Limit of the statement cache: texts vary with the length of lists in them. */
+/** Texts vary with the length of lists. */
 const MOST_STATEMENTS = 500
 
 interface FinalizableStatement extends SqliteStatement {
@@ -140,8 +129,7 @@ function asKyselyStatement(
   text: string,
 ): FinalizableStatement {
   if (text === 'rollback') return rollback(file)
-  // Every transaction takes the write lock at its beginning: one that reads before it writes would fail when
-  // another process wrote in between.
+  // Takes the write lock at the beginning: a transaction that reads first would fail after another process's write.
   const statement = file.prepare<unknown, SQLQueryBindings[]>(text === 'begin' ? 'begin immediate' : text)
   const isSelect = /^\s*select\b/i.test(text)
   const running = <T>(run: () => T): T => {
@@ -151,7 +139,7 @@ function asKyselyStatement(
     } catch (error) {
       throw damage.met(error)
     } finally {
-      // A commit, or a statement that is one by itself. A failed one may have been applied all the same.
+      // A commit or autocommit. A failed one may have been applied.
       if (!isSelect && !file.inTransaction) log?.noteCommit()
     }
   }
@@ -164,7 +152,7 @@ function asKyselyStatement(
   }
 }
 
-/** SQLite rolls back by itself when a commit fails; another rollback would hide the original error. */
+/** SQLite rolls back a failed commit itself; another rollback would hide the original error. */
 function rollback(file: SqliteFile): FinalizableStatement {
   const none = { changes: 0, lastInsertRowid: 0 }
   return {

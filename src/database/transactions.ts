@@ -5,16 +5,15 @@ import { isCommitted } from './outcomes.ts'
 
 const MOST_TRIES = 5
 
-/** Milliseconds before each query for a lost outcome; long enough in total for a restart of the database. */
+/** Milliseconds before each query; in total enough for a database restart. */
 const OUTCOME_WAITS = [0, 100, 300, 600, 1000, 2000, 2000, 2000]
-/** Milliseconds after a commit was sent in which its outcome is looked for: whoever waits is answered within ten seconds. */
+/** Milliseconds after sending a commit, so that the client is answered within ten seconds. */
 const OUTCOME_WITHIN = 8000
-/** The least that is left for that, when the commit itself took long. */
+/** Minimum after a slow commit. */
 const LEAST_FOR_OUTCOME = 1000
 
 /**
- * Runs the work in one transaction: all of it is committed or nothing. Work that loses a conflict is retried
- * from its beginning, so it must have no effects outside of the database.
+ * All or nothing. Work that loses a conflict is rerun, so it must have no effects outside of the database.
  *
  * When the answer to a commit is lost, PostgreSQL is asked for the outcome, if the work has locked an
  * account; throws OutcomeUnknown when it does not tell in time. SQLite may report a failed commit that was in fact applied; then `find` looks for a row that only
@@ -52,10 +51,7 @@ export async function inTransaction<T>(
   }
 }
 
-/**
- * Runs the work in a transaction that sees the state of one moment and changes nothing. Others write meanwhile; it may
- * take any time.
- */
+/** A read-only transaction that sees one moment. It may take any time and blocks no writers. */
 export function inSnapshot<T>(db: Database, work: (trx: Trx) => Promise<T>): Promise<T> {
   return db
     .transaction()
@@ -84,7 +80,7 @@ async function wentThrough(
 /** Asks again while the database is unavailable. Throws OutcomeUnknown when it has not answered in time. */
 export type OutcomeSearch = <T>(ask: () => Promise<T>) => Promise<T>
 
-/** Begins the time in which the outcome of a commit is looked for, when the commit is sent. */
+/** To be called when the commit is sent. */
 export function outcomeSearch(): OutcomeSearch {
   const began = performance.now()
   return async (ask) => {

@@ -1,7 +1,4 @@
-/**
- * Resolves like the work, or rejects with the signal's reason as soon as it is aborted. Bun does not settle
- * every operation that it was told to abort, and nobody must wait for such a one for ever.
- */
+/** Rejects with the signal's reason even if the work never settles: Bun does not settle every aborted operation. */
 export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)
@@ -11,10 +8,6 @@ export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise
   })
 }
 
-/**
- * The chunks of a stream, each awaited with `unlessAborted`. Cancels the stream when it is not read to its
- * end.
- */
 export async function* chunksUnlessAborted(
   signal: AbortSignal,
   stream: ReadableStream<Uint8Array>,
@@ -27,14 +20,12 @@ export async function* chunksUnlessAborted(
       yield value
     }
   } finally {
-    // Not awaited, because the cancellation may never settle either.
+    // Not awaited: it may never settle.
     reader.cancel().catch(() => {})
   }
 }
 
-/**
- * Whether the work ends within so many milliseconds. Work that does not continues, but is no longer awaited.
- */
+/** Work that takes longer continues without being awaited. */
 export async function endsWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   const patience = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => patience.resolve(false), milliseconds)

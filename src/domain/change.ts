@@ -1,7 +1,4 @@
-/**
- * Kinds of events for those who watch an account. `bin`: something was binned, restored or deleted from the
- * bin.
- */
+/** `bin`: an entry was binned, restored or deleted from the bin. */
 export const changeKinds = [
   'file.added',
   'file.changed',
@@ -16,5 +13,5 @@ export const changeKinds = [
 
 export type ChangeKind = (typeof changeKinds)[number]
 
-/** `link`: an event of a link, or of the account itself. */
+/** `link`: an event of a link or of the account. */
 export type StoredChangeKind = ChangeKind | 'link'

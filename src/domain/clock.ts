@@ -1,17 +1,16 @@
-/** Time source, injected everywhere so that tests can set it. */
 export interface Clock {
-  /** Wall time, milliseconds since the epoch. May leap, either way. */
+  /** Wall time, milliseconds since the epoch. May leap either way. */
   now(): number
-  /** Milliseconds since some fixed moment. Never leaps and never goes back. */
+  /** Milliseconds since a fixed moment. Never leaps nor goes back. */
   monotonic(): number
   readonly timers: Timers
 }
 
-/** Timers, with the clock that they run by. A test that sets the time of the `Clock` leaves that one alone. */
+/** With their own clock, which a test that sets `Clock` leaves alone. */
 export interface Timers {
-  /** Milliseconds since some fixed moment. */
+  /** Milliseconds since a fixed moment. */
   monotonic(): number
-  /** Calls once, after so many milliseconds. Returns what cancels that; it is harmless afterwards. */
+  /** Once. Cancelling later is harmless. */
   after(milliseconds: number, call: () => void): CancelTimer
 }
 
@@ -31,12 +30,10 @@ export const systemClock: Clock = {
   timers: systemTimers,
 }
 
-/** Resolves after so many milliseconds. */
 export function sleep(timers: Timers, milliseconds: number): Promise<void> {
   return new Promise((resolve) => timers.after(milliseconds, resolve))
 }
 
-/** Calls at that interval until it is cancelled. */
 export function repeat(timers: Timers, milliseconds: number, call: () => void): CancelTimer {
   let cancel = timers.after(milliseconds, next)
   function next(): void {
@@ -51,17 +48,15 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** The first moment whose year has five digits. */
 const FIVE_DIGITS = Date.UTC(10_000, 0)
 const TWO_DIGITS = digits(2)
 const THREE_DIGITS = digits(3)
-/** The beginnings of timestamps, by days since the epoch. */
 const beginnings = new Map<number, string>()
 const MOST_BEGINNINGS = 1000
 
 /**
- * ISO 8601 in UTC with milliseconds and `Z`. Days are remembered, because a page of a list has a hundred timestamps and
- * `Date` takes several times as long for one.
+ * ISO 8601 in UTC with milliseconds. Days are cached: a list has a hundred timestamps, and `Date` is several times
+ * slower.
  */
 export function timestamp(milliseconds: number): string {
   if (!(Number.isInteger(milliseconds) && milliseconds >= 0 && milliseconds < FIVE_DIGITS)) {
@@ -75,7 +70,6 @@ export function timestamp(milliseconds: number): string {
   return `${beginnings.get(day) ?? rememberedBeginning(day)}${hours}:${minutes}:${seconds}.${THREE_DIGITS[rest % SECOND]}Z`
 }
 
-/** Null for none. */
 export const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
 
 function rememberedBeginning(day: number): string {
@@ -85,7 +79,7 @@ function rememberedBeginning(day: number): string {
   return text
 }
 
-/** All numbers of so many decimal digits, with leading zeros. */
+/** All numbers of that many digits, zero-padded. */
 function digits(count: number): string[] {
   return Array.from({ length: 10 ** count }, (_, number) => String(number).padStart(count, '0'))
 }

@@ -1,7 +1,7 @@
-/** CRC-32C (Castagnoli) as in RFC 3720: the reversed polynomial. */
+/** CRC-32C (Castagnoli), reversed, RFC 3720. */
 const POLYNOMIAL = 0x82f63b78
 
-/** Lookup table for one byte; the others are for a byte that is followed by one, two or three more. */
+/** For the last byte; the other tables are for bytes followed by one, two or three more. */
 const last = Uint32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte
   for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ POLYNOMIAL : rest >>> 1
@@ -15,7 +15,6 @@ function oneByteOn(table: Uint32Array): Uint32Array {
   return table.map((rest) => (rest >>> 8) ^ (last[rest & 0xff] ?? 0))
 }
 
-/** Checksum of these bytes, continued from the checksum `before`. */
 export function crc32c(bytes: Uint8Array, before = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let rest = ~before

@@ -1,22 +1,19 @@
-/** The day of a time in a zone, for people and for programs; nothing else tells the day of a time. */
+/** The only conversions from times to days, for people and programs. */
 import { timestamp } from './clock.ts'
 
-/** The zone of this machine, or of this browser. */
 export function zoneHere(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** How people write a day: `12 March 2026`, `12 Mar 2026`, `12 Mar`. */
 export type DayStyle = 'long' | 'medium' | 'short'
 
-/** Formats the day of a time, milliseconds since 1970, as people write it in a locale. */
 export function dayFormat(locale: string, zone: string, style: DayStyle = 'long'): (time: number) => string {
   const options = style === 'short' ? ({ day: 'numeric', month: 'short' } as const) : { dateStyle: style }
   const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })
   return (time) => format.format(time)
 }
 
-/** The same with the time of the day: `12 March 2026 at 09:15`. */
+/** `12 March 2026 at 09:15`. */
 export function momentFormat(
   locale: string,
   zone: string,
@@ -26,7 +23,7 @@ export function momentFormat(
   return (time) => format.format(time)
 }
 
-/** The same with the name of the zone, for whoever may be in another one: `12 March 2026 at 09:15 UTC`. */
+/** With the zone, for readers elsewhere: `12 March 2026 at 09:15 UTC`. */
 export function zonedMomentFormat(locale: string, zone: string): (time: number) => string {
   const format = new Intl.DateTimeFormat(locale, {
     day: 'numeric',
@@ -40,15 +37,15 @@ export function zonedMomentFormat(locale: string, zone: string): (time: number) 
   return (time) => format.format(time)
 }
 
-/** The day as programs write it: `2026-01-31`. */
+/** `2026-01-31`. */
 export function isoDay(time: number, zone: string): string {
   return isoMoment(time, zone).slice(0, 10)
 }
 
-/** Day and time of the day as programs write them, to the second: `2026-01-31 18:30:05`. */
+/** `2026-01-31 18:30:05`. */
 export function isoMoment(time: number, zone: string): string {
   if (zone === 'UTC') return timestamp(time).slice(0, 19).replace('T', ' ')
-  // Swedish writes them so.
+  // Swedish uses this format.
   const format = new Intl.DateTimeFormat('sv-SE', {
     year: 'numeric',
     month: '2-digit',

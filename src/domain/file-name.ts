@@ -5,19 +5,18 @@ const MAX_BYTES = 255
 
 const EXTENSION = /^.+\.([\p{L}\p{M}\p{N}_+~-]+)$/su
 
-/** Where a path begins like this, as on Windows, `\\` separates its components; elsewhere it is a character of a name. */
+/** Windows paths separate components with `\\`, which elsewhere is a character of a name. */
 const WINDOWS_PATH = /^(?:[a-z]:\\|\\\\)/iu
 
 /**
- * The name under which a file is stored, from the name that the uploader sent: the last path component, in NFC,
- * without control and bidirectional characters and spaces around it, at most 255 bytes of UTF-8 with the extension kept.
- * Lone surrogates become U+FFFD. A name without visible characters, `-`, `.` and `..` become `unnamed`.
- * Idempotent. A longer name is cut to four times the limit before normalization, whose cost is quadratic in
- * its length.
+ * Stored name for an uploaded one: last path component, NFC, without control and bidirectional characters and
+ * surrounding spaces, at most 255 bytes of UTF-8 with the extension kept. Lone surrogates become U+FFFD. A name without
+ * visible characters, `-`, `.` and `..` become `unnamed`. Idempotent. Cut to four times the limit before normalization,
+ * whose cost is quadratic.
  */
 export function cleanFileName(raw: string): string {
   const component = lastComponent(raw.toWellFormed().replace(INVISIBLE, '').trim())
-  // NFC must come last: removing a character can bring two others together that compose.
+  // NFC last: removing a character can join two others that compose.
   const name = shorten(component, RAW_FACTOR * MAX_BYTES).normalize('NFC')
   const short = shortName(name).trim()
   return ['', '-', '.', '..'].includes(short) ? 'unnamed' : short
@@ -29,25 +28,23 @@ function lastComponent(path: string): string {
   return isWindows ? component.slice(component.lastIndexOf('\\') + 1).trim() : component
 }
 
-/** The extension in lower case without its dot, or '' when the name has none; `.profile` and `Dr. No` have none. */
+/** Lower case, no dot; '' for none, as in `.profile` and `Dr. No`. */
 export function extensionOf(name: string): string {
   return EXTENSION.exec(name)?.[1]?.toLowerCase() ?? ''
 }
 
-/** Characters. No name is longer, so a longer search finds nothing. */
+/** Characters: no name is longer. */
 export const LONGEST_SEARCH = MAX_BYTES
 
-/** The name, truncated to 255 bytes of UTF-8 if it is longer; the extension stays. */
 export function shortName(name: string): string {
   return shorten(name, MAX_BYTES)
 }
 
-/** Truncates between code points; keeps the extension unless that alone exceeds the limit. */
+/** Cuts between code points; keeps the extension unless it alone exceeds the limit. */
 function shorten(name: string, bytes: number): string {
   return Buffer.byteLength(name) <= bytes ? name : marked(name, '', bytes)
 }
 
-/** The name with `mark` before its extension, truncated to 255 bytes of UTF-8. */
 export function markedName(name: string, mark: string): string {
   return marked(name, mark, MAX_BYTES)
 }
@@ -60,7 +57,6 @@ function marked(name: string, mark: string, bytes: number): string {
   return stem === '' ? takeBytes(name, room) + mark : stem + mark + suffix
 }
 
-/** The longest prefix of whole code points that fits. */
 function takeBytes(text: string, bytes: number): string {
   if (bytes <= 0) return ''
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))

@@ -1,7 +1,4 @@
-/**
- * Case-folded form of a name for searches: names that differ only in case, in any script, fold to the same
- * text. ß becomes ss, every sigma σ, and i with or without its dot i. In NFC; idempotent.
- */
+/** Case-folded for searches, in any script: ß is ss, every sigma σ, i with or without dot i. NFC; idempotent. */
 export function foldName(name: string): string {
   let folded = name
   let before: string
@@ -16,7 +13,7 @@ function foldOnce(name: string): string {
   return (
     name
       .normalize('NFC')
-      // Lower case first: ẞ has no upper case of its own, while ß has.
+      // Lower case first: ẞ has no upper case, ß has.
       .toLowerCase()
       .toUpperCase()
       .toLowerCase()

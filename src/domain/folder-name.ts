@@ -6,15 +6,14 @@ const MAX_CHARACTERS = 100
 const SUBJECT = 'A folder name'
 
 /**
- * The name under which a folder is stored: NFC, without surrounding whitespace, 1–100 characters, no control
- * characters, no slash of either kind, not `.` or `..`. Characters that override the direction and line separators are
- * taken out as of names of files, but marks stay: Hebrew and Arabic names need them. Idempotent. Throws Refusal
- * INVALID_NAME.
+ * Stored folder name: NFC, trimmed, 1–100 characters, no control characters or slashes, not `.` or `..`. Direction
+ * overrides and line separators are removed, but marks stay: Hebrew and Arabic names need them. Idempotent. Throws
+ * Refusal INVALID_NAME.
  */
 export function parseFolderName(value: string): string {
   const plain = plainName(value, SUBJECT)
   if (/[/\\]/.test(plain)) throw invalid(`${SUBJECT} must not contain "/" or "\\".`)
-  // Characters are code points, so an emoji counts once.
+  // Code points: an emoji counts once.
   const name = boundedNfc(plain, MAX_CHARACTERS)
   if (name === null) throw invalid(`${SUBJECT} may be at most ${MAX_CHARACTERS} characters long.`)
   if (name === '') throw invalid(`${SUBJECT} must not be empty.`)

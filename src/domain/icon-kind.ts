@@ -15,7 +15,7 @@ export type IconKind =
   | 'application'
   | 'other'
 
-/** Patterns in order of precedence; text comes last because code and tables are text too. */
+/** In order of precedence; text last, since code and tables are text. */
 const byType: readonly (readonly [RegExp, IconKind])[] = [
   [/^image\//, 'image'],
   [/^video\//, 'video'],
@@ -37,10 +37,7 @@ const byType: readonly (readonly [RegExp, IconKind])[] = [
   [/^text\//, 'text'],
 ]
 
-/**
- * Extensions of source code and of what programs read, whether or not a list of media types has them. Left out are those that
- * other formats use as often.
- */
+/** Source code and configuration, also unregistered; without extensions that other formats share. */
 const CODE_EXTENSIONS: ReadonlySet<string> = new Set(
   [
     'c h cc cpp cxx hpp hxx hh cs m mm d go rs zig nim cr swift dart',
@@ -58,7 +55,6 @@ const TEXT_EXTENSIONS: ReadonlySet<string> = new Set(
   'txt md log srt vtt nfo tex rst adoc bib po asc pem crt eml lock'.split(' '),
 )
 
-/** Well-known file names without a telling extension. */
 const TEXT_NAMES: ReadonlySet<string> = new Set(
   'authors changelog contributing copying license notice readme todo go.sum'.split(' '),
 )
@@ -84,13 +80,12 @@ const kinds: ReadonlyMap<string, IconKind> = new Map(
   byExtension.flatMap(([kind, extensions]) => [...extensions].map((extension) => [extension, kind] as const)),
 )
 
-/** Kind of a file by its MIME type or, where that is too general, by its extension (lower case, no dot). */
+/** By MIME type or, where that is too general, by extension (lower case, no dot). */
 export function iconKindOf(type: string, extension: string): IconKind {
   const essence = (type.split(';', 1)[0] ?? '').trim().toLowerCase()
   return byType.find(([pattern]) => pattern.test(essence))?.[1] ?? kinds.get(extension) ?? 'other'
 }
 
-/** Whether the file is text or source code by its name; null where that says nothing. */
 export function textKindOf(name: string): 'text' | 'code' | null {
   const whole = name.toLowerCase()
   const extension = extensionOf(name)

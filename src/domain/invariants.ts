@@ -1,4 +1,4 @@
-/** Invariants, which only a bug can violate. */
+/** Only a bug can violate these. */
 export const INVARIANTS = {
   'reservation-not-negative': 'an upload writes and gives back no more bytes than were reserved for it',
   'offset-is-sum-of-appends': 'the offset of an upload is the number of bytes that its appends have brought',
@@ -15,7 +15,6 @@ export const INVARIANTS = {
 
 export type Invariant = keyof typeof INVARIANTS
 
-/** A bug that was detected before its result was stored. */
 export class InvariantViolated extends Error {
   override readonly name = 'InvariantViolated'
 
@@ -27,7 +26,6 @@ export class InvariantViolated extends Error {
   }
 }
 
-/** Throws InvariantViolated unless the invariant holds. */
 export function assertInvariant(invariant: Invariant, holds: boolean, details: () => string): void {
   if (!holds) throw new InvariantViolated(invariant, details())
 }

@@ -1,18 +1,14 @@
 import { Refusal } from './errors.ts'
 
-/** C0, DEL, C1, line separators, and every character that changes the direction of the following text. */
+/** C0, DEL, C1, line separators, and direction controls. */
 export const INVISIBLE = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu
 
-/**
- * The same but for direction marks, which Hebrew and Arabic need, and which turn nothing beyond the text that they are in,
- * since pages isolate it.
- */
+/** Without direction marks, which Hebrew and Arabic need; pages isolate their effect. */
 export const INVISIBLE_BUT_MARKS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu
 
 /**
- * A name on one line, as it is stored: without surrounding whitespace and `INVISIBLE_BUT_MARKS`. A control character, which
- * PostgreSQL may not store and no terminal should be sent, is refused, as is half of a surrogate pair, which UTF-8 cannot
- * hold. `subject`: what is named, at the beginning of the message. Throws Refusal INVALID_NAME.
+ * Trimmed, without `INVISIBLE_BUT_MARKS`. Refuses control characters, which PostgreSQL may not store and terminals must
+ * not get, and lone surrogates, which UTF-8 cannot hold. `subject`: start of the message. Throws Refusal INVALID_NAME.
  */
 export function plainName(value: string, subject: string): string {
   const given = value.trim()

@@ -1,2 +1,1 @@
-/** Languages of the site and its mails. */
 export type Language = 'en' | 'de'

@@ -4,7 +4,7 @@ import type { LinkSlug } from './ids.ts'
 const SHAPE = /^[a-z0-9](?:-?[a-z0-9])*$/
 const [SHORTEST, LONGEST] = [3, 64]
 
-/** Words that would let a link pass for a page of the server or its operator. */
+/** Words that would disguise a link as a page of the server or its operator. */
 const RESERVED = [
   'about',
   'abuse',
@@ -64,7 +64,6 @@ const RESERVED = [
   'www',
 ]
 
-/** Groups of characters that are hard to tell apart, each with the one that stands for it. */
 const LOOK_ALIKES: readonly (readonly [RegExp, string])[] = [
   [/-/g, ''],
   [/0/g, 'o'],
@@ -74,19 +73,17 @@ const LOOK_ALIKES: readonly (readonly [RegExp, string])[] = [
   [/vv/g, 'w'],
 ]
 
-/** Equal for slugs that look alike. */
 export function slugSkeleton(slug: string): string {
   return LOOK_ALIKES.reduce((text, [alike, one]) => text.replace(alike, one), slug)
 }
 
 const reservedLooks = new Set(RESERVED.map(slugSkeleton))
 
-/** Whether the text has the form of a link's slug. */
 export function isLinkSlug(text: string): text is LinkSlug {
   return text.length >= SHORTEST && text.length <= LONGEST && SHAPE.test(text)
 }
 
-/** A slug that somebody has chosen. Throws Refusal INVALID_NAME. */
+/** Throws Refusal INVALID_NAME. */
 export function parseLinkSlug(text: string): LinkSlug {
   if (!isLinkSlug(text)) {
     throw new Refusal(

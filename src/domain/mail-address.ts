@@ -2,20 +2,17 @@ import { RAW_FACTOR } from './measured-text.ts'
 
 declare const brand: unique symbol
 
-/** A valid mail address: ASCII only, without characters that are special in a mail header. */
+/** ASCII, without characters special in mail headers. */
 export type MailAddress = string & { readonly [brand]: 'MailAddress' }
 
 const LONGEST = 254
-/**
- * Length limit before conversion: a host in its own script may be longer than in ASCII, and its conversion
- * takes quadratic time.
- */
+/** Limit before conversion, which takes quadratic time; a host in its own script may be longer than in ASCII. */
 const LONGEST_WRITTEN = RAW_FACTOR * LONGEST
 /** Dot-string of RFC 5321, at most 64 characters. */
 const LOCAL = /^(?=.{1,64}$)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i
 const DOMAIN = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 
-/** The address with its domain in the ASCII form of IDNA; null when it is not valid. */
+/** With the domain in IDNA's ASCII form. */
 export function parseMailAddress(text: string): MailAddress | null {
   if (text.length > LONGEST_WRITTEN) return null
   const at = text.lastIndexOf('@')
@@ -28,17 +25,11 @@ export function parseMailAddress(text: string): MailAddress | null {
   return address.length <= LONGEST ? (address as MailAddress) : null
 }
 
-/**
- * Key for comparing addresses: case is ignored, because no provider gives addresses that differ in case to
- * different people.
- */
+/** Case is ignored: no provider gives addresses that differ in case to different people. */
 export function foldMailAddress(address: MailAddress): string {
   return address.toLowerCase()
 }
 
-/**
- * Parses a sender: an address, or a name followed by the address in angle brackets. Null for anything else.
- */
 export function parseSender(text: string): { readonly name: string; readonly address: MailAddress } | null {
   const [, name = '', inBrackets = text] = /^([^<>"\p{Cc}]{1,100}?)\s*<([^<>]+)>$/u.exec(text) ?? []
   const address = parseMailAddress(inBrackets)

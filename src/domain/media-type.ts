@@ -7,7 +7,7 @@ import { isText } from './text-bytes.ts'
 const UNKNOWN = 'application/octet-stream'
 const TEXT = 'text/plain'
 
-/** `type/subtype` with the characters that RFC 6838 §4.2 allows, so no wildcards. */
+/** RFC 6838 §4.2, so no wildcards. */
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/
 
 /**
@@ -34,10 +34,7 @@ const PREFERRED_TYPES: Readonly<Record<string, string>> = {
   wav: 'audio/wav',
 }
 
-/**
- * Extensions of another format and of source code or texts, which only the content can tell apart: films and TypeScript,
- * virtual disks and VHDL, presentations and public keys.
- */
+/** Either text or another format: TypeScript or film, VHDL or disk, public key or presentation. */
 const SOMETIMES_TEXT: ReadonlySet<string> = new Set(
   'ts mts bat cu dist dot key mmd pot pub scm tpl vhd'.split(' '),
 )
@@ -45,10 +42,9 @@ const SOMETIMES_TEXT: ReadonlySet<string> = new Set(
 const typeOfExtension: ReadonlyMap<string, string> = buildTable()
 
 /**
- * Media type of a file, in lower case and without parameters: by the name's extension, else the type that the
- * uploader declared unless it is application/octet-stream or malformed, else by the first bytes, else
- * application/octet-stream. Source code is text/plain where nothing says more: a browser shows it and runs nothing. `head` is
- * the beginning of the content; 4,100 bytes suffice, fewer if the file is shorter.
+ * Lower case, no parameters. By the extension, else the declared type unless malformed or application/octet-stream,
+ * else the first bytes, else application/octet-stream. Source code is text/plain where nothing says more: browsers show
+ * it and run nothing. `head`: the first 4,100 bytes suffice.
  */
 export async function mediaType(name: string, declared: string | null, head: Uint8Array): Promise<string> {
   const extension = extensionOf(name)
@@ -65,15 +61,11 @@ export async function mediaType(name: string, declared: string | null, head: Uin
   return found === undefined ? UNKNOWN : typeOfContent(found)
 }
 
-/** The same by the name alone; undefined where that tells nothing. */
 export function mediaTypeOfName(name: string): string | undefined {
   return typeOfExtension.get(extensionOf(name)) ?? (textKindOf(name) === null ? undefined : TEXT)
 }
 
-/**
- * Precedence per extension: IANA's registration, Apache's list, nginx's list, the rest; octet-stream comes
- * last.
- */
+/** Precedence per extension: IANA, Apache, nginx, the rest; octet-stream last. */
 function buildTable(): Map<string, string> {
   const best = new Map<string, { type: string; rank: number }>()
   for (const [type, { source, extensions = [] }] of Object.entries(mimeDb)) {

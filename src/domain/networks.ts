@@ -1,7 +1,7 @@
 /**
- * The networks of a client, from the widest to its own address as rate limits count it: for IPv6 the /48, the /56 and the
- * /64, which are what providers give to an organisation, a household and a link; for IPv4 the /24 and the address.
- * `bucket`: as `addressBucket` writes it; anything else is a network of its own.
+ * From the widest to the address as rate limits count it: for IPv6 the /48, /56 and /64, which providers give to an
+ * organisation, a household and a link; for IPv4 the /24 and the address. `bucket` from `addressBucket`; other texts
+ * are networks of their own.
  */
 export function networksOf(bucket: string): readonly string[] {
   const [, wide] = /^(\d+\.\d+\.\d+)\.\d+$/.exec(bucket) ?? []
@@ -12,12 +12,9 @@ export function networksOf(bucket: string): readonly string[] {
   return [`${site}::/48`, `${site}:${household}::/56`, bucket]
 }
 
-/** What is counted of holders: how many they are, or how much they hold together. */
 export type Measure = 'holders' | 'size'
 
-/** A network with what is held in it; the networks in it, or the holders at one address. */
 export class Network<Entry = never> {
-  /** Names from the widest network to this one. */
   readonly path: readonly string[]
   readonly entries = new Set<Entry>()
   readonly #below = new Map<string, Network<Entry>>()
@@ -28,7 +25,7 @@ export class Network<Entry = never> {
     this.path = path
   }
 
-  /** Adds to the network at `path` below this one, and to all around it; returns it. Forgets those without holders. */
+  /** Adds to the network at `path` and to all around it; returns it. Drops networks without holders. */
   add(path: readonly string[], holders: number, size: number): Network<Entry> {
     this.holders += holders
     this.size += size
@@ -47,9 +44,9 @@ export class Network<Entry = never> {
   }
 
   /**
-   * Where something ends for a newcomer at `path` that needs so much: the addresses that hold most in the networks that
-   * hold most. `anyway`: several hold more there than the newcomer would, so that
-   * it ends there even if it is in use; one alone does not end for its size.
+   * What ends for a newcomer at `path` that needs `needed`: the largest holders in the largest networks. `anyway`:
+   * several there hold more than the newcomer would, so even a used holding ends; a single one does not end for its
+   * size.
    */
   whoYields(path: readonly string[], needed: number, by: Measure): Yielding<Entry> {
     for (let around: Network<Entry> | undefined = this, depth = 0; around !== undefined; depth++) {

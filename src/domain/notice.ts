@@ -6,22 +6,18 @@ export const NOTICE_LEVELS = ['info', 'warning'] as const
 
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number]
 
-/** Message of the administrators on every page. Plain text. */
+/** Plain text from administrators, on every page. */
 export interface Notice {
   readonly text: string
   readonly level: NoticeLevel
-  /** Start of display, milliseconds since the epoch; null: at once. */
+  /** Milliseconds since the epoch; null: at once. */
   readonly from: number | null
-  /** End of display; null: until it is removed. */
   readonly until: number | null
 }
 
 export const MAX_NOTICE = 500
 
-/**
- * Puts the text on one line, without control and bidirectional characters. Throws Refusal INVALID_REQUEST for
- * an empty or too long text, and for an end before the beginning.
- */
+/** On one line, cleaned. Throws Refusal INVALID_REQUEST for an empty or too long text, or an end before the start. */
 export function parseNotice(notice: Notice): Notice {
   if (isLongerThan(notice.text, RAW_FACTOR * MAX_NOTICE)) throw tooLong()
   const text = notice.text
@@ -43,7 +39,6 @@ function tooLong(): Refusal {
   return new Refusal('INVALID_REQUEST', `"text": may have ${MAX_NOTICE} characters at most`)
 }
 
-/** Whether the notice is displayed at that time. */
 export function isDue({ from, until }: Notice, now: number): boolean {
   return (from === null || from <= now) && (until === null || now < until)
 }

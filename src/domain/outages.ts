@@ -1,10 +1,9 @@
-/** A gap in which the service did not run: from the last time it is known to have run until it ran again. */
+/** From the last known run to the next. */
 export interface Outage {
   readonly began: number
   readonly ended: number
 }
 
-/** Merges outages that overlap or touch; sorted. */
 export function mergeOutages(outages: readonly Outage[]): readonly Outage[] {
   const joined: Outage[] = []
   for (const { began, ended } of outages.toSorted((one, other) => one.began - other.began)) {
@@ -15,7 +14,7 @@ export function mergeOutages(outages: readonly Outage[]): readonly Outage[] {
   return joined
 }
 
-/** Joined outages up to `now`. A wrong clock may have recorded some that lie after it. */
+/** Merged outages up to `now`: a wrong clock may have recorded later ones. */
 export function outagesUntil(now: number, outages: readonly Outage[]): readonly Outage[] {
   const last = outages.at(-1)
   if (last === undefined || last.ended <= now) return outages
@@ -24,7 +23,7 @@ export function outagesUntil(now: number, outages: readonly Outage[]): readonly 
     .map(({ began, ended }) => ({ began, ended: Math.min(ended, now) }))
 }
 
-/** Expiry of a lifetime of `lasts` milliseconds that begins at `start` and is prolonged by joined outages. */
+/** Outages must be merged; they prolong the `lasts` milliseconds after `start`. */
 export function endAfter(start: number, lasts: number, outages: readonly Outage[]): number {
   let end = start + lasts
   for (const { began, ended } of outages) {
@@ -35,10 +34,7 @@ export function endAfter(start: number, lasts: number, outages: readonly Outage[
   return end
 }
 
-/**
- * Inverse of `endAfter`, for index lookups: `start < startBefore(at, …)` exactly where `endAfter(start, …) <
- * at`.
- */
+/** Inverse of `endAfter` for index lookups: `start < startBefore(at, …)` exactly where `endAfter(start, …) < at`. */
 export function startBefore(at: number, lasts: number, outages: readonly Outage[]): number {
   let start = at - lasts
   for (const { began, ended } of outages.toReversed()) {

@@ -1,6 +1,6 @@
 /**
- * Compact lists for very many small values: a few bytes each, where an object would take a hundred. They grow
- * block by block without copying, because discarded copies would pile up faster than they are collected.
+ * Lists of very many small values: a few bytes each instead of an object's hundred. They grow by blocks without
+ * copying: discarded copies would pile up faster than they are collected.
  */
 
 const arrays = { u8: Uint8Array, i32: Int32Array, u32: Uint32Array, f64: Float64Array }
@@ -13,15 +13,14 @@ const BYTES = 16 * 1024
 export interface NumberList {
   readonly length: number
   push(value: number): void
-  /** Returns 0 outside of the list. */
+  /** 0 outside of the list. */
   at(index: number): number
-  /** The list's memory, block by block, padded with zeros. */
   blocks(): Iterable<Uint8Array>
-  /** Releases the memory at once, without the garbage collector; `at` returns 0 from then on. */
+  /** Immediate, without the garbage collector; `at` then returns 0. */
   free(): void
 }
 
-/** `kind`: integers of that many bits, signed or unsigned, or floating-point numbers. */
+/** `kind`: bits of signed or unsigned integers, or floating point. */
 export function numberList(kind: keyof typeof arrays): NumberList {
   const TypedArray = arrays[kind]
   const blocks: NumberArray[] = []
@@ -44,28 +43,21 @@ export function numberList(kind: keyof typeof arrays): NumberList {
 }
 
 export interface ByteList {
-  /**
-   * Appends the text as UTF-8, or the bytes that the hexadecimal digits encode, and returns their offset.
-   * Throws RangeError when they may not fit into a block of 16 KiB.
-   */
+  /** UTF-8 or decoded hexadecimal; returns the offset. Throws RangeError when it may exceed a block of 16 KiB. */
   push(text: string, encoding: 'utf8' | 'hex'): number
-  /** Copies bytes that were pushed in one call into the target. */
   copy(start: number, length: number, target: Uint8Array, at: number): void
-  /** Bytes that were pushed in one call, as hexadecimal digits. */
   hex(start: number, length: number): string
-  /** The list's memory, block by block, with zeros where it is unused. */
   blocks(): Iterable<Uint8Array>
-  /** Releases the memory at once, without the garbage collector; the list is empty from then on. */
+  /** Immediate, without the garbage collector; the list is then empty. */
   free(): void
 }
 
 export function byteList(): ByteList {
   const blocks: Buffer[] = []
-  /** Offset of the next text in the last block. */
   let at = BYTES
   return {
     push(text, encoding) {
-      // Upper bound: three bytes for each UTF-16 unit, half a byte for each digit.
+      // Upper bound: three bytes a UTF-16 unit, half a byte a digit.
       const most = encoding === 'hex' ? text.length / 2 : text.length * 3
       if (most > BYTES) throw new RangeError('the text is larger than a block')
       if (at + most > BYTES) {

@@ -1,31 +1,21 @@
-/** Limits for the length of a password, in characters. */
+/** Characters. */
 export const SHORTEST_PASSWORD = 8
 export const LONGEST_PASSWORD = 256
 
-/** Characters of a password for something that is shared. */
 export const LONGEST_SHARED_PASSWORD = 128
 
-/** The fourth of zxcvbn's five grades: more than 10⁸ guesses, given common passwords and their variations. */
+/** Fourth of zxcvbn's five grades: over 10⁸ guesses, given common passwords and variations. */
 export const STRONG_ENOUGH = 3
 
-/**
- * Number of characters that are graded. More could only raise the grade, and the cost is quadratic: within
- * these bounds it is about 30 ms at most, on the event loop.
- */
+/** More could only raise the grade, at quadratic cost: at most 30 ms on the event loop within these bounds. */
 const GRADED_CHARACTERS = 48
 
-/**
- * Number of substitutions (digits and signs read as letters) that zxcvbn tries, for short passwords and for
- * long ones.
- */
+/** Substitutions (digits and signs as letters) that zxcvbn tries. */
 const SHORT = 16
 const SUBSTITUTIONS_OF_SHORT = 100
 const SUBSTITUTIONS_OF_LONG = 8
 
-/**
- * Strength of a password from 0 to 4. `known`: facts about its owner that an attacker would try first. The
- * dictionaries are loaded when first needed; rejects when they cannot be loaded.
- */
+/** 0 to 4. `known`: facts that an attacker would try. Rejects when the dictionaries cannot be loaded. */
 export async function gradeOf(password: string, known: readonly string[]): Promise<number> {
   loading ??= loadGrader()
   loading.catch(() => {
@@ -39,7 +29,7 @@ type Grader = (password: string, known: string[]) => { readonly score: number }
 
 let loading: Promise<Grader> | null = null
 
-/** Loaded on demand: they are large, and most servers and pages never need them. */
+/** On demand: they are large, and most servers and pages need none. */
 async function loadGrader(): Promise<Grader> {
   const [{ zxcvbn, zxcvbnOptions }, { dictionary, adjacencyGraphs }] = await Promise.all([
     import('@zxcvbn-ts/core'),

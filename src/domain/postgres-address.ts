@@ -1,15 +1,13 @@
-/** Addresses of PostgreSQL, as people write them. */
-
-/** `prefer` and `allow` are left out: they go on without encryption when anybody on the way asks for that. */
+/** Without `prefer` and `allow`, which give up encryption when an attacker on the way asks. */
 const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
 
-/** Null for what is no address. libpq leaves the host out where `?host=` names a socket; URL does not know that. */
+/** libpq allows a missing host when `?host=` names a socket; URL does not. */
 export function postgresUrl(text: string): URL | null {
   const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'))
   return url !== null && /^postgres(ql)?:$/.test(url.protocol) ? url : null
 }
 
-/** False for an address with an `sslmode` that is not known, or with `verify-ca` and no authority. */
+/** False for an unknown `sslmode`, and for `verify-ca` without an authority. */
 export function isPostgresAddress(text: string): boolean {
   const url = postgresUrl(text)
   if (url === null || url.pathname.length < 2) return false
@@ -20,13 +18,11 @@ export function isPostgresAddress(text: string): boolean {
   return mode === null || MODES.some((known) => known === mode)
 }
 
-/** The folder of the Unix socket by which the address leads; null for one that leads over a network. */
 export function socketFolder(url: URL): string | null {
   const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
   return host.startsWith('/') ? host : null
 }
 
-/** Where it leads, for messages: a host with a port, or a socket. */
 export function postgresPlace(url: URL): string {
   const port = url.port || url.searchParams.get('port') || '5432'
   const folder = socketFolder(url)

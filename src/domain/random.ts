@@ -1,6 +1,6 @@
 import type { BlobKey, FolderIdentifier, LinkSlug, NodeId, Slug, UploadToken, Uuid } from './ids.ts'
 
-/** Random bytes from a CSPRNG, injected everywhere so that tests are reproducible. */
+/** From a CSPRNG; injected, so that tests are reproducible. */
 export type Random = (length: number) => Uint8Array
 
 export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8Array(length))
@@ -21,32 +21,28 @@ export function makeLinkSlug(random: Random): LinkSlug {
   return (pick(random, DISTINCT, 1) + pick(random, `${DISTINCT}2346789`, 15)) as LinkSlug
 }
 
-/** 16 characters a–z 0–9, the first a letter. */
 export function makeFolderIdentifier(random: Random): FolderIdentifier {
   return (pick(random, LOWER, 1) + pick(random, LOWER + DIGITS, 15)) as FolderIdentifier
 }
 
-/** Recovery code: ten characters A–Z a–z 0–9 with a hyphen in the middle, to be kept on paper. */
+/** Ten characters A–Z a–z 0–9 with a hyphen in the middle, for paper. */
 export function makeRecoveryCode(random: Random): string {
   return `${pick(random, LETTERS + DIGITS, 5)}-${pick(random, LETTERS + DIGITS, 5)}`
 }
 
-/** 128 random bits in hexadecimal. */
 export function makeBlobKey(random: Random): BlobKey {
   return Buffer.from(random(16)).toString('hex') as BlobKey
 }
 
-/** 128 random bits in hexadecimal, used by one run of the program. */
 export function makeNodeId(random: Random): NodeId {
   return Buffer.from(random(16)).toString('hex') as NodeId
 }
 
-/** 128 random bits in hexadecimal. Possession of the token authorizes an append to the upload. */
+/** 128 random bits in hexadecimal. Possession authorizes appends. */
 export function makeUploadToken(random: Random): UploadToken {
   return Buffer.from(random(16)).toString('hex') as UploadToken
 }
 
-/** A version 4 UUID (RFC 9562). */
 export function makeUuid(random: Random): Uuid {
   const bytes = random(16)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
@@ -56,7 +52,7 @@ export function makeUuid(random: Random): Uuid {
   return parts.join('-') as Uuid
 }
 
-/** Unbiased selection: bytes past the last whole multiple of the alphabet's length are discarded. */
+/** Unbiased: bytes past the last whole multiple of the alphabet's length are discarded. */
 function pick(random: Random, alphabet: string, count: number): string {
   const fair = 256 - (256 % alphabet.length)
   let text = ''

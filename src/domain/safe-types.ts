@@ -1,7 +1,7 @@
 /**
- * Types that may be shown inline, under `nosniff` and `Content-Security-Policy: sandbox; default-src 'none'`:
- * raster images, audio, video and plain text. Everything else is an attachment, above all types that can
- * carry script: HTML, SVG, XML, JavaScript. PDF too: browsers refuse to show it in a sandboxed document.
+ * Safe inline under `nosniff` and `Content-Security-Policy: sandbox; default-src 'none'`: raster images, audio, video,
+ * plain text. All else is an attachment, above all what carries script: HTML, SVG, XML, JavaScript. PDF too: browsers
+ * refuse it in a sandbox.
  */
 const INLINE: ReadonlySet<string> = new Set([
   'audio/aac',
@@ -36,7 +36,7 @@ const INLINE: ReadonlySet<string> = new Set([
   'video/x-matroska',
 ])
 
-/** Whether content of this type (lower case, no parameters) may be shown inline. Unknown types may not. */
+/** `type`: lower case, no parameters. */
 export function isInlineSafe(type: string): boolean {
   return INLINE.has(type)
 }

@@ -1,39 +1,34 @@
 import type { CancelTimer, Timers } from './clock.ts'
 
-/** Milliseconds. Silence is counted in ticks, so that a process that stood still itself has heard nothing of them. */
+/** Milliseconds. Ticks, since a process that itself stood still has observed no silence. */
 const TICK = 500
-/** Ticks without an answer to anything after which the service is asked for a sign of life. */
+/** Ticks without any answer before the ping. */
 const ASKED_AFTER = 4
-/** Ticks for which that may go unanswered: six seconds of silence in all. */
+/** Ticks without an answer to the ping: six seconds of silence in all. */
 const AWAY_AFTER = 8
-/** Ticks after which it is asked again, by a new connection. */
+/** Ticks before another ping, by a new connection. */
 const ASKED_AGAIN_AFTER = 10
-/** Ticks without a request after which a silence is forgotten, and with it the timer that a process would wait for. */
+/** Ticks without a request after which silence and timer end. */
 const FORGOTTEN_AFTER = 20
 
 interface Waiting {
   fail(error: Error): void
-  /** Ticks since it began or moved last. */
+  /** Ticks since the start or the last progress. */
   quiet: number
 }
 
 export interface SilenceOptions {
-  /**
-   * Asks for a sign of life, by a connection of its own, which ends with the signal. Resolves with any answer, also a refusal;
-   * rejects when there is none.
-   */
+  /** On its own connection, which ends with the signal. Resolves with any answer, also a refusal; else rejects. */
   ping(signal: AbortSignal): Promise<void>
-  /** What requests fail with. */
   failure(): Error
-  /** Called when the service has become silent. */
   wentSilent?(): void
   readonly timers: Timers
 }
 
 /**
- * Tells a service that stands still from one that is slow. While requests wait and nothing at all is answered, it is asked
- * for a sign of life; without one it counts as silent: the requests that wait fail, and new ones are refused at once, until it
- * answers. A request may take any time as long as the service answers anything.
+ * Distinguishes a service that stands still from a slow one. When requests wait and nothing is answered, it pings;
+ * without an answer the waiting requests fail, and new ones are refused until the service answers. A request may take
+ * any time while others are answered.
  */
 export class SilenceWatch {
   readonly #options: SilenceOptions
@@ -41,9 +36,8 @@ export class SilenceWatch {
   #tick: CancelTimer | null = null
   /** Ticks since the last answer while something waited. */
   #silent = 0
-  /** Ticks since the first question of this silence. */
+  /** Ticks since this silence's first ping. */
   #asked = 0
-  /** Ticks since the last request. */
   #idle = 0
   #ping: { readonly end: AbortController; age: number } | null = null
   #isSilent = false
@@ -52,10 +46,7 @@ export class SilenceWatch {
     this.#options = options
   }
 
-  /**
-   * Resolves and rejects as the work does, or rejects when the service is silent; the work has to be ended by the caller then.
-   * `moved`: called by the work when it makes progress. `late`: called with what comes of it all the same.
-   */
+  /** Rejects during silence; the caller must then end the work. `late` receives a result that comes after all. */
   run<T>(work: (moved: () => void) => Promise<T>, late: (value: T) => void = () => {}): Promise<T> {
     this.#idle = 0
     if (this.#isSilent) return Promise.reject(this.#options.failure())
@@ -80,7 +71,6 @@ export class SilenceWatch {
     })
   }
 
-  /** Notes an answer, whatever it says. */
   heard(): void {
     this.#silent = 0
     this.#asked = 0
@@ -88,7 +78,6 @@ export class SilenceWatch {
     this.#endPing()
   }
 
-  /** Ends the watch of a service that is not used any more. */
   stop(): void {
     this.#tick?.()
     this.#tick = null
@@ -115,7 +104,7 @@ export class SilenceWatch {
     else this.#tick = this.#next()
   }
 
-  /** What has just moved may be bytes under way to a service that still takes them. */
+  /** Recent progress may be bytes on their way to a service that still reads. */
   #failQuiet(): void {
     for (const waiting of this.#waiting) {
       if (waiting.quiet < ASKED_AFTER) continue

@@ -2,9 +2,8 @@ const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
 const SIZE = /^(\d+(?:\.\d+)?)\s*([KMGT]?B)?$/i
 
 /**
- * Bytes of a size as people write it: `12345`, `500MB`, `1.5 GB`. Units are B, KB, MB, GB and TB in either case, each
- * 1024 times the one before. The result is rounded to whole bytes; null when the text is not a size, is part of a
- * byte (`1.5`, `1.5B`), or is too large to count exactly.
+ * Whole bytes of `12345`, `500MB`, `1.5 GB`: B, KB, MB, GB or TB in either case, factor 1024. Null for malformed sizes,
+ * parts of a byte (`1.5`, `1.5B`), and sizes too large to count exactly.
  */
 export function parseSize(text: string): number | null {
   const [, digits, unit = 'B'] = SIZE.exec(text.trim()) ?? []
@@ -15,13 +14,12 @@ export function parseSize(text: string): number | null {
   return Number.isSafeInteger(bytes) ? bytes : null
 }
 
-/** A size for people, in the same 1024-based units with at most one decimal: `0 B`, `1.5 GB`, `10 GB`. */
+/** Factor 1024, at most one decimal: `0 B`, `1.5 GB`, `10 GB`. */
 export function formatSize(bytes: number): string {
   const { value, unit } = scaleSize(bytes)
   return `${value} ${unit}`
 }
 
-/** `formatSize` in two parts, for callers that format the number themselves. */
 export function scaleSize(bytes: number): { readonly value: number; readonly unit: string } {
   let value = bytes
   let power = 0
@@ -32,10 +30,7 @@ export function scaleSize(bytes: number): { readonly value: number; readonly uni
   return { value: Math.round(value * 10) / 10, unit: UNITS[power] ?? '' }
 }
 
-/**
- * From 1000 on a value is 1 of the next unit, as four digits are hard to read. Bytes are counted to the end, and exactly 1000,
- * as a limit may be set, stays.
- */
+/** Four digits are hard to read, so 1000 takes the next unit; not bytes, and not exactly 1000, as in a limit. */
 function isNextUnit(value: number, power: number): boolean {
   return value >= 1024 || (power > 0 && value >= 999.95 && value !== 1000)
 }

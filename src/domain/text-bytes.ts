@@ -1,4 +1,4 @@
-/** Charsets of texts, as the Encoding Standard and so browsers name them. */
+/** Names of the Encoding Standard. */
 const CHARSETS = [
   ...(['utf-8', 'utf-16le', 'utf-16be'] as const),
   ...(['shift_jis', 'euc-jp', 'gb18030', 'big5', 'euc-kr', 'koi8-r', 'iso-8859-2', 'iso-8859-5'] as const),
@@ -7,7 +7,6 @@ const CHARSETS = [
 ] as const
 export type Charset = (typeof CHARSETS)[number]
 
-/** The charset that a media type names, if it is one of ours. */
 export function charsetOfType(type: string): Charset | null {
   const named = /;\s*charset=([\w-]+)/.exec(type)?.[1]
   return CHARSETS.find((charset) => charset === named) ?? null
@@ -28,15 +27,11 @@ export function isText(head: Uint8Array): boolean {
 /** Part of a text that may be zero bytes, such as a crash leaves in a log. A program or a picture has far more. */
 const MOST_ZEROS = 1 / 20
 
-/** Whether so many zeros in so many bytes or characters mean that they are hardly any text at all. */
 export function isBinary(zeros: number, length: number): boolean {
   return zeros > length * MOST_ZEROS
 }
 
-/**
- * Whether the bytes are UTF-8 as far as they tell: ASCII alone, or more multi-byte sequences valid than not. The end may be cut
- * within a sequence.
- */
+/** ASCII, or more valid than invalid sequences. The end may be cut within one. */
 export function isMostlyUtf8(bytes: Uint8Array): boolean {
   let valid = 0
   let invalid = 0
@@ -56,14 +51,13 @@ export function isMostlyUtf8(bytes: Uint8Array): boolean {
   return invalid === 0 || valid > invalid
 }
 
-/** Bytes of the sequence that begins so; 0 where none does (Unicode 17, table 3-7). */
+/** 0 for an invalid first byte (Unicode 17, table 3-7). */
 function sequenceLength(first: number): number {
   if (first >= 0xc2 && first <= 0xdf) return 2
   if (first >= 0xe0 && first <= 0xef) return 3
   return first >= 0xf0 && first <= 0xf4 ? 4 : 0
 }
 
-/** How many of the bytes go on with the sequence that begins with `first`. */
 function continuationBytes(first: number, rest: Uint8Array): number {
   let count = 0
   for (const byte of rest) {

@@ -1,16 +1,11 @@
-/** Video containers for which a poster can be made, by ffmpeg's names for their demuxers. */
+/** Containers with posters, by ffmpeg's demuxer names. */
 export type VideoFormat = 'mov' | 'matroska' | 'avi' | 'flv' | 'mpegts' | 'mpeg' | 'asf' | 'ogg'
 
-/** How a content is read to make its thumbnail. */
 export type ThumbnailKind = 'image' | VideoFormat
 
-/** Number of leading bytes that decide. */
 export const THUMBNAIL_HEAD = 4096
 
-/**
- * How a content with these first bytes can be read for a thumbnail; null when it cannot have one. Only
- * signatures are checked, nothing is parsed: a false signature shows when the thumbnail is made.
- */
+/** By signatures in the first bytes only: a false one shows when the thumbnail is made. Null: no thumbnail. */
 export function thumbnailKind(head: Uint8Array): ThumbnailKind | null {
   const beginning = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, THUMBNAIL_HEAD))
   const text = beginning.toString('latin1')
@@ -21,7 +16,6 @@ export function thumbnailKind(head: Uint8Array): ThumbnailKind | null {
   return text.startsWith('OggS') && text.includes('\x80theora') ? 'ogg' : null
 }
 
-/** A text of one byte per character, and its offset. */
 type Mark = readonly [at: number, text: string]
 
 const signatures: readonly (readonly [ThumbnailKind, ...Mark[]])[] = [
@@ -40,13 +34,13 @@ const signatures: readonly (readonly [ThumbnailKind, ...Mark[]])[] = [
   ['mpegts', [0, '\x47'], [188, '\x47'], [376, '\x47']],
   ['mpeg', [0, '\0\0\x01\xba']],
   ['asf', [0, '\x30\x26\xb2\x75\x8e\x66\xcf\x11']],
-  // QuickTime files from before the `ftyp` box existed.
+  // QuickTime before the `ftyp` box.
   ['mov', [4, 'moov']],
   ['mov', [4, 'mdat']],
   ['mov', [4, 'wide']],
 ]
 
-/** Brands of ISO base media files (ISO/IEC 14496-12) that are audio or still images. */
+/** ISO/IEC 14496-12 brands of audio or still images. */
 const NOT_VIDEO = /^(?:M4A |M4B |M4P |F4A |hei[cmxs]|hev[cmxs]|jxl |jp2 |jpx |crx |mif1|msf1|miaf|avi[fs])/
 
 function isoKind(text: string): ThumbnailKind | null {

@@ -1,3 +1,3 @@
-/** How far an upload is. `processing`: all bytes are here, and the file is not stored yet. */
+/** `processing`: complete but not stored yet. */
 export const UPLOAD_STATUSES = ['uploading', 'processing', 'completed', 'failed'] as const
 export type UploadStatus = (typeof UPLOAD_STATUSES)[number]

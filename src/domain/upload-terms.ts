@@ -3,35 +3,31 @@ import { INVISIBLE_BUT_MARKS } from './invisible-characters.ts'
 import { parseMailAddress } from './mail-address.ts'
 import { boundedNfc } from './measured-text.ts'
 
-/** What a contributor may be asked for: a name, a mail address, a number or word that the owner knows. */
+/** Questions to contributors; `reference`: a number or word known to the owner. */
 export const ASKED_FIELDS = ['sender', 'address', 'reference'] as const
 export type AskedField = (typeof ASKED_FIELDS)[number]
 
-/** Fields that are not asked for are missing. */
 export type AskedFields = { readonly [Field in AskedField]?: 'optional' | 'required' | undefined }
 
-/** What contributors said, as they sent it or cleaned. */
 export type Answers = { readonly [Field in AskedField]?: string | undefined }
 
-/** What an upload link takes. null: without that limit. */
+/** Terms of an upload link; null: no limit. */
 export interface UploadTerms {
   readonly maxFiles: number | null
-  /** Bytes of all files together. */
+  /** Bytes, all files together. */
   readonly maxSize: number | null
-  /** Bytes of each. */
+  /** Bytes a file. */
   readonly maxFileSize: number | null
-  /** As in `accept` of HTML: `.pdf` for an extension, `image/*` or `image/png` for media types. */
+  /** As in HTML's `accept`: `.pdf`, `image/*`, `image/png`. */
   readonly types: readonly string[] | null
   readonly fields: AskedFields
 }
 
-/** What has its place. */
 export interface LinkUsage {
   readonly files: number
   readonly size: number
 }
 
-/** Whether nothing more can come. */
 export function isFull({ maxFiles, maxSize }: UploadTerms, { files, size }: LinkUsage): boolean {
   return files >= (maxFiles ?? MOST_FILES) || (maxSize !== null && size >= maxSize)
 }
@@ -39,17 +35,16 @@ export function isFull({ maxFiles, maxSize }: UploadTerms, { files, size }: Link
 const LONGEST_ANSWER = 200
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
 export const MOST_TYPES = 50
-/** All that came by a link is counted whenever something more comes, so there is an end to it. */
+/** Each upload counts all earlier ones of the link, so they must be bounded. */
 export const MOST_FILES = 10_000
 const TYPE = /^(?:\.[\p{L}\p{M}\p{N}_+~-]{1,30}|[a-z]{1,20}\/(?:\*|[a-z0-9!#$&^_.+-]{1,100}))$/u
 
-/** A type as it is kept, in lower case; null for what is none. */
 export function parseAcceptedType(text: string): string | null {
   const type = text.trim().toLowerCase()
   return TYPE.test(type) ? type : null
 }
 
-/** What was asked for, cleaned; the rest is dropped. Throws Refusal INVALID_REQUEST for what is missing, too long, or no mail address. */
+/** Drops answers that were not asked for. Throws Refusal INVALID_REQUEST for missing, too long or invalid ones. */
 export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
   const kept: Partial<Record<AskedField, string>> = {}
   for (const field of ASKED_FIELDS) {

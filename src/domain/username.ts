@@ -3,12 +3,12 @@ import { Refusal } from './errors.ts'
 // No `i` flag: it would admit non-ASCII characters that fold to an ASCII letter.
 const USERNAME = /^[A-Za-z0-9._-]{3,32}$/
 
-/** Whether the text is a valid username. Must be checked before a database is queried. */
+/** Must precede database queries. */
 export function isUsername(text: string): boolean {
   return USERNAME.test(text)
 }
 
-/** The username in lower case: 3–32 of a–z 0–9 `.` `_` `-`. Throws Refusal INVALID_NAME. */
+/** In lower case: 3–32 of a–z 0–9 `.` `_` `-`. Throws Refusal INVALID_NAME. */
 export function parseUsername(value: string): string {
   if (!isUsername(value)) {
     throw new Refusal(

@@ -1,11 +1,7 @@
-/** Webhooks of an account. */
+/** Per account. */
 export const MOST_WEBHOOKS = 10
 
-/**
- * Why a delivery failed: no connection, or one that broke; no answer in time; an answer that is no success; or the webhook was
- * disabled meanwhile. A host without an address, with one that may not be asked, and one that refuses are all no connection:
- * the difference would tell which names there are inside.
- */
+/** `connection`: also unknown, forbidden or refusing hosts: the difference would reveal internal names. */
 export const DELIVERY_FAILURES = ['connection', 'timeout', 'status', 'disabled'] as const
 
 export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number]
@@ -17,17 +13,15 @@ export type StoredDeliveryFailure = DeliveryFailure | 'address'
 export type DisablingReason = 'failing' | 'gone'
 
 const SECRET_PREFIX = 'whsec_'
-/** Bytes of a secret, as Standard Webhooks has it. */
+/** Bytes, by Standard Webhooks. */
 const [SHORTEST_SECRET, LONGEST_SECRET] = [24, 64]
 
 export const SECRET_LENGTH = 32
 
-/** As Standard Webhooks writes secrets. */
 export function formatWebhookSecret(bytes: Uint8Array): string {
   return SECRET_PREFIX + Buffer.from(bytes).toString('base64')
 }
 
-/** The bytes that sign; null for what is no such secret. */
 export function parseWebhookSecret(text: string): Uint8Array | null {
   const base64 = text.startsWith(SECRET_PREFIX) ? text.slice(SECRET_PREFIX.length) : ''
   const bytes = Buffer.from(base64, 'base64')
@@ -37,10 +31,7 @@ export function parseWebhookSecret(text: string): Uint8Array | null {
 
 const LONGEST_URL = 2000
 
-/**
- * The address of a receiver, normalised: http or https, without user, password and fragment, at port 80, 443 or one from 1024
- * up, so that no other service of a host is sent requests. null for anything else.
- */
+/** Http or https, no user, password or fragment; port 80, 443 or from 1024 up, which spares a host's other services. */
 export function parseWebhookUrl(text: string): string | null {
   const url = text.length > LONGEST_URL ? null : URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return null

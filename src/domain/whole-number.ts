@@ -1,7 +1,6 @@
 /**
- * A whole number as headers, queries and fields have it: decimal digits of ASCII. Null for anything else: nothing, signs,
- * fractions, exponents, hexadecimal, spaces, other scripts' digits, and the list that a header becomes which came twice.
- * What cannot be counted exactly becomes Number.MAX_SAFE_INTEGER, which is too large for anything here.
+ * ASCII digits as in headers, queries and fields. Null for all else: nothing, signs, fractions, exponents, hexadecimal,
+ * spaces, other scripts' digits, and the list of a repeated header. Saturates at Number.MAX_SAFE_INTEGER.
  */
 export function wholeNumber(text: string | null | undefined): number | null {
   if (text === null || text === undefined || !/^[0-9]+$/.test(text)) return null

@@ -1,32 +1,24 @@
-/**
- * What lets more people see something. Such a change needs the scope `read` besides `manage`: a key that may only
- * arrange files could otherwise publish them and read them as a stranger.
- */
+/** Exposing needs the scope `read` besides `manage`: a key that arranges files could else publish and read them. */
 import { Refusal } from './errors.ts'
 import type { FolderId, LinkId } from './ids.ts'
 import type { Actor } from './reach.ts'
 
-/** What keeps visitors out of a place, and what leads them in. */
 export interface Exposure {
-  /** Whether no folder on the way is private. */
   readonly isPublic: boolean
-  /** Folders on the way that have a password. */
   readonly locked: ReadonlySet<FolderId>
-  /** Living links that open a folder on the way. */
   readonly links: ReadonlySet<LinkId>
 }
 
-/** Terms of a made link. `endsAt`: milliseconds since the epoch; null: no end. `maxDownloads`: null for any number. */
+/** `endsAt`: milliseconds since the epoch. Null: unlimited. */
 export interface LinkLimits {
   readonly endsAt: number | null
   readonly maxDownloads: number | null
   readonly hasPassword: boolean
 }
 
-/** A password as a change names it: undefined keeps the present one, null takes it off. */
+/** Undefined keeps the password, null removes it. */
 type NewPassword = string | null | undefined
 
-/** Whether what moves from one place to the other may be seen by more people there. */
 export function exposesMore(from: Exposure, to: Exposure): boolean {
   return (
     (to.isPublic && !from.isPublic) ||
@@ -35,7 +27,6 @@ export function exposesMore(from: Exposure, to: Exposure): boolean {
   )
 }
 
-/** Whether the change of its access opens a folder to more people. */
 export function opensFolder(
   before: { readonly isPublic: boolean; readonly hasPassword: boolean },
   change: { readonly isPublic?: boolean | undefined; readonly password?: NewPassword },
@@ -43,7 +34,6 @@ export function opensFolder(
   return (change.isPublic === true && !before.isPublic) || replacesPassword(before, change.password)
 }
 
-/** Whether the change of its terms opens a link to more people, for longer or more often. */
 export function opensLink(
   before: LinkLimits,
   change: {
@@ -59,7 +49,7 @@ export function opensLink(
   )
 }
 
-/** Another password lets in those who know that one: who replaces it may be the first of them. */
+/** The one who replaces a password knows the new one. */
 function replacesPassword(
   { hasPassword }: { readonly hasPassword: boolean },
   password: NewPassword,

@@ -4,7 +4,7 @@ import type { Site } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { ContentTokens, ContentUse } from './content-tokens.ts'
 
-/** How bytes are sent: as an attachment, shown as what they are, or shown as plain text whatever they are. */
+/** As an attachment, as its own type, or as plain text. */
 export type Presentation = 'download' | 'view' | 'raw'
 
 const PARAMETERS = { download: '&download=true', view: '', raw: '&raw=true' } satisfies Record<
@@ -12,7 +12,6 @@ const PARAMETERS = { download: '&download=true', view: '', raw: '&raw=true' } sa
   string
 >
 
-/** A signed address of the bytes, for whoever asks. */
 export function contentAddress(
   { contentUrl }: Pick<Site, 'contentUrl'>,
   tokens: ContentTokens,

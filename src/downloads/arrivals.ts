@@ -14,7 +14,7 @@ import { isProbe } from './bytes-sent.ts'
 import { contentDisposition } from './disposition.ts'
 import { type ArrivalReader, stillArriving, UploadFollower } from './upload-follower.ts'
 
-/** Readers of arriving files: each asks the database twice a second, and holds a file and two buffers. */
+/** Each reader asks the database twice a second, and holds a file and two buffers. */
 export const WAITING_READERS: SharedCeiling = {
   all: { holders: 200, size: 0 },
   each: { holders: 16, size: 0 },
@@ -22,24 +22,20 @@ export const WAITING_READERS: SharedCeiling = {
   idleAfter: 5 * SECOND,
 }
 
-/** Downloads of files that are still being uploaded. */
 export interface Arrivals {
-  /** Whether anything would be sent now from the first byte on. */
   canSend(upload: Pick<ArrivingUpload, 'id'>): Promise<boolean>
   /**
-   * Answers a GET: what is durable, and the rest as it comes. The last byte is sent when the file is there, so that nobody
-   * takes for whole what never became a file: then the connection is closed before. Null where the file is there
-   * meanwhile. Throws Refusal FILE_ARRIVING when nothing can be sent yet, and FILE_NOT_FOUND when nothing will.
+   * The last byte waits until the file is stored, so that a client cannot take an abandoned upload for a whole file;
+   * for that the connection closes early. Null where the file is stored meanwhile. Throws Refusal FILE_ARRIVING when
+   * nothing can be sent yet, and FILE_NOT_FOUND when nothing will.
    */
   send(call: Call, upload: ArrivingUpload, reader: ArrivalReader): Promise<Response | null>
 }
 
-/** An upload that is going to be a file. */
 export interface ArrivingUpload {
   readonly id: UploadId
   readonly slug: Slug
   readonly name: string
-  /** Null while it is not known. */
   readonly size: number | null
 }
 
@@ -106,12 +102,11 @@ export function createArrivals({ blobs, clock, arrivalOf, partialReads }: Arriva
   }
 }
 
-/** A reader's place among those who wait. */
 interface Turn {
   isOver(): boolean
   used(): void
   end(): void
-  /** What ends the answer for another, once there is one. */
+  /** Ends the answer in favour of another reader; set with the answer. */
   yields: () => void
 }
 
@@ -130,7 +125,7 @@ function tookPlace(): Refusal {
   return new Refusal('SERVER_BUSY', 'Others took the place of this answer, which waited; try again soon', 5)
 }
 
-/** Without a validator: the hash is not known yet, so that `If-Range` never holds. */
+/** No validator: the hash is not known yet, so `If-Range` never holds. */
 function answerOf(call: Call, { name, size }: ArrivingUpload) {
   const { headers: asked } = call.request
   const headers = new Headers({

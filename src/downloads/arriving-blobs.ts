@@ -8,11 +8,11 @@ type Blobs = Pick<BlobStore, 'readsGrowing' | 'open' | 'openGrowing' | 'chunks'>
 interface Opened {
   readonly key: BlobKey
   readonly blob: OpenBlob
-  /** The same, where it was opened before it was complete. */
+  /** Set where the blob was opened before completion. */
   readonly growing: GrowingBlob | null
 }
 
-/** The blobs that an arriving file is read from, one after another. One is open at a time. Throws as the store does. */
+/** One open at a time. Throws as the store does. */
 export class ArrivingBlobs {
   readonly #blobs: Blobs
   #present: Opened | null = null
@@ -21,7 +21,7 @@ export class ArrivingBlobs {
     this.#blobs = blobs
   }
 
-  /** Those of the bytes that the store can read now; null when it has to make them readable first. */
+  /** Null when the store must make them readable first. */
   async readable(bytes: ArrivedBytes, position: number): Promise<ArrivedBytes | null> {
     if (bytes.whole !== null) return bytes
     const { growing } = await this.#opened(bytes)
@@ -30,7 +30,6 @@ export class ArrivingBlobs {
     return end > position ? { ...bytes, end: Math.min(end, bytes.end) } : null
   }
 
-  /** Fills the target with bytes that can be read, from a position in the file on. */
   async readInto(bytes: ArrivedBytes, position: number, target: Uint8Array): Promise<void> {
     const { blob } = await this.#opened(bytes)
     await blob.readInto(position - bytes.start, target)
@@ -44,7 +43,7 @@ export class ArrivingBlobs {
   }
 
   async #opened({ key, whole }: ArrivedBytes): Promise<Opened> {
-    // A growing file stays open when it is completed: it is the same one.
+    // A growing file stays open at its completion, which keeps the inode.
     const isSame = whole === null || this.#present?.growing === null || this.#blobs.readsGrowing
     if (this.#present?.key === key && isSame) return this.#present
     await this.close()

@@ -3,22 +3,19 @@ import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import type { ArrivedBytes } from './arrival-progress.ts'
 import type { ArrivingBlobs } from './arriving-blobs.ts'
 
-/** Bytes in the longest chunk. Short, because many readers may wait, each with two of them. */
+/** Bytes. Short, because many readers may wait, each with two buffers. */
 const LONGEST_CHUNK = 128 * 1024
 const MOST_TRIES = 5
 
-/** `isFresh`: what was known before is not good enough. */
+/** `isFresh`: ignore known progress. */
 type BytesAt = (position: number, isFresh: boolean) => Promise<ArrivedBytes | null>
 
-/** Who follows the body. */
 export interface ArrivingBodyWatch {
-  /** Bytes are about to be sent. */
   sending(): void
   /** Called once. */
   over(isWhole: boolean): void
 }
 
-/** The bytes of a file while it arrives, from a position on. */
 export class ArrivingBody implements SourceChunks {
   readonly #blobs: ArrivingBlobs
   readonly #bytesAt: BytesAt
@@ -31,10 +28,7 @@ export class ArrivingBody implements SourceChunks {
   #isOver = false
   #failure: Error | null = null
 
-  /**
-   * Bytes `start` to `end` (exclusive), or to the end of the file. `bytesAt` resolves when there are bytes at the position,
-   * or the file is there, and rejects when it never will be; null once it is cancelled.
-   */
+  /** `bytesAt` resolves once bytes or the file are there, rejects when they never will be; null once cancelled. */
   constructor(
     blobs: ArrivingBlobs,
     { start, end }: { readonly start: number; readonly end: number | null },
@@ -69,7 +63,6 @@ export class ArrivingBody implements SourceChunks {
 
   release(): void {}
 
-  /** Breaks it off: whoever waits for the next chunk gets the error. */
   fail(error: Error): void {
     if (this.#isOver) return
     this.#failure = error
@@ -91,13 +84,13 @@ export class ArrivingBody implements SourceChunks {
         this.#position += length
         return chunk
       } catch (error) {
-        // What was known of the upload is no longer so: the store has the bytes elsewhere, or another blob has them.
+        // The known location is outdated: the bytes moved within the store, or to another blob.
         if (!(error instanceof BlobMissing) || tries === MOST_TRIES) throw error
       }
     }
   }
 
-  /** Two buffers take turns: one is filled while the other is being sent. */
+  /** Two buffers alternate: one is filled while the other is sent. */
   #buffer(): Uint8Array {
     const turn = this.#chunks++ % 2
     this.#buffers[turn] ??= new Uint8Array(LONGEST_CHUNK)

@@ -1,16 +1,16 @@
 import { analyse } from 'chardet'
 import { type Charset, isBinary, isMostlyUtf8 } from '../domain/text-bytes.ts'
 
-/** Bytes at the beginning of a text that decide. */
+/** Bytes. */
 export const CHARSET_SAMPLE = 64 * 1024
 
-/** Bytes that statistics are made of. */
+/** Bytes. */
 const COUNTED = 2 * 1024
-/** Confidence in percent from which the detector is right, and by how much the next guess must be behind. */
+/** Percent: least confidence, and least lead over the next guess. */
 const SURE = 40
 const AHEAD = 10
 
-/** By the detector's names. Encodings that change state within ASCII bytes are left out: they hide markup from readers. */
+/** Excludes encodings that change state within ASCII bytes: they hide markup from readers. */
 const DETECTED: Readonly<Record<string, Charset>> = {
   Shift_JIS: 'shift_jis',
   'EUC-JP': 'euc-jp',
@@ -32,8 +32,8 @@ const DETECTED: Readonly<Record<string, Charset>> = {
 }
 
 /**
- * The charset of a text with this beginning, which may end within a character: by its byte order mark; else UTF-8 where most
- * multi-byte sequences are valid, so that a wrong byte spoils nothing else; else by statistics where they are sure; else null.
+ * By byte order mark; else UTF-8 where most multi-byte sequences are valid, so that a wrong byte spoils nothing else;
+ * else by confident statistics; else null. The sample may end within a character.
  */
 export function charsetOf(sample: Uint8Array): Charset | null {
   const marked = markOf(sample)
@@ -42,7 +42,6 @@ export function charsetOf(sample: Uint8Array): Charset | null {
   return isMostlyUtf8(sample) ? 'utf-8' : detected(sample)
 }
 
-/** The charset that a byte order mark tells. */
 function markOf([first, second, third]: Uint8Array): Charset | null {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
   if (first === 0xff && second === 0xfe) return 'utf-16le'
@@ -61,10 +60,7 @@ function detected(sample: Uint8Array): Charset | null {
   return best.confidence - (next?.confidence ?? 0) >= AHEAD ? (DETECTED[best.name] ?? null) : null
 }
 
-/**
- * The words that are not ASCII alone, up to as many bytes as are counted: the others say nothing, and look like English. No
- * charset above has a blank or an end of a line within a character.
- */
+/** ASCII words look like English. In no charset above does a character contain a blank or line end. */
 function foreignWords(sample: Uint8Array): Uint8Array {
   const kept = new Uint8Array(COUNTED)
   let filled = 0

@@ -3,10 +3,9 @@ import type { Charset } from '../domain/text-bytes.ts'
 import type { FileDetailRow } from '../files/files.rows.ts'
 import { CHARSET_SAMPLE, charsetOf } from './charset.ts'
 
-/** Contents whose charset a node remembers, at about 200 bytes each. */
+/** At about 200 bytes each. */
 const REMEMBERED = 10_000
 
-/** Charsets of texts. Each content is looked at once, as long as it is remembered. */
 export class Charsets {
   readonly #blobs: BlobStore
   readonly #known = new Map<string, Promise<Charset | null>>()
@@ -15,9 +14,7 @@ export class Charsets {
     this.#blobs = blobs
   }
 
-  /**
-   * The charset of the file as a text, or null. Null too while its bytes cannot be read, which whoever sends them finds out.
-   */
+  /** Null also while the bytes cannot be read, which sending them reports. */
   of({ sha256, blob_key: key, size }: FileDetailRow): Promise<Charset | null> {
     const known = this.#known.get(sha256)
     if (known !== undefined) return known

@@ -3,13 +3,11 @@ import type { BlobKey } from '../domain/ids.ts'
 
 const NOTHING = new Uint8Array()
 
-/** A blob that is read from its beginning to its end, from a store whose bytes come in chunks of its own. */
 export class ChunkedBlob implements OpenBlob {
   readonly #blobs: Pick<BlobStore, 'chunks'>
   readonly #key: BlobKey
   readonly #size: number
   #chunks: BlobChunks | null = null
-  /** What has come and was not read, and where it begins. */
   #rest: Uint8Array = NOTHING
   #position = 0
 

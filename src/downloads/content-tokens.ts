@@ -19,35 +19,27 @@ import { addressExpired, type SignedLink } from '../sharing/links/link-access.ts
 import { fileNumber, type LinkNames } from '../sharing/links/link-paths.ts'
 import { rightsFields, rightsIn, rightsOf } from './token-rights.ts'
 
-/** Seconds a signed content address is good for. */
+/** Seconds. */
 export const CONTENT_TOKEN_LIFETIME = 1800
-/** Seconds the addresses in a page are good for: a film that is left in its middle can be gone on with. */
+/** Seconds, so that a film paused in a page can go on. */
 export const PAGE_TOKEN_LIFETIME = 12 * 3600
 
-/** Purpose of a signed address, beside its file and the requester. */
 export interface ContentUse {
-  /** The page that shows the bytes has been counted as the view already. */
+  /** The page that shows the bytes has counted the view already. */
   readonly counted: boolean
   /** Seconds. */
   readonly lifetime: number
 }
 
-/**
- * A signed address names one file, who asked for it, and which of their rights that took, so that access can be decided
- * again at every request: what was made private or locked since is not served.
- */
+/** Tokens name the rights used, so that access is decided again at every request. */
 export interface ContentTokens {
   issue(requester: Requester, seen: SignedFile, use: ContentUse): SignedContent
-  /**
-   * `file`: as the address names it. Throws Refusal INVALID_TOKEN when the token was changed, is for another file or is too
-   * old.
-   */
+  /** Throws Refusal INVALID_TOKEN for a changed or expired token, or one for another file. */
   read(token: string, file: string): ReadToken
 }
 
-/** The parts of an address that depend on the file. */
 export interface SignedContent {
-  /** `<name>.<ext>`, or the name alone when the file's own name has no plain extension. */
+  /** `<name>.<ext>`, or the name alone without a plain extension. */
   readonly file: string
   readonly token: string
 }
@@ -58,13 +50,13 @@ export interface ReadToken extends Omit<ContentUse, 'lifetime'> {
   readonly link: SignedLink | null
 }
 
-/** A file that the requester may see, and the closed folders that were passed on the way. */
+/** `closed`: folders passed on the way. */
 export interface SignedFile extends Pick<Opened<unknown>, 'closed'> {
   readonly item: { readonly id: FileId; readonly uuid: Uuid; readonly name: string }
 }
 
 const PURPOSE = 'content'
-/** Of addresses by a made link: sealed, and the file has the name that it has below that link. */
+/** Addresses below a link are sealed, and use the file's name below that link. */
 const LINK_PURPOSE = 'link-content'
 
 const payload = z.object({
@@ -102,7 +94,7 @@ function withExtension(name: string, fileName: string): string {
   return /^[a-z0-9]{1,16}$/.test(extension) ? `${name}.${extension}` : name
 }
 
-/** null for a name that no address has. */
+/** Null for an invalid name. */
 function identifierIn(name: string, isByLink: boolean): FileIdentifier | null {
   if (isByLink) {
     const id = fileNumber(name)
@@ -134,7 +126,7 @@ export function createContentTokens(signing: Signing, names: LinkNames, clock: C
     read(token, file) {
       const [name = ''] = file.split('.')
       const signed = signing.verify(PURPOSE, token)
-      // An address is signed for one of both purposes.
+      // Signed for exactly one of the purposes.
       const byLink = signed === null ? linkPayload.safeParse(signing.unseal(LINK_PURPOSE, token)) : null
       const found = byLink ?? payload.safeParse(signed)
       const identifier = identifierIn(name, byLink !== null)
@@ -143,7 +135,7 @@ export function createContentTokens(signing: Signing, names: LinkNames, clock: C
         throw new Refusal('INVALID_TOKEN', 'This address is not valid; open the page of the file again')
       }
       const isLate = clock.now() / 1000 >= found.data.e
-      // Whether a late address of a link is being read is for the link to say.
+      // The link decides about its expired addresses.
       if (isLate && byLink === null) throw addressExpired()
       const { g, c } = found.data
       const grants = new Map(g.map(([folder, tag]) => [folder as FolderId, tag] as const))

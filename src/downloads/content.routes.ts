@@ -118,7 +118,6 @@ export const getContentEndpoint = endpoint({
   },
 })
 
-/** What the token grants, and what the request itself brings besides. */
 function together(signed: Requester, present: Requester): Requester {
   return {
     reach: present.reach,

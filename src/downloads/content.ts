@@ -11,53 +11,44 @@ import { Charsets } from './charsets.ts'
 import type { Verification } from './verification.ts'
 
 export interface SuspectQueue {
-  /** Has a content looked at that may be damaged. Never throws. */
+  /** Never throws. */
   add(content: BlobId): void
 }
 
-/** The bytes of files, for those whom the access rule has let in. */
+/** The caller has checked access. */
 export interface Content {
   /** Throws FileDamaged for a content that is marked as damaged. */
   assertSound(file: FileDetailRow): Promise<void>
   /**
-   * The open blob, which the caller closes; bytes `start` to `end` (exclusive) from a store that has chunks alone. Throws
-   * Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has not all of its bytes any more.
+   * The caller closes an open blob; a store may have only chunks. Throws Refusal FILE_NOT_FOUND when the file went
+   * meanwhile, and FileDamaged when the store has lost bytes.
    */
   read(file: FileDetailRow, start: number, end: number): Promise<OpenBlob | BlobChunks>
-  /** The charset of the file as a text; null where none can be told. */
   charset(file: FileDetailRow): Promise<Charset | null>
-  /** Has the content looked at where the error says that its bytes cannot be read, or are not all there. Never throws. */
+  /** Queues a check where bytes are unreadable or missing. Never throws. */
   failed(file: FileDetailRow, error: unknown): void
-  /**
-   * The chunks of the whole content, verified on their way where that is switched on: in place of the last one of other bytes
-   * than were stored, FileDamaged is thrown and `tell` is called.
-   */
+  /** If enabled: on a mismatch FileDamaged is thrown in place of the last chunk, and `tell` is called. */
   verified(file: FileDetailRow, chunks: SourceChunks, tell: (error: unknown) => void): SourceChunks
-  /**
-   * An address where the store gives the bytes out by itself, for half an hour; null where it does not, or is not meant
-   * to. Whoever has it needs no other permission, so it is for what anybody may open.
-   */
+  /** For public files: valid for half an hour without further permission. Null where unsupported or disabled. */
   link(
     file: FileDetailRow,
     headers: { readonly type: string; readonly disposition: string },
   ): Promise<string | null>
 }
 
-/** Seconds, as long as our own addresses are good: a download that was paused goes on. */
+/** Seconds, as for our own addresses, so that a paused download goes on. */
 const LINK_LIFETIME = 1800
 
-/** Seconds, within which a content that has a second copy is brought back, unless it is large or there are many. */
+/** Seconds, unless the content is large or there are many. */
 const BACK_WITHIN = 60
 
 export interface ContentParts {
   readonly db: Database
   readonly blobs: BlobStore
   readonly copies: SecondCopies
-  /** Null sends what the store has without a look. */
+  /** Null disables verification. */
   readonly verification: Verification | null
-  /** Told of contents that are not what was stored. */
   readonly suspects: SuspectQueue
-  /** Whether the store gives bytes out by itself. */
   readonly redirects: boolean
 }
 
@@ -82,7 +73,7 @@ export function createContent(parts: ContentParts): Content {
 
   async function lost(file: FileDetailRow, cause: unknown): Promise<FileDamaged> {
     const failure = await damaged(file, cause)
-    // Whoever brings it back has marked it.
+    // The repair has marked it.
     if (failure.retryAfter === undefined) suspects.add(file.blob_id)
     return failure
   }
@@ -119,7 +110,7 @@ export function createContent(parts: ContentParts): Content {
           throw error
         }
       }
-      // The same content was uploaded again and its newer copy has taken this one's place: ask for the row anew.
+      // A newer copy of the content may have replaced this one: read the row again.
       const present = await findFile(db, { kind: 'uuid', uuid: file.uuid satisfies Uuid })
       if (present === undefined) throw fileNotFound()
       try {

@@ -2,12 +2,9 @@ import anyAscii from 'any-ascii'
 import { shortName } from '../domain/file-name.ts'
 
 /**
- * The Content-Disposition header (RFC 6266) for a file of this name; safe in a header whatever the name holds.
- *
- * `filename` is in ASCII with everything doubtful replaced rather than escaped, because clients disagree on escapes; curl saves
- * under that name, which is at most 255 bytes long, since no file system takes more.
- * `filename*` (RFC 8187) carries the name exactly; it is sent when `filename` does not, and when that holds a percent
- * sign, which some browsers decode where there is no `filename*`.
+ * RFC 6266. `filename` is ASCII with doubtful characters replaced, because clients disagree on escapes, and has at most
+ * 255 bytes, because curl saves under it. `filename*` (RFC 8187) is added where that loses something, and for a percent
+ * sign, which some browsers decode without it.
  */
 export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
   const ascii = shortName(toAscii(name))
@@ -15,7 +12,7 @@ export function contentDisposition(kind: 'inline' | 'attachment', name: string):
   return ascii === name && !name.includes('%') ? plain : `${plain}; filename*=UTF-8''${toExtValue(name)}`
 }
 
-/** In Latin letters, for programs that read nothing else; without quotes and slashes. Extensions in ASCII stay. */
+/** For clients that ignore `filename*`. */
 function toAscii(name: string): string {
   const ascii = name
     .normalize('NFC')
@@ -24,7 +21,7 @@ function toAscii(name: string): string {
   return /^\.{0,2}$/.test(ascii) ? '_' : ascii
 }
 
-/** Leaves as they are only the characters that RFC 8187 calls attr-char. */
+/** Leaves RFC 8187's attr-char alone. */
 function toExtValue(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,

@@ -10,7 +10,6 @@ import { ArchiveSlots } from './zip/archive-slots.ts'
 import { type ArchiveTokens, createArchiveTokens } from './zip/archive-tokens.ts'
 import { Archives } from './zip/archives.ts'
 
-/** Bytes out: ranges, signed addresses, zip. */
 export interface DownloadsPart {
   readonly arrivals: Arrivals
   readonly content: Content

@@ -8,7 +8,6 @@ import { openEndpoint } from '../server/endpoint.ts'
 import { opened } from '../sharing/access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 
-/** What the page of a folder shows, for programs. */
 export const listPublicFolderEndpoint = openEndpoint({
   summary: 'List a public folder',
   description: 'One page of a folder that you may see: subfolders first, then files, 100 a page.',

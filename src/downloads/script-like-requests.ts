@@ -1,4 +1,4 @@
-/** What a browser calls the purpose of a request whose answer it is going to run, or to let change a page. */
+/** Sec-Fetch-Dest of answers that a browser runs, or that change a page. */
 const RUNNING: ReadonlySet<string> = new Set([
   'audioworklet',
   'paintworklet',
@@ -10,10 +10,7 @@ const RUNNING: ReadonlySet<string> = new Set([
   'xslt',
 ])
 
-/**
- * Whether a browser wants to run the answer in a page of this origin. Our pages may load scripts and styles from it, so
- * that what people upload must never be one, even if somebody found a way to write into a page.
- */
+/** Pages may load scripts from this origin, so uploads must never be served as one. */
 export function isScriptLikeRequest({ headers }: Request): boolean {
   return headers.get('sec-fetch-site') === 'same-origin' && RUNNING.has(headers.get('sec-fetch-dest') ?? '')
 }

@@ -16,21 +16,14 @@ import { contentDisposition } from './disposition.ts'
 
 export interface Sending {
   readonly as: Presentation
-  /** Whether the store may give them out at an address that needs no other permission. */
+  /** The store's address needs no other permission. */
   readonly mayRedirect: boolean
-  /**
-   * Called when bytes from the beginning of the file are on their way, which makes it a view or a download. The function
-   * that comes back is called when they could not be sent to their end, which takes that back.
-   */
+  /** Called when the first bytes are on their way; call the result when sending breaks off. */
   readonly began: () => () => void
-  /** Counts downloads by the link of the request; null for none. */
   readonly claims: ByteClaims | null
 }
 
-/**
- * Answers a GET or HEAD for the bytes of a file: conditions, then ranges (RFC 9110), then the store streams. Throws
- * FileDamaged for a content that is marked as damaged, also where nothing but its headers is asked for.
- */
+/** Conditions, then ranges (RFC 9110). Throws FileDamaged for a content marked as damaged, also for headers alone. */
 export async function sendFile(
   call: Call,
   content: Content,
@@ -75,7 +68,6 @@ export async function sendFile(
   return storedResponse(counted(chunks, sent), { status, headers })
 }
 
-/** `failed` is told when they break off. */
 function stored(
   blob: OpenBlob,
   file: FileDetail,
@@ -92,7 +84,6 @@ function stored(
   return new StoredBody(source, start, end)
 }
 
-/** Ends what was begun when there is nothing to read after all. */
 async function readOrEnd<T>(read: () => Promise<T>, sent: BytesSent): Promise<T> {
   try {
     return await read()
@@ -102,7 +93,7 @@ async function readOrEnd<T>(read: () => Promise<T>, sent: BytesSent): Promise<T>
   }
 }
 
-/** The same chunks; `failed` is told when they break off, and so does whatever they are sent in. */
+/** Such a failure also fails the answer. */
 function watched(chunks: BlobChunks, failed: (error: unknown) => void): SourceChunks {
   return {
     next: () =>
@@ -115,7 +106,6 @@ function watched(chunks: BlobChunks, failed: (error: unknown) => void): SourceCh
   }
 }
 
-/** The same chunks, counted as they are handed out. */
 function counted(chunks: SourceChunks, sent: BytesSent): SourceChunks {
   return {
     async next() {
@@ -141,7 +131,6 @@ function shownTypeOf({ type }: FileDetail, { as }: Sending): string {
   return as === 'raw' ? 'text/plain' : type
 }
 
-/** With the charset of a text, where one is found. */
 async function mediaTypeOf(content: Content, file: FileDetail, sending: Sending): Promise<string> {
   const type = shownTypeOf(file, sending)
   const charset = type === 'text/plain' ? await content.charset(file) : null

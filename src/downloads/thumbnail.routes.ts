@@ -16,7 +16,6 @@ import { linkVisit } from '../sharing/links/link-visits.ts'
 import { iconFor, iconHeaders } from '../thumbnails/icons.ts'
 import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from '../thumbnails/thumbnails.ts'
 
-/** Values of `size`: pixels on the longer side, or screen-sized. */
 const sizes: ReadonlyMap<string | null, ThumbnailSize> = new Map([
   [null, 'small'],
   ['320', 'small'],
@@ -89,7 +88,7 @@ export const getLinkThumbnailEndpoint = endpoint({
   },
 })
 
-/** The picture of a folder that the requester may see; null when there is none of that UUID. */
+/** Null for an unknown UUID. Checks access. */
 async function folderCover(
   call: Call,
   { files, sharing }: ThumbnailNeeds,
@@ -115,7 +114,7 @@ async function answer(
   const size = sizes.get(call.url.searchParams.get('size'))
   if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320, 960 or large')
   const { item: file, viewer } = opened(await sharing.access.file(requesterOf(), identifier))
-  // A link whose downloads are counted shows nothing without one.
+  // Limited links show no thumbnail, since it would not be counted.
   if (viewer.link?.isLimited === true) return icon(file, false)
   const shown = await thumbnails.show(file, size)
   const thumbnail = shown.kind === 'picture' ? await send(call, thumbnails, shown.picture) : null
@@ -143,7 +142,7 @@ function pictureHeaders(etag: string): Headers {
   })
 }
 
-/** An icon as a substitute; not cached while the picture is being made. */
+/** Not cached while the thumbnail is being made. */
 function icon(file: FileDetail, maybeLater: boolean): Response {
   return new Response(iconFor(file.type, file.name), {
     headers: { ...iconHeaders, 'Cache-Control': maybeLater ? 'private, no-cache' : 'private, max-age=300' },

@@ -12,21 +12,19 @@ import {
 } from './arrival-progress.ts'
 import type { ArrivingBlobs } from './arriving-blobs.ts'
 
-/** How often readers look how far the upload is; senders record it every second. */
+/** Shorter would be useless: uploads record progress every second. */
 const LOOK_EVERY = SECOND / 2
-/** How often it is asked for that what has come can be read. */
 const ASK_EVERY = 2 * SECOND
-/** For so long an answer waits for its first byte, so that proxies do not give it up. */
+/** Before proxies time out. */
 const FIRST_BYTE_WITHIN = 25 * SECOND
-/** A reader for whom nothing has come for so long asks again: whether it is still there cannot always be told. */
+/** Then the reader must ask again: whether it is still connected cannot always be told. */
 const QUIET = 2 * MINUTE
-/** How often a reader to whom nothing comes is asked for its right to read: others end it meanwhile. */
+/** Validity of an access check while nothing comes. */
 const LET_IN_FOR = 5 * SECOND
 
 export interface ArrivalReader {
-  /** Whether it may still see the file, of which the access rule is asked again. */
+  /** Asks the access rule again. */
   isLetIn(): Promise<boolean>
-  /** Called when all of a file was sent from its first byte on. */
   taken(file: FileId): void
 }
 
@@ -39,7 +37,6 @@ interface FollowingParts {
   readonly reader: ArrivalReader
 }
 
-/** How far an upload is, for one reader of it. */
 export class UploadFollower {
   readonly #parts: FollowingParts
   #known: { readonly arrival: Arrival; readonly at: number } | null = null
@@ -52,17 +49,13 @@ export class UploadFollower {
     this.#letInAt = parts.clock.monotonic()
   }
 
-  /**
-   * Looks until there are bytes at the position or the upload has ended, or for as long as an answer may wait for its
-   * first byte. Throws Refusal FILE_NOT_FOUND when the reader may no longer see the file.
-   */
+  /** Throws Refusal FILE_NOT_FOUND when the reader loses access. */
   begin(position: number, isWaiting: () => boolean): Promise<Arrival> {
     return this.#looked(position, { most: FIRST_BYTE_WITHIN, quiet: FIRST_BYTE_WITHIN, isWaiting })
   }
 
   /**
-   * The bytes at the position, once there are some; null once it is over. `isFresh`: looks again in any case. Throws Refusal
-   * FILE_NOT_FOUND when there never will be any for this reader, and FILE_ARRIVING when nothing has come for too long.
+   * Null once ended. Throws Refusal FILE_NOT_FOUND when none will come for this reader, FILE_ARRIVING after too long.
    */
   async bytesAt(position: number, isFresh: boolean): Promise<ArrivedBytes | null> {
     const known = isFresh ? null : await this.#knownBytes(position)
@@ -76,27 +69,24 @@ export class UploadFollower {
     return bytes
   }
 
-  /** Ends it; `isWhole`: all bytes of the file were sent. */
   end(isWhole: boolean): void {
     this.#isOver = true
     const arrival = this.#known?.arrival
     if (isWhole && arrival?.kind === 'there') this.#parts.reader.taken(arrival.file)
   }
 
-  /** The bytes at the position that the store can read by now; null while there are none. */
   async readable(arrival: Arrival, position: number): Promise<ArrivedBytes | null> {
     const bytes = bytesAt(arrival, position)
     return bytes === null ? null : this.#parts.blobs.readable(bytes, position)
   }
 
-  /** What was seen just now need not be asked for with each chunk. */
   async #knownBytes(position: number): Promise<ArrivedBytes | null> {
     if (this.#known === null || this.#isOver) return null
     const { arrival, at } = this.#known
     return this.#parts.clock.monotonic() - at < LOOK_EVERY ? this.readable(arrival, position) : null
   }
 
-  /** Durable bytes that cannot be read yet are made readable by the node that receives them. */
+  /** The receiving node makes durable bytes readable. */
   async #askFor(arrival: Arrival, position: number): Promise<void> {
     const { clock, partialReads, upload } = this.#parts
     const bytes = bytesAt(arrival, position)
@@ -105,14 +95,13 @@ export class UploadFollower {
     await partialReads.makeReadable(upload, bytes.key)
   }
 
-  /** Before bytes are sent that came meanwhile; also while nothing comes: a reader who is let in no more must not wait on. */
+  /** Before new bytes are sent, and periodically while none come: a reader without access must not wait on. */
   async #assertLetIn(now: number, hasCome: boolean): Promise<void> {
     if (!hasCome && now - this.#letInAt < LET_IN_FOR) return
     if (!(await this.#parts.reader.isLetIn())) throw fileNotFound()
     this.#letInAt = now
   }
 
-  /** Looks until there are bytes or the upload has ended, until the limits are reached, or nobody waits any more. */
   async #looked(
     position: number,
     limits: { readonly most: number; readonly quiet: number; readonly isWaiting: () => boolean },

@@ -1,4 +1,3 @@
-/** Hashes whole downloads on their way, on another thread. */
 import type { Sha256 } from '../domain/ids.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import { HashingThread, type ThreadedContent } from '../uploads/hashing/hashing-thread.ts'
@@ -10,14 +9,13 @@ export interface Expected {
   readonly sha256: Sha256
 }
 
-/** Hashes the bytes that a body sends. */
 export interface Verification {
-  /** The same chunks, of a whole content. Throws what `differs` returns in place of the last one where their hash is another. */
+  /** For a whole content. Throws what `differs` returns in place of the last chunk when the hash differs. */
   verified(chunks: SourceChunks, expected: Expected, differs: () => Error): SourceChunks
   close(): void
 }
 
-/** Up to so many bytes are hashed on this thread: to tell the other one and wait for it takes longer. */
+/** Bytes up to which the main thread hashes: handing over takes longer. */
 const SMALL = 64 * 1024
 
 export function startVerification(): Verification {
@@ -35,7 +33,7 @@ export function startVerification(): Verification {
 }
 
 interface BodyHash {
-  /** Resolves when another chunk may be taken; the chunk has to stay as it is until then. */
+  /** Resolves when another chunk may be passed; do not change the chunk until then. */
   update(chunk: Uint8Array): Promise<void>
   sha256(): Promise<Sha256>
   drop(): void
@@ -50,7 +48,7 @@ function smallHash(): BodyHash {
   }
 }
 
-/** Each chunk is copied into memory that the thread sees, for as long as it is hashed: slow receivers hold none of it. */
+/** Copies each chunk to shared memory while it is hashed: slow receivers hold none. */
 class PassingHash implements BodyHash {
   readonly #content: ThreadedContent
   readonly #memory: SharedMemory
@@ -91,7 +89,7 @@ class VerifiedChunks implements SourceChunks {
   readonly #parts: VerifiedParts
   #seen = 0
   #isCancelled = false
-  /** Of the chunk before, which is hashed while it is sent. */
+  /** Hash of the previous chunk, computed while that is sent. */
   #hashed = Promise.resolve()
 
   constructor(chunks: SourceChunks, parts: VerifiedParts) {
@@ -130,7 +128,7 @@ class VerifiedChunks implements SourceChunks {
     if (this.#isCancelled) return
     this.#isCancelled = true
     this.#chunks.cancel()
-    // Not before the thread has what is under way.
+    // Only once the thread has all chunks.
     const drop = () => this.#parts.hash.drop()
     this.#hashed.then(drop, drop)
   }

@@ -9,18 +9,15 @@ import { restrictedWatcher } from './restricted-watcher.ts'
 import { WatchedAccounts } from './watched-accounts.ts'
 import { createWatcher, type OwnWatcher, type Watcher } from './watcher.ts'
 
-/** Milliseconds between two looks, while somebody watches. */
 const LOOK = SECOND / 2
-/** Changes are kept for longer than twice this, so whoever has looked since then has missed none. */
+/** Changes are kept more than twice as long, so a feed that has queried within it has missed none. */
 const SURE_FOR = 4 * MINUTE
-/** How often a watcher is asked whether it still may. */
 const ASK = 5 * SECOND
 const ASKED_AT_ONCE = 8
-/** Accounts, and changes, of one query. */
 const ACCOUNTS = 500
 const CHANGES = 1000
 
-/** Tells those who watch an account what changes in it within their reach, by whatever node. */
+/** Sends watchers of an account the changes within their reach, made by any node. */
 export class ChangeFeed {
   readonly #db: Database
   readonly #clock: Clock
@@ -30,7 +27,7 @@ export class ChangeFeed {
   #isStopped = false
   #lookedAt = 0
   #askedAt = 0
-  /** Of the database at the last look that read all there was; null when the next one has to read. */
+  /** Database version at the last complete query; null when the next one must read. */
   #version: number | null = null
   #isFailing = false
 
@@ -42,8 +39,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Watches from the change `after` on, or from now. `isAllowed` is asked again and again; once it says no, or fails,
-   * the watching ends. Throws Refusal RATE_LIMITED when the account is watched by too many.
+   * From the change `after` on, or from now. `isAllowed` is called repeatedly; false or an error ends the watcher.
+   * Throws Refusal RATE_LIMITED when the account has too many watchers.
    */
   async watch(reach: Reach, after: ChangeId | null, isAllowed: () => Promise<boolean>): Promise<Watcher> {
     const { account } = reach
@@ -94,12 +91,11 @@ export class ChangeFeed {
     return watcher
   }
 
-  /** The event of a link that a change of the kind `link` names; undefined where it is gone. */
+  /** Of a change of the kind `link`; undefined where the event is gone. */
   linkEvent({ event }: ChangeRow): ReturnType<typeof findEvent> {
     return event === null ? Promise.resolve(undefined) : findEvent(this.#db, event)
   }
 
-  /** Ends all watching, and lets nobody begin. */
   stop(): void {
     this.#isStopped = true
     this.#cancelRound?.()
@@ -147,15 +143,14 @@ export class ChangeFeed {
       const rows = await changesAfter(this.#db, asked.slice(at, at + ACCOUNTS), CHANGES)
       await this.#db.durable()
       for (const row of rows) this.#accounts.tell(row, known)
-      // What is left is asked for next time.
       if (rows.length === CHANGES) return
     }
-    // Who has joined meanwhile may have missed what was not asked for.
+    // New watchers may have missed changes before this query.
     this.#version = this.#accounts.joined === before ? present : null
     this.#lookedAt = began
   }
 
-  /** Nobody has looked for so long that changes may be forgotten which were not told. */
+  /** After so long without a query, unsent changes may have been deleted. */
   async #reloadAll(): Promise<void> {
     for (const account of this.#accounts.ids()) {
       this.#accounts.reload(account, await lastChange(this.#db, account))

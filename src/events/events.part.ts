@@ -1,7 +1,6 @@
 import type { Core } from '../core/core.ts'
 import { ChangeFeed } from './change-feed.ts'
 
-/** What changed, told as it happens. */
 export type EventsPart = ChangeFeed
 
 export function createEventsPart({ db, clock, failed }: Core): EventsPart {

@@ -32,7 +32,7 @@ export const watchEventsEndpoint = endpoint({
     { authentication, events }: { authentication: Authentication; events: EventsPart },
     caller: AccountCaller,
   ) {
-    // Nobody would take what it is told, nor end it.
+    // A watcher for HEAD would have no reader, and never end.
     if (call.request.method === 'HEAD') return new Response(null, { headers: HEADERS })
     const after = lastEventId(call.request.headers.get('last-event-id'))
     const watcher = await events.watch(caller, after, () => authentication.isStillLetIn(call))
@@ -45,11 +45,11 @@ export const watchEventsEndpoint = endpoint({
 
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // A proxy that waits for more before it passes something on would keep events for itself.
+  // A buffering proxy would hold events back.
   'X-Accel-Buffering': 'no',
 }
 
-/** Null without one. What never was an id is one that nobody remembers. */
+/** Null without one. A malformed id counts as unknown. */
 function lastEventId(header: string | null): ChangeId | null {
   if (header === null || header === '') return null
   return (wholeNumber(header) ?? -1) as ChangeId
@@ -79,7 +79,7 @@ function eventStream(
   )
 }
 
-/** As https://html.spec.whatwg.org/multipage/server-sent-events.html has it. */
+/** Format: https://html.spec.whatwg.org/multipage/server-sent-events.html */
 async function eventText(events: EventsPart, told: WatcherMessage): Promise<string> {
   switch (told.kind) {
     case 'ready':
@@ -103,7 +103,6 @@ async function eventText(events: EventsPart, told: WatcherMessage): Promise<stri
 }
 
 function linkText(at: ChangeId, event: Awaited<ReturnType<EventsPart['linkEvent']>>): string {
-  // Its link was forgotten meanwhile.
   if (event === undefined || event.kind === 'webhook.test') return ': gone\n\n'
   const { kind, link } = event
   const data: AccountEvent = { kind, at: timestamp(event.at), link, ...eventFields(event) }

@@ -7,10 +7,7 @@ import { folderIdOf } from '../files/folders/folders.rows.ts'
 import { wasWithin } from '../files/folders/places.ts'
 import type { Watcher } from './watcher.ts'
 
-/**
- * A watcher of the account for somebody who may be kept to one folder: told only of what is in it or below it, by the
- * place where that folder is when it is told.
- */
+/** For callers restricted to one folder: only changes in it or below it, by the folder's place when they are sent. */
 export function restrictedWatcher(db: Database, reach: Reach, watcher: Watcher): Watcher {
   if (reach.within === null) return watcher
   return {
@@ -32,13 +29,13 @@ export function restrictedWatcher(db: Database, reach: Reach, watcher: Watcher):
   }
 }
 
-/** Null when it is none of theirs. What comes in from outside is new to them, and what goes out is removed. */
+/** Null outside the folder. Entries moved in from outside appear as new, entries moved out as removed. */
 async function changeAsSeen(db: Database, reach: Reach, change: ChangeRow): Promise<ChangeRow | null> {
   const { kind, place, from_place: from } = change
   // A link may open more than that folder.
   if (change.kind === 'link') return null
   if (change.folder === reach.within) {
-    // Where it is, and that it was moved, is its parent's.
+    // Its own place belongs to its parent.
     return kind === 'folder.moved' ? null : { ...change, place: null, from_place: null }
   }
   const isHere = await isPlaceWithin(db, reach, place)

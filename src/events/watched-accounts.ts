@@ -13,12 +13,10 @@ export const WATCHERS: SharedCeiling = {
 }
 
 interface Watched {
-  /** The last change that was told. */
   after: ChangeId
   readonly watchers: Set<OwnWatcher>
 }
 
-/** Who watches which account, and what they were told. */
 export class WatchedAccounts {
   readonly #accounts = new Map<AccountId, Watched>()
   readonly #shares: Shares
@@ -32,7 +30,6 @@ export class WatchedAccounts {
     })
   }
 
-  /** How many watchers have joined so far. */
   get joined(): number {
     return this.#joined
   }
@@ -49,19 +46,18 @@ export class WatchedAccounts {
     return [...this.#accounts.values()].flatMap(({ watchers }) => [...watchers])
   }
 
-  /** The last change that was told, of every account. */
   positions(): Map<AccountId, ChangeId> {
     return new Map([...this.#accounts].map(([account, { after }]) => [account, after]))
   }
 
-  /** A place for a watcher of the account, of whose end for another `yielded` is told. Throws as `Shares.begin`. */
+  /** `yielded`: called when the watcher must give way to another. Throws as `Shares.begin`. */
   takePlace(account: AccountId, yielded: () => void): Holding {
     return this.#shares.begin(accountAsHolder(account), 0, yielded)
   }
 
   add(account: AccountId, watcher: OwnWatcher, after: ChangeId): void {
     const watched = this.#accounts.get(account) ?? { after, watchers: new Set() }
-    // What only this one has missed is read again, and the others know it.
+    // Changes that only this watcher has missed are read again; the others skip them.
     if (after < watched.after) watched.after = after
     watched.watchers.add(watcher)
     this.#accounts.set(account, watched)
@@ -74,18 +70,17 @@ export class WatchedAccounts {
     if (watched?.watchers.size === 0) this.#accounts.delete(account)
   }
 
-  /** Tells the watchers of its account of a change. `known`: after which change of each account it was asked for. */
+  /** `known`: the change of each account after which this query read. */
   tell(row: ChangeRow, known: ReadonlyMap<AccountId, ChangeId>): void {
     const watched = this.#accounts.get(row.account_id)
     const asked = known.get(row.account_id)
     if (watched === undefined || asked === undefined) return
-    // Somebody has joined meanwhile who has missed more: the next look reads all of it, in order.
+    // A new watcher has missed more: the next query reads all of it, in order.
     if (watched.after < asked) return
     watched.after = row.id
     for (const watcher of watched.watchers) watcher.tell(row)
   }
 
-  /** Tells the watchers of the account that changes up to `at` may have been missed. */
   reload(account: AccountId, at: ChangeId): void {
     const watched = this.#accounts.get(account)
     if (watched === undefined) return

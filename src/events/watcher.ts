@@ -3,37 +3,29 @@ import { type Clock, SECOND } from '../domain/clock.ts'
 import type { ChangeId } from '../domain/ids.ts'
 
 /**
- * What a watcher is told. `ready`: from now on it is told of all that changes after `at`. `reload`: so it is, but
- * something before may have been missed. `still`: nothing has happened for a while.
+ * `ready`: all changes after `at` follow. `reload`: as `ready`, but earlier changes may have been missed. `still`:
+ * nothing has happened for a while.
  */
 export type WatcherMessage =
   | { readonly kind: 'ready' | 'reload' | 'still'; readonly at: ChangeId }
   | { readonly kind: 'change'; readonly at: ChangeId; readonly change: ChangeRow }
 
-/** Somebody who watches an account. */
 export interface Watcher {
-  /** Waits for what comes next; null at the end. Asked for one after another. */
+  /** The next message; null at the end. Calls must not overlap. */
   next(): Promise<WatcherMessage | null>
-  /** Nothing more is wanted. */
   end(): void
 }
 
-/** The same, for those who know what there is to tell. */
 export interface OwnWatcher extends Watcher {
-  /** One that was told before is not told again. */
   tell(change: ChangeRow): void
-  /** Everything up to `at` may have been missed. */
   reload(at: ChangeId): void
-  /** Says that all is still well, when nothing else was told for a while. */
   beat(now: number): void
-  /** Ends it when it is not allowed any more. */
   ask(): Promise<void>
 }
 
-/** What a slow reader has not taken may not become more than this. */
 const MOST_WAITING = 256
 
-/** Milliseconds of silence after which it is said that all is well: shorter than what stands between closes connections. */
+/** Milliseconds of silence before `still`: shorter than proxies' idle time-outs. */
 const SILENCE = 15 * SECOND
 
 export function createWatcher(parts: {

@@ -27,43 +27,33 @@ import type { BlobKey, FileId } from '../domain/ids.ts'
 import { deletedFiles, dropFile } from './file-removal.rows.ts'
 import { dropDeletedFolders, isAnyFolderDeleted } from './folders/deleted-folders.rows.ts'
 
-/** When a blob that could not be removed is tried again. */
 const TRY_AGAIN = MINUTE
 
 /** Requests of a day ago are carried out or lost. */
 const FORGOTTEN_AFTER = DAY
 
-/** Rows go in steps, so that no transaction holds up the requests beside it. */
+/** Rows per transaction, so that none blocks requests for long. */
 const STEP = 50
 
-/** Outcomes are small, and nobody waits for the database while they go. */
+/** Outcomes are small, and their deletion blocks no request. */
 const MANY_OUTCOMES = 5000
 
-/** What takes long goes in steps, and stops between two of them when `mayGoOn` says no. */
+/** Long work goes in steps, and stops between them when `mayGoOn` returns false. */
 export interface Cleaning {
-  /**
-   * Clears at once what a killed process left: unfinished uploads, bytes and room. Before serving, by a node that has
-   * just joined a database that nobody else has.
-   */
+  /** Call before serving, on a node that has just joined a database without other nodes. */
   afterStart(): Promise<void>
-  /**
-   * Ends the uploads of dead nodes: gives back their room and leaves their bytes as garbage. A node that only stood
-   * still has that time to notice and to stop writing.
-   */
+  /** Leaves bytes as garbage. The delay lets a node that only stalled notice and stop writing. */
   sweepDead(mayGoOn?: () => boolean): Promise<void>
-  /** Whether there are any. */
   isAnyDead(): Promise<boolean>
-  /** Rows of deleted files and folders go. */
   purgeDeleted(mayGoOn?: () => boolean): Promise<void>
-  /** Whether there are any such rows. */
   isAnyDeleted(): Promise<boolean>
-  /** Bytes that no row points to go. */
+  /** Bytes without a row. */
   removeGarbage(mayGoOn?: () => boolean): Promise<void>
-  /** Multipart uploads at the store that nobody completes any more are ended a day after they began. */
+  /** Abandoned multipart uploads, a day after they began. */
   endForgotten(): Promise<void>
-  /** Outcomes of transactions on PostgreSQL go once nobody asks for them. */
+  /** Outcomes of PostgreSQL transactions, once no longer needed. */
   forgetOutcomes(mayGoOn?: () => boolean): Promise<void>
-  /** Drops the rows and leaves their bytes as garbage. */
+  /** Leaves bytes as garbage. */
   purge(files: readonly FileId[], mayGoOn?: () => boolean): Promise<void>
 }
 
@@ -151,12 +141,11 @@ export function createCleaning(
     if (await removing.isAllowed()) await forgetGarbage(db, await blobs.removeAll(garbage, report))
   }
 
-  /** Says whether that has made garbage of the upload's bytes. */
   function endDead(upload: DeadReservation, dueAt: number): Promise<boolean> {
     const { key, account_id } = upload
     return inTransaction(db, async (trx) => {
       await lockAccount(trx, account_id)
-      // Whoever ends the reservation decides: an upload that finds it gone brings no row in any more.
+      // Ending the reservation decides the race: an upload that finds it gone inserts no row.
       if (!(await endReservation(trx, key)) || (await blobExists(trx, key))) return false
       await discardBlob(trx, key, dueAt)
       return true
@@ -166,7 +155,7 @@ export function createCleaning(
   return cleaning
 }
 
-/** Of the keys under which the process before this one was writing small files, those that have become garbage. */
+/** Returns the keys that became garbage. */
 async function endDrawn(db: Database, blobs: Pick<BlobStore, 'size'>, now: number): Promise<BlobKey[]> {
   const keys = await pooledKeys(db)
   if (keys.length === 0) return []

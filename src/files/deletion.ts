@@ -1,7 +1,6 @@
 import type { Deletion } from '../contract/files.ts'
 import type { RemovalCounts } from './removals.ts'
 
-/** The answer of both kinds of delete. */
 export function toDeletion(counts: RemovalCounts, things: 'files' | 'folders'): Deletion {
   return {
     success: counts.deleted === counts.processed,

@@ -26,14 +26,11 @@ import {
 import type { Inactivity } from './inactivity.ts'
 import type { Usage } from './use-counters.ts'
 
-/**
- * Files that nobody looks at go away, in two steps: a mark hides them at once and can be taken back; rows and
- * bytes follow a day later, never all at once, and only while the clock can be believed.
- */
+/** A mark hides unused files at once, reversibly; deletion follows a day later, and only by a trustworthy clock. */
 export interface Expiry {
-  /** Hides what is due, brings back what a wrong clock had hidden. */
+  /** Hides what is due, and restores what a wrong clock had hidden. */
   mark(mayGoOn?: () => boolean): Promise<void>
-  /** Removes for good what was hidden at least a day ago: per call 1,000 files or 1 %, whichever is more. */
+  /** Deletes files hidden at least a day ago: per call 1,000 or 1 %, whichever is more. */
   purge(mayGoOn?: () => boolean): Promise<void>
 }
 
@@ -41,7 +38,7 @@ const STEP = 100
 const always = () => true
 const PURGE_AFTER = DAY
 const PURGE_AT_LEAST = 1000
-/** How long before now an account's mark lies at least. Clocks of nodes differ by less, and uploads commit sooner. */
+/** Least age of an account's mark. Clocks of nodes differ by less, and uploads commit sooner. */
 const LATEST_MARK = HOUR
 
 export function createExpiry(parts: {
@@ -55,10 +52,10 @@ export function createExpiry(parts: {
 }): Expiry {
   const { db, cleaning, usage, clock, guard, outages, inactivity } = parts
 
-  /** No file was used before 1970, so none has ended where files stay for good. */
+  /** No use precedes 1970, so a cutoff of 0 matches no file. */
   const endsBefore = (lifetime: Lifetime | null, at: number) => lifetime?.cutoff(at) ?? 0
 
-  /** Searches only accounts that may have such files, so files that stay for good cost nothing. */
+  /** Searches only accounts that may have such files, so files that never expire cost nothing. */
   async function hideUnused(at: number, mayGoOn: () => boolean): Promise<void> {
     const groups: readonly (readonly [AccountGroup, Lifetime | null])[] = [
       ['guests', inactivity.guests],
@@ -87,7 +84,7 @@ export function createExpiry(parts: {
     for (const account of accounts.toSorted((a, b) => a - b)) await lockAccount(trx, account)
     const found = await unusedFiles(trx, accounts, cutoff, STEP)
     if (found.length > 0) {
-      // Locked in the order of their ids, as counters write them.
+      // Locked in id order, as counters write them.
       const ids = found.map((file) => file.id)
       const files = await unusedFiles(trx, accounts, cutoff, STEP, ids)
       if (clock.now() < at) return false
@@ -124,9 +121,9 @@ export function createExpiry(parts: {
   return {
     async mark(mayGoOn = always) {
       guard.agreedFor()
-      // What was looked at in the last second counts, though it is not written yet.
+      // Includes uses not written yet.
       await usage.flush()
-      // A leap of the clock is noted, told and added to every file's time before it can hide one.
+      // A leap of the clock is recorded, and added to every file's time, before it can hide one.
       const at = await outages.settle()
       await hideUnused(at, mayGoOn)
       await bringBack(at, mayGoOn)

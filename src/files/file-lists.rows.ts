@@ -1,4 +1,3 @@
-/** Files of an account or a folder, a page at a time. */
 import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { findAccount, topFolder } from '../core/accounts.rows.ts'
 import { damageOfFile, isAnyDamaged } from '../core/damage.rows.ts'
@@ -10,7 +9,7 @@ import type { AccountId, FileId, FolderId, FolderIdentifier, Slug, Uuid } from '
 import { goingFolders, isClearing } from './folders/folders.rows.ts'
 import { isBelowDeleted, treeOf } from './folders/trees.rows.ts'
 
-/** A file in a list: no column that lists do not show, because a page has a hundred rows. */
+/** Only columns that lists show, because a page has a hundred rows. */
 export interface FileListRow {
   readonly id: FileId
   readonly uuid: Uuid
@@ -20,11 +19,11 @@ export interface FileListRow {
   readonly type: string
   readonly created_at: number
   readonly downloads: number
-  /** Identifier of the folder that it is in; null at top level. */
+  /** Null at top level. */
   readonly folder_identifier: FolderIdentifier | null
-  /** Null where nobody has looked yet whether the content can have one. */
+  /** Null while undetermined. */
   readonly thumbnail: ThumbnailState | null
-  /** What was found wrong with its bytes, which are not sent then; null for sound ones. */
+  /** Null for sound bytes; others are not sent. */
   readonly damage: Damage | null
 }
 
@@ -41,9 +40,8 @@ const columns = [
 
 export type SomeFiles = SelectQueryBuilder<Tables, 'files', unknown>
 
-/** The rows of these files for a list. */
 function rowsOf(db: Queryable, files: SomeFiles) {
-  // Looked up row by row and not joined: SQLite takes several times as long to set up a join of single rows.
+  // Not joined: SQLite takes several times as long to set up a join of single rows.
   return files.select(columns).select((file) => [
     file
       .selectFrom('folders')
@@ -59,10 +57,7 @@ function rowsOf(db: Queryable, files: SomeFiles) {
   ])
 }
 
-/**
- * The same for the first rows of an order, where no content is marked as damaged. A join takes less than a look-up for each
- * of them, but would be made for rows that an offset skips, too.
- */
+/** A join takes less than look-ups, but would also cover rows that an offset skips. Not for damaged contents. */
 function firstSoundRowsOf(files: SomeFiles) {
   return files
     .leftJoin('folders', 'folders.id', 'files.folder_id')
@@ -72,7 +67,7 @@ function firstSoundRowsOf(files: SomeFiles) {
     .select((file) => [shownFolder(file).as('folder_identifier'), sql.lit(null).as('damage')])
 }
 
-/** Of rows of `folders`, also joined to others: null for the top level. */
+/** Null for the top level. */
 function shownFolder(row: {
   ref: ExpressionBuilder<Tables, 'folders'>['ref']
   case: ExpressionBuilder<Tables, 'folders'>['case']
@@ -80,7 +75,6 @@ function shownFolder(row: {
   return row.case().when('folders.parent_id', 'is', null).then(null).else(row.ref('folders.identifier')).end()
 }
 
-/** The live files, as lists show them. */
 export function liveFiles(db: Queryable) {
   return rowsOf(db, db.selectFrom('files').where('files.removed_at', 'is', null))
 }
@@ -97,18 +91,14 @@ export interface FileQuery extends FileOrder {
   /** A live folder, or null for every file of the account. */
   readonly folder: FolderId | null
   /**
-   * Also what is in the folders below it. No index has the order of a tree: what is a `small` part of the account is
-   * sorted, and for a `large` one the account is gone through in its order until the page is full.
+   * Includes descendants. No index has a tree's order: `small` ones are sorted, for `large` ones the account is read.
    */
   readonly tree?: 'small' | 'large'
   readonly offset: number
   readonly limit: number
 }
 
-/**
- * `total`: how many files there are, where that is known. Pages of the second half are then looked for from the end.
- * `hasGoing`: what `hasFilesGoing` would tell, where that is known.
- */
+/** `total`, if known: pages of the second half are read from the end. `hasGoing`: of `hasFilesGoing`, if known. */
 export async function listFiles(
   db: Database,
   query: FileQuery,
@@ -136,15 +126,12 @@ async function pageOfFiles(db: Database, query: FileQuery, skipsGoing: boolean):
   return folder === null ? ofAccount(db, account, limit, offset) : inFolder(db, folder, limit, offset)
 }
 
-/** Files and folders that are read and sorted in some milliseconds. */
+/** Rows read and sorted in some milliseconds. */
 const FEW_LEFT = 10_000
-/** Files at the beginning of the order whose folders are looked at one by one, which takes some milliseconds. */
+/** Rows checked one by one in some milliseconds. */
 const BEGINNING = 1000
 
-/**
- * A page of the account while deleted trees in it are cleared. To read all of those takes seconds if they are large, and
- * is avoided where few files are left, or where the page is full soon.
- */
+/** Reading large deleted trees takes seconds, and is avoided where few files are left or the page fills soon. */
 async function pageWhileClearing(db: Database, query: FileQuery): Promise<FileListRow[]> {
   const left = await findAccount(db, query.account)
   if (left !== undefined && left.files_count <= FEW_LEFT && left.folders_count <= FEW_LEFT) {
@@ -177,7 +164,7 @@ function metAtBeginning(db: Database, query: FileQuery) {
   return liveFiles(db).where('files.id', 'in', met).orderBy(orderOfFiles(query, 'files'))
 }
 
-/** The pages that clients ask for most, for each order. */
+/** The most frequent pages. */
 const PAGES = {
   created_at: bothWays('created_at'),
   name: bothWays('name'),
@@ -204,7 +191,7 @@ function preparedPages(order: FileOrder) {
     const part = <O>(files: SelectQueryBuilder<Tables, 'files', O>) =>
       files.orderBy(by).limit(hiddenFromPlanner(db, limit)).offset(hiddenFromPlanner(db, offset))
     if (skipsInIndex(db)) return part(rowsOf(db, some))
-    // The rows that the offset skips are passed over in the index alone.
+    // Skips the offset's rows in the index alone.
     return liveFiles(db)
       .where(isAmong('files.id', part(some.select('files.id'))))
       .orderBy(by)
@@ -221,7 +208,7 @@ function preparedPages(order: FileOrder) {
   }
 }
 
-/** Whether the files in question may include some that went with a deleted folder and are not marked yet. */
+/** Files may include unmarked ones of a deleted folder. */
 export async function hasFilesGoing(
   db: Database,
   place: Pick<FileQuery, 'account' | 'folder'>,
@@ -229,7 +216,7 @@ export async function hasFilesGoing(
   return place.folder === null && (await isClearing(db, place.account))
 }
 
-/** The live files of an account or a folder; given `among`, those of them, which are few. */
+/** `among`: a small subset. */
 export function placedFiles(
   db: Database,
   place: Pick<FileQuery, 'account' | 'folder' | 'tree'>,
@@ -238,7 +225,7 @@ export function placedFiles(
 ) {
   const live = db.selectFrom('files').where('files.removed_at', 'is', null)
   const files = among === null ? live : live.where('files.id', 'in', among)
-  // SQLite would take any account for a small one, and walk its index before that of the ids.
+  // SQLite would take any account for a small one, and prefer its index to that of the ids.
   const column = <T>(name: string) => (among === null ? sql.ref<T>(name) : withoutIndex<T>(name))
   if (place.folder !== null && place.tree === 'small') {
     return files.where(column<FolderId>('files.folder_id'), 'in', treeOf(place.folder))
@@ -248,7 +235,7 @@ export function placedFiles(
       .where(column<AccountId>('files.account_id'), '=', place.account)
       .where(withoutIndex<FolderId>('files.folder_id'), 'in', treeOf(place.folder))
   }
-  // A folder belongs to one account, so naming the account as well would only keep its index from being used.
+  // A folder implies its account, and naming that too would keep the folder's index from being used.
   if (place.folder !== null) return files.where(column<FolderId>('files.folder_id'), '=', place.folder)
   const owned = files.where(column<AccountId>('files.account_id'), '=', place.account)
   if (!skipsGoing) return owned
@@ -257,30 +244,28 @@ export function placedFiles(
     : owned.where(({ not }) => not(isBelowDeleted('files.folder_id')))
 }
 
-/** The columns that a list is sorted by. Names that differ in accents or leading zeros alone have one key. */
+/** Names that differ only in accents or leading zeros have equal keys. */
 export function sortColumns({ sort }: FileOrder) {
   return sort === 'name' ? (['name_sort', 'name_folded', 'id'] as const) : ([sort, 'id'] as const)
 }
 
-/** What ends a query of `table`, which has these columns, for `order by`. */
 export function orderOfFiles(order: FileOrder, table: string): RawBuilder<unknown> {
   const direction = sql.raw(order.order)
   return sql.join(sortColumns(order).map((column) => sql`${sql.ref(`${table}.${column}`)} ${direction}`))
 }
 
-/** The page of `some` that the query asks for. */
 export function listedFiles(
   db: Queryable,
   query: FileOrder & Pick<FileQuery, 'offset' | 'limit'>,
   some: SomeFiles,
 ) {
   const order = orderOfFiles(query, 'files')
-  // The rows that a late page skips are passed over in the index alone, without looking at their folders.
+  // Skips a late page's rows in the index alone, without reading their folders.
   const page = some.select('files.id').orderBy(order).limit(query.limit).offset(query.offset)
   return liveFiles(db).where('files.id', 'in', page).orderBy(order)
 }
 
-/** The folder's files after `before`, newest first: for walking a folder of any size in steps. */
+/** Newest first. */
 export function filesBefore(
   db: Database,
   folder: FolderId,

@@ -18,14 +18,13 @@ const columns = ['id', 'account_id', 'folder_id', 'size'] as const
 
 export type RemovableFile = Row<'files', (typeof columns)[number]>
 
-/** The holder of a file, as far as the file's end depends on it. */
 export interface FileHolder {
   readonly account_id: AccountId
-  /** Days that an administrator gave the account, 0 for never; null: those of the settings. */
+  /** 0 for never; null: those of the settings. */
   readonly inactive_days: number | null
 }
 
-/** Takes live files out of every list, count and total. */
+/** Takes live files out of every list, link and total. */
 export async function markRemoved(
   trx: Trx,
   files: readonly RemovableFile[],
@@ -36,21 +35,18 @@ export async function markRemoved(
   await adjustTotals(trx, files, -1)
 }
 
-/**
- * The same for files that have expired. One that went into the bin with a folder, and is not marked so yet, is marked
- * as that instead, with the folder that it is in: what is in the bin does not expire there.
- */
+/** Files binned with a folder get the bin's mark instead: they do not expire. */
 export async function markExpired(trx: Trx, files: readonly RemovableFile[], at: number): Promise<void> {
   const binned = await foldersInBin(trx, files)
   const expired = files.filter((file) => !binned.has(file.folder_id))
   const along = files.filter((file) => binned.has(file.folder_id))
   if (expired.length > 0) await markRemoved(trx, expired, 'expired', at)
   if (along.length > 0) await setRemoved(trx, along, 'folder binned', at)
-  // By the folder's mark they are found when it comes back.
+  // The folder's mark lets a restoration find them.
   for (const [folder, entry] of binned) await markAlong(trx, folder, entry, at)
 }
 
-/** Takes the mark of expired files back, but for those in the bin; returns which are there again, and counted. */
+/** Leaves files in the bin; returns the unmarked ones. */
 export async function markAlive(trx: Trx, files: readonly RemovableFile[]): Promise<RemovableFile[]> {
   const binned = await foldersInBin(trx, files)
   const alive = files.filter((file) => !binned.has(file.folder_id))
@@ -61,7 +57,6 @@ export async function markAlive(trx: Trx, files: readonly RemovableFile[]): Prom
   return alive
 }
 
-/** Which of the files' folders are in the bin, marked or not, and by which entries. */
 async function foldersInBin(
   trx: Trx,
   files: readonly RemovableFile[],
@@ -75,7 +70,7 @@ async function foldersInBin(
   return binned
 }
 
-/** Puts the mark on the files, or takes it off, and leaves the totals alone. */
+/** Leaves the totals unchanged. */
 export async function setRemoved(
   trx: Trx,
   files: readonly { readonly id: FileId }[],
@@ -102,17 +97,17 @@ async function adjustTotals(trx: Trx, files: readonly RemovableFile[], sign: 1 |
     folders.set(folder_id, folder)
   }
   for (const [folder, { account, files, bytes }] of folders) {
-    // What was in a deleted folder left the totals with it.
+    // A deleted folder's files have left the totals.
     if (await isGone(trx, folder)) continue
     await changeFiles(trx, folder, files, bytes)
     await changeTotals(trx, account, { storage: bytes, files })
   }
 }
 
-/** Accounts whose files live equally long: the guests, or those with so many days of their own, or (null) with none. */
+/** By the accounts' own days; null for accounts without. */
 export type AccountGroup = 'guests' | number | null
 
-/** Days that accounts have of their own, but for those whose files stay for good. */
+/** Excludes accounts whose files never expire. */
 export async function ownInactiveDays(db: Database): Promise<number[]> {
   const rows = await db
     .selectFrom('accounts')
@@ -123,10 +118,7 @@ export async function ownInactiveDays(db: Database): Promise<number[]> {
   return rows.flatMap(({ inactive_days: days }) => (days === null ? [] : [days]))
 }
 
-/**
- * Accounts of the group that may have live files last used before `cutoff`, and those whose mark lies after `latest`: it
- * was set while the clock was ahead.
- */
+/** Accounts with files last used before `cutoff`, or marked after `latest` by a clock that was ahead. */
 export async function accountsToSearch(
   db: Database,
   group: AccountGroup,
@@ -163,10 +155,7 @@ export function accountsByMark(
   return days.where('id', '<>', GUESTS)
 }
 
-/**
- * Notes for each account when its longest unused live file was last used, and `latest` at most: a file that comes later
- * was used later.
- */
+/** Sets at most `latest`: later files are used later. */
 export async function setUnusedSince(
   trx: Trx,
   accounts: readonly AccountId[],
@@ -191,7 +180,6 @@ export async function setUnusedSince(
     .execute()
 }
 
-/** Lets the next search look at the accounts, because old files came back. */
 async function lookAgain(trx: Trx, accounts: ReadonlySet<AccountId>): Promise<void> {
   await trx
     .updateTable('accounts')
@@ -200,7 +188,7 @@ async function lookAgain(trx: Trx, accounts: ReadonlySet<AccountId>): Promise<vo
     .execute()
 }
 
-/** Live files of the accounts that nobody has used since `cutoff`; given `among`, those of them, locked. */
+/** With `among`: only those, locked. */
 export function unusedFiles(
   trx: Trx,
   accounts: readonly AccountId[],
@@ -221,10 +209,7 @@ function filesUnused(db: Queryable, accounts: readonly AccountId[], cutoff: numb
     .where('last_used_at', '<', cutoff)
 }
 
-/**
- * In the order of the index, since PostgreSQL would otherwise read the whole table where other accounts have many old
- * files and these have many new ones.
- */
+/** In index order: PostgreSQL would otherwise read the whole table. */
 export function firstUnused(db: Queryable, accounts: readonly AccountId[], cutoff: number, limit: number) {
   return filesUnused(db, accounts, cutoff).orderBy('account_id').orderBy('last_used_at').limit(limit)
 }
@@ -237,13 +222,11 @@ function lockedAmong(
   return files.where('id', 'in', ids).orderBy('id').modifyEnd(forUpdate(trx)).execute()
 }
 
-/** An account with files that have expired and were not purged yet. */
 export interface ExpiredHolder extends FileHolder {
-  /** When the one of them was last used that was used last. */
   readonly latest: number
 }
 
-/** Costs a few reads for each of the accounts, whatever the number of their files. */
+/** Costs a few reads per account, for any number of files. */
 export async function expiredHolders(db: Database): Promise<ExpiredHolder[]> {
   return (await expiredHoldersQuery().execute(db)).rows
 }
@@ -262,10 +245,7 @@ export function expiredHoldersQuery() {
     from holders join accounts on accounts.id = holders.id`
 }
 
-/**
- * Files of the account that are marked as expired though they were used since `cutoff`: the clock had been wrong, the days
- * were raised, or somebody kept them. `among` as above. Those in the bin have to wait for their folder.
- */
+/** The clock was wrong, the days were raised, or a use was recorded. Binned ones wait for their folder. */
 export function wronglyExpired(
   trx: Trx,
   account: AccountId,
@@ -299,7 +279,7 @@ export interface ExpiredFile extends FileHolder {
   readonly last_used_at: number
 }
 
-/** Files that were marked as expired no later than `markedBefore`, longest unused first, from after `after` on. */
+/** Marked no later than `markedBefore`, longest unused first, after `after`. */
 export function expiredFiles(
   db: Database,
   markedBefore: number,
@@ -332,7 +312,7 @@ export async function deletedFiles(db: Database, limit: number): Promise<FileId[
   return rows.map((row) => row.id)
 }
 
-/** Drops the row of a removed file; returns the blob it used, or null when it is gone or alive again. */
+/** Null when the file is gone or alive again. */
 export async function dropFile(trx: Trx, id: FileId): Promise<BlobId | null> {
   const row = await trx
     .deleteFrom('files')

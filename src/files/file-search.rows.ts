@@ -16,34 +16,29 @@ import {
 export interface FileSearch extends FileQuery {
   /** Folded, not empty. */
   readonly needle: string
-  /** Hits are counted no further than this, or than the page reaches where that is more. Left out: all are. */
+  /** Hits; the page's end if that is later. By default all are counted. */
   readonly countedTo?: number
 }
 
-/**
- * Up to so many hits are looked up one by one and sorted. With more, hits are frequent enough to be met soon when the
- * names are read in the order asked for.
- */
+/** More hits are frequent enough to be met soon in name order. */
 const FEW = 20_000
-/** The same where all names are read for them: so many are met soon, or there are no more. */
+/** `FEW` where all names are read. */
 const FEW_READ = 200
 
-/** So many expected hits are many: some are soon met in any order. */
+/** Expected hits that are soon met in any order. */
 const MANY = 100_000
-/** So many names are read in the order asked for, which takes some milliseconds. */
+/** Names read in some milliseconds. */
 const BEGINNING = 5000
 
 export interface FileHits {
-  /** One page of them. */
   readonly files: FileListRow[]
-  /** How many there are in all, or at least. */
+  /** All hits, or a lower bound. */
   readonly total: number
   readonly isExact: boolean
 }
 
 type SomeFiles = SelectQueryBuilder<Tables, 'files', unknown>
 
-/** The files whose names hold the needle. */
 export async function searchFiles(db: Database, search: FileSearch): Promise<FileHits> {
   const { files, total: counted } = await hitsOf(db, search)
   // Hits may come between the count and the page.
@@ -54,7 +49,7 @@ export async function searchFiles(db: Database, search: FileSearch): Promise<Fil
 
 type Hits = Omit<FileHits, 'isExact'>
 
-/** A page tells of what is on it and on the next one, however far it lies. */
+/** The next page, however far, is counted too. */
 function mostCounted({ countedTo, offset, limit }: FileSearch): number {
   return countedTo === undefined ? Number.POSITIVE_INFINITY : Math.max(countedTo, offset + 2 * limit)
 }
@@ -66,17 +61,14 @@ async function hitsOf(db: Database, search: FileSearch): Promise<Hits> {
     const expected = await expectedRows(db, named.select('files.id'))
     if (expected !== null) return searchAccount(db, search, named, expected)
   }
-  // No index of trigrams knows what is shorter than one.
+  // Trigram indexes do not cover shorter needles.
   const isShort = [...search.needle].length < 3
   const few = isShort ? await fewRead(db, named) : await fewHits(db, search.needle)
   const hits = few === null ? named : placedFiles(db, search, skipsGoing, few)
   return inOrder(db, search, hits)
 }
 
-/**
- * To read all names in an order and to count hits beside that takes PostgreSQL twice as long as to do both in one go, if
- * hits are few or come late. Where they are many or come soon, a page is found at once, and several processes count.
- */
+/** With few or late hits one pass takes PostgreSQL half the time of two. */
 async function searchAccount(
   db: Database,
   search: FileSearch,
@@ -95,7 +87,6 @@ async function searchAccount(
   return { files: await theseFiles(db, search, page), total }
 }
 
-/** Reads the hits in the order asked for until the page is full, and counts them beside that. */
 async function inOrder(db: Database, search: FileSearch, hits: SomeFiles): Promise<Hits> {
   const [files, total] = await Promise.all([
     db.readPool.rows(listedFiles(db, search, hits)),
@@ -104,7 +95,6 @@ async function inOrder(db: Database, search: FileSearch, hits: SomeFiles): Promi
   return { files, total }
 }
 
-/** What the page holds as far as the first names of the order tell. */
 async function metAtBeginning(db: Database, search: FileSearch): Promise<FileId[]> {
   const { limit, offset, needle } = search
   const beginning = placedFiles(db, search, false)
@@ -122,14 +112,13 @@ async function metAtBeginning(db: Database, search: FileSearch): Promise<FileId[
   return rows.map(({ id }) => id)
 }
 
-/** The ids on the page, and how many hits there are in all: read once. */
 async function gathered(
   db: Database,
   search: FileSearch,
   named: SomeFiles,
 ): Promise<{ readonly page: FileId[]; readonly total: number }> {
   const { limit, offset } = search
-  // A subquery with an offset is planned by itself: to find all hits, and not to meet some of them in this order.
+  // The offset makes PostgreSQL plan the subquery separately: to find all hits, not some in order.
   const hits = named.select(sortColumns(search)).offset(0)
   const rows = await db
     .selectFrom(hits.as('hits'))
@@ -139,7 +128,7 @@ async function gathered(
     .offset(offset)
     .execute()
   const [first] = rows
-  // A page after the last has no row that could tell.
+  // A page after the last has no row with the total.
   const total = first?.total ?? (offset === 0 ? 0 : await countOf(db, search, named))
   return { page: rows.map(({ id }) => id), total }
 }
@@ -150,7 +139,7 @@ async function theseFiles(db: Database, search: FileSearch, ids: readonly FileId
   return listedFiles(db, { ...search, offset: 0 }, these).execute()
 }
 
-/** One more than are counted tells that there are more. */
+/** Counts one more than the limit. */
 async function countOf(db: Database, search: FileSearch, files: SomeFiles): Promise<number> {
   const total = sql<number>`count(*)`.as('total')
   const most = mostCounted(search)
@@ -168,7 +157,7 @@ async function countOf(db: Database, search: FileSearch, files: SomeFiles): Prom
   return count?.total ?? 0
 }
 
-/** The files that an index knows to hold the needle; null when they are many, or when no index tells. */
+/** Null when they are many, or no index applies. */
 async function fewHits(db: Database, needle: string): Promise<RawBuilder<FileId> | null> {
   const hits = indexedNames(db, needle, FEW + 1)
   if (hits === null) return null
@@ -177,7 +166,6 @@ async function fewHits(db: Database, needle: string): Promise<RawBuilder<FileId>
   return found !== undefined && found.names <= FEW ? hits : null
 }
 
-/** All of the files; null when they are many. */
 async function fewRead(db: Database, files: SomeFiles): Promise<RawBuilder<FileId> | null> {
   const found = await db.readPool.rows(files.select('files.id').limit(FEW_READ + 1))
   if (found.length > FEW_READ) return null

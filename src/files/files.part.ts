@@ -18,7 +18,6 @@ import { createInactivity, type Inactivity } from './inactivity.ts'
 import { createRemovals, type Removals } from './removals.ts'
 import { createUsage, type Usage } from './use-counters.ts'
 
-/** Files, folders and the bin. */
 export interface FilesPart extends Files {
   readonly folders: Folders
   readonly folderMoves: FolderMoves
@@ -28,10 +27,9 @@ export interface FilesPart extends Files {
   readonly binRestoring: BinRestoring
   readonly binEmptying: BinEmptying
   readonly usage: Usage
-  /** Removes bytes that no row points to, and whose time has come. */
   removeGarbage(): Promise<void>
   readonly inactivity: Inactivity
-  /** How long files of the account stay that nobody uses; null: for good. */
+  /** Null means never. */
   lifetimeOf(account: AccountId): Promise<Lifetime | null>
   readonly jobs: readonly Job[]
 }
@@ -53,7 +51,7 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
   } = core
   const usage = createUsage(nonDurableDb, clock, traffic.downloaded)
   const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'), removing)
-  // Where others may be at work, their uploads are told from dead ones by a job.
+  // With other nodes, a job ends the uploads of dead ones.
   if (!isShared) await cleaning.afterStart()
   const inactivity = createInactivity(outages, {
     guests: config.inactiveDays,

@@ -86,10 +86,7 @@ export const getFileEndpoint = keyedEndpoint({
   },
 })
 
-/**
- * The file after its owner has looked at it: on the site this is how details and preview are opened. A program may ask
- * for every file each hour, so a key keeps none.
- */
+/** A key's look is no use: a program may poll every file hourly. */
 function looked(call: Call, { by }: AccountCaller, { usage }: FilesPart, file: FileDetail): FileDetail {
   if (by.kind !== 'session' || call.request.method !== 'GET' || file.damage !== null) return file
   usage.fileUsed(file.id, null)

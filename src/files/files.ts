@@ -20,37 +20,32 @@ import { resolvePlace } from './folders/places.ts'
 import { ownFile } from './own-file.ts'
 import type { Usage } from './use-counters.ts'
 
-/** A file with its content's hash and key. */
 export type FileDetail = FileDetailRow
-/** A file as lists show it. */
 export type ListedFile = FileListRow
 
 export type { FileOrder }
 
 export interface FileChange {
   readonly name?: string
-  /** Where to move it. */
   readonly folder?: FolderPlace
 }
 
 export interface FileListQuery extends FileOrder {
   readonly page: number
   readonly perPage: number
-  /** null: all files within reach. */
+  /** Null means all files within reach. */
   readonly folder: FolderPlace | null
-  /** '' for every name. */
   readonly search: string
-  /** Whether hits beyond `COUNTED_EXACTLY` need not be counted. */
+  /** Counting may stop at `COUNTED_EXACTLY`. */
   readonly boundsTotal?: boolean
 }
 
-/** Hits that a bounded total counts exactly. */
 export const COUNTED_EXACTLY = 10_000
 
 export interface FilePage {
   readonly files: readonly FileListRow[]
   readonly total: number
-  /** Whether there are no more than `total`. */
+  /** False where `total` is a lower bound. */
   readonly isExact: boolean
 }
 
@@ -59,18 +54,18 @@ export interface FileMoveResult {
   readonly error: ErrorCode | null
 }
 
-/** What owners do with their files. What is out of reach is FILE_NOT_FOUND, just as what is not there. */
+/** A file out of reach is FILE_NOT_FOUND, like a missing one. */
 export interface Files {
   get(reach: Reach, identifier: FileIdentifier): Promise<FileDetailRow>
   /** Throws Refusal FOLDER_NOT_FOUND. A page past the end is empty. */
   list(reach: Reach, query: FileListQuery): Promise<FilePage>
-  /** All files directly in the place, newest first, in steps. */
+  /** Direct children, newest first. */
   walk(reach: Reach, place: FolderPlace): Promise<AsyncIterable<FileListRow>>
-  /** All of it or nothing. Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or, for a move, SCOPE_MISSING. */
+  /** Atomic. Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or, for a move, SCOPE_MISSING. */
   change(reach: Actor, identifier: FileIdentifier, change: FileChange): Promise<FileDetailRow>
   /** Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or SCOPE_MISSING. */
   move(reach: Actor, identifier: FileIdentifier, place: FolderPlace): Promise<void>
-  /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
+  /** Each by itself, in order. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
   moveMany(
     reach: Actor,
     identifiers: readonly FileIdentifier[],
@@ -180,7 +175,7 @@ async function placeWithin(
   await noteChange(trx, reach.account, change)
 }
 
-/** The files of a folder of any size, newest first, never more than one step of them in memory. */
+/** Newest first; holds one step in memory. */
 export async function* walkFolder(db: Database, folder: FolderId): AsyncGenerator<FileListRow> {
   let before: FileListRow | null = null
   for (;;) {
@@ -191,7 +186,7 @@ export async function* walkFolder(db: Database, folder: FolderId): AsyncGenerato
   }
 }
 
-/** Throws Refusal INVALID_REQUEST for a text that is longer than any name. */
+/** Throws Refusal INVALID_REQUEST. */
 function needleOf(search: string): string {
   const text = boundedNfc(search, LONGEST_SEARCH)
   if (text !== null) return foldName(text)
@@ -199,18 +194,18 @@ function needleOf(search: string): string {
 }
 
 interface ListedPlace {
-  /** null: all of the account. */
+  /** Null means all of the account. */
   readonly folder: FolderId | null
-  /** null: only what is directly there. */
+  /** Null means direct children only. */
   readonly tree: 'small' | 'large' | null
-  /** How many files there are. `isClearing`: whether rows may include some that went with a deleted folder. */
+  /** `isClearing`: rows may include unmarked ones of a deleted folder. */
   count(): Promise<{ readonly total: number; readonly isClearing: boolean }>
 }
 
-/** A tree that holds more than one of so many files of the account is a large part of it. */
+/** A tree with more than one in so many of the account's files is large. */
 const LARGE_PART = 4
 
-/** What is to be listed; null where nothing is left within reach. Throws Refusal FOLDER_NOT_FOUND. */
+/** Null when nothing is left within reach. Throws Refusal FOLDER_NOT_FOUND. */
 async function listedPlace(
   db: Database,
   reach: Reach,

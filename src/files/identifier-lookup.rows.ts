@@ -1,4 +1,3 @@
-/** Several files or folders looked up by one statement. */
 import { sql } from 'kysely'
 import type { Queryable } from '../database/database.ts'
 import type { Row } from '../database/schema.ts'
@@ -8,7 +7,7 @@ const fileColumns = ['id', 'uuid', 'slug', 'account_id', 'folder_id', 'size', 'r
 
 export type IdentifiedFile = Row<'files', (typeof fileColumns)[number]>
 
-/** The files of those identifiers, whoever owns them, that are not removed themselves; a folder above may be. */
+/** Finds files of any owner, also in deleted folders. */
 export async function filesByIdentifier(
   db: Queryable,
   identifiers: readonly FileIdentifier[],
@@ -17,7 +16,7 @@ export async function filesByIdentifier(
   const uuids = identifiers.flatMap((each) => (each.kind === 'uuid' ? [each.uuid] : []))
   const slugs = identifiers.flatMap((each) => (each.kind === 'slug' ? [each.slug] : []))
   const files = db.selectFrom('files').select(fileColumns)
-  // One kind at a time, and with no other condition, for which SQLite might take another index.
+  // One kind at a time, without other conditions, for which SQLite might take another index.
   const found = [
     ...(ids.length > 0 ? await files.where('id', 'in', ids).execute() : []),
     ...(uuids.length > 0 ? await files.where('uuid', 'in', uuids).execute() : []),
@@ -39,7 +38,7 @@ const folderColumns = [
 
 export type IdentifiedFolder = Row<'folders', (typeof folderColumns)[number]>
 
-/** The same of folders. */
+/** As `filesByIdentifier`. */
 export async function foldersByIdentifier(
   db: Queryable,
   identifiers: readonly FolderIdentifier[],
@@ -54,7 +53,7 @@ export interface ChainStep {
   readonly deleted_at: number | null
 }
 
-/** `folderChain` of several: of each the folder and all above it, the outermost first. A top level has no steps. */
+/** Outermost first. A top level has no steps. */
 export async function folderChains(
   db: Queryable,
   ids: readonly FolderId[],

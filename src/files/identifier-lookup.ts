@@ -1,4 +1,4 @@
-/** Several files or folders that are named in one request, of which some are the same or lie in another. */
+/** Identifiers of one request may repeat or contain each other. */
 import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { FileId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
@@ -12,10 +12,9 @@ import {
   type IdentifiedFolder,
 } from './identifier-lookup.rows.ts'
 
-/** Identifiers that are looked up, or worked on, at once: requests of others wait for that. */
 const BLOCK = 50
 
-/** In the order given, each block after a turn of the event loop. */
+/** In order; yields to the event loop between blocks. */
 export async function* inBlocks<T>(things: readonly T[]): AsyncGenerator<readonly T[]> {
   for (let at = 0; at < things.length; at += BLOCK) {
     yield things.slice(at, at + BLOCK)
@@ -23,7 +22,6 @@ export async function* inBlocks<T>(things: readonly T[]): AsyncGenerator<readonl
   }
 }
 
-/** The live files within reach among a block of identifiers. */
 export async function ownFilesByIdentifier(
   db: Queryable,
   reach: Reach,
@@ -34,7 +32,7 @@ export async function ownFilesByIdentifier(
   return own.filter((file) => isReached(reach, chains.get(file.folder_id)))
 }
 
-/** The live folders within reach, each with its chain, in the order named. */
+/** In the order named. */
 export async function ownFoldersByIdentifier(
   db: Queryable,
   reach: Reach,
@@ -59,10 +57,7 @@ function isReached({ within }: Reach, chain: readonly ChainStep[] = []): boolean
   return within === null || chain.some((step) => step.identifier === within)
 }
 
-/**
- * Which live file within reach each of the identifiers names; `undefined` for none. Files out of reach are none, so nobody
- * learns which names are of one file.
- */
+/** `undefined` out of reach, so that a caller cannot learn which names belong to one foreign file. */
 export async function resolveFiles(
   db: Database,
   reach: Reach,
@@ -84,7 +79,7 @@ function textOf(identifier: FileIdentifier): string | number {
   return identifier.kind === 'uuid' ? identifier.uuid : identifier.slug
 }
 
-/** Of each live folder within reach: those others named that it lies in, the outermost first. */
+/** Outermost first. */
 export async function enclosingFolders(
   db: Database,
   reach: Reach,
@@ -100,7 +95,7 @@ export async function enclosingFolders(
   return around
 }
 
-/** Those of `others` that the folder lies in, the outermost first. */
+/** Outermost first. */
 export function enclosingAmong(
   folder: FolderIdentifier,
   chain: readonly ChainStep[],

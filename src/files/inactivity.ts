@@ -2,18 +2,18 @@ import type { Lifetime, Outages } from '../core/outages.ts'
 import { GUESTS } from '../domain/ids.ts'
 import type { FileHolder } from './file-removal.rows.ts'
 
-/** Decides when files end that nobody uses. Everything that says or acts on an end asks here. */
+/** Decides on expiry for the whole program. */
 export interface Inactivity {
-  /** Of guests' files; null: they stay for good. */
+  /** Null means never. */
   readonly guests: Lifetime | null
-  /** Of the files of accounts with these days of their own, or with none; null: they stay for good. */
+  /** Null means never. */
   accounts(days: number | null): Lifetime | null
   of(holder: FileHolder): Lifetime | null
-  /** When the file ends unless somebody uses it before, in milliseconds since the epoch; null: never. */
+  /** Milliseconds since the epoch; null: never. */
   endOf(file: FileHolder & { readonly last_used_at: number }): number | null
 }
 
-/** Of the settings, in days; 0: for good. */
+/** Days; 0: never. */
 export interface InactivityDays {
   readonly guests: number
   readonly accounts: number

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { MAX_PAGE, queryNumber } from '../server/requests/fields.ts'
 
-/** Query of a list of files: which page of which of them, in what order. */
 export const listQuery = {
   page: queryNumber(1, MAX_PAGE).optional(),
   per_page: queryNumber(1, 100).optional(),
@@ -14,7 +13,6 @@ export const listQuery = {
 
 type ListQuery = z.infer<z.ZodObject<typeof listQuery>>
 
-/** What is listed when the query does not say: the first 20, the newest first. */
 export function listed({
   page = 1,
   per_page = 20,

@@ -5,7 +5,7 @@ import type { Reach } from '../domain/reach.ts'
 import { type FileDetailRow, findFile } from './files.rows.ts'
 import { isWithin } from './folders/places.ts'
 
-/** The live file, if it is within reach. Throws Refusal FILE_NOT_FOUND, for a foreign one just as for a missing one. */
+/** Throws Refusal FILE_NOT_FOUND, also for a foreign file. */
 export async function ownFile(
   db: Queryable,
   reach: Reach,

@@ -2,23 +2,19 @@ import { SECOND } from '../domain/clock.ts'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
 import type { FileUse } from './use-counters.rows.ts'
 
-/** Files that one transaction updates: SQLite serves nobody else while it writes them. */
+/** Files per transaction: SQLite blocks other writers meanwhile. */
 export const BATCH_FILES = 250
 
-/** Of most files nothing is unwritten, and a page of a list asks for a hundred. */
+/** Shared, because most files of a page have no pending counts. */
 const UNUSED = { views: 0, downloads: 0 } as const
 
-/** Counts that one transaction writes. */
 export interface CountBatch {
   readonly files: Map<FileId, FileUse>
   readonly archive: ArchiveUse | undefined
-  /** Requests by day and account. */
   readonly days: Map<string, Map<AccountId, number>>
-  /** The last use of each key. */
   readonly keys: Map<KeyId, number>
 }
 
-/** Files that were used equally. */
 export interface EqualUse {
   readonly ids: FileId[]
   use: FileUse
@@ -26,11 +22,10 @@ export interface EqualUse {
 
 /** At most `BATCH_FILES` files of one archive. */
 interface ArchiveUse extends EqualUse {
-  /** Whether a batch has taken the files, after which no more may be added. */
+  /** A batch has taken the files: do not add more. */
   isTaken: boolean
 }
 
-/** Counts in memory that are not in the database yet. */
 export class PendingCounts {
   readonly #files = new Map<FileId, FileUse>()
   readonly #archives: ArchiveUse[] = []
@@ -45,7 +40,6 @@ export class PendingCounts {
     this.#files.set(file, use)
   }
 
-  /** A function that adds one file of an archive, each as `downloads` downloads. */
   archive(downloads: 0 | 1): (file: FileId, at: number) => void {
     let last: ArchiveUse | null = null
     return (file, at) => {
@@ -68,7 +62,7 @@ export class PendingCounts {
     this.#keys.set(key, at)
   }
 
-  /** The uses of a file, without those as part of an archive. */
+  /** Excludes uses in archives. */
   ofFile(file: FileId): { readonly views: number; readonly downloads: number } {
     return this.#files.get(file) ?? UNUSED
   }
@@ -77,13 +71,12 @@ export class PendingCounts {
     return this.#days.get(day)?.get(account) ?? 0
   }
 
-  /** How many batches write all counts of now. */
   batches(): number {
     if (this.#files.size + this.#archives.length + this.#days.size + this.#keys.size === 0) return 0
     return Math.max(1, this.#archives.length + Math.ceil(this.#files.size / BATCH_FILES))
   }
 
-  /** Removes all requests and keys, and at most `BATCH_FILES` files: those of an archive, or the first others. */
+  /** At most `BATCH_FILES` files: of an archive, or the first others. */
   take(): CountBatch {
     const archive = this.#archives.shift()
     if (archive !== undefined) archive.isTaken = true
@@ -95,7 +88,6 @@ export class PendingCounts {
     return batch
   }
 
-  /** Adds a batch that could not be written to the counts that have come since. */
   putBack(batch: CountBatch): void {
     for (const [file, use] of batch.files) this.#files.set(file, merge(this.#files.get(file), use))
     if (batch.archive !== undefined) this.#archives.unshift(batch.archive)
@@ -117,7 +109,7 @@ function merge(later: FileUse | undefined, use: FileUse): FileUse {
   }
 }
 
-/** The files in groups that one statement each can update: used equally often, and within the same second. */
+/** Groups files used equally often, within one second. */
 export function equalUses(files: ReadonlyMap<FileId, FileUse>): Iterable<EqualUse> {
   const groups = new Map<string, EqualUse>()
   for (const [id, use] of byId(files)) {

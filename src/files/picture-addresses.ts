@@ -6,10 +6,7 @@ import type { FileListRow } from './file-lists.rows.ts'
 
 type Pictured = Shownable & { readonly uuid: Uuid; readonly name: string }
 
-/**
- * Relative addresses of pictures for these files: the thumbnail where there is or may be one, otherwise the icon, which
- * browsers keep and all files of a kind share.
- */
+/** Relative addresses. Icons are shared by a kind of files and cached by browsers. */
 export async function pictureAddresses(
   thumbnails: Pick<Thumbnails, 'without'>,
   files: readonly Pictured[],
@@ -18,7 +15,6 @@ export async function pictureAddresses(
   return (file) => (iconsOnly.has(file) ? iconAddress(file.type, file.name) : thumbnailPath(file.uuid))
 }
 
-/** The same for a row of a list, which tells whether there is a thumbnail. */
 export function pictureAddress(thumbnails: Pick<Thumbnails, 'shows'>, file: FileListRow): string {
   return thumbnails.shows(file) ? thumbnailPath(file.uuid) : iconAddress(file.type, file.name)
 }

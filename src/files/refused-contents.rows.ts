@@ -1,4 +1,3 @@
-/** Contents that were taken down, and the files that go with them. */
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
@@ -7,7 +6,7 @@ import type { BlobId, FileId, Sha256 } from '../domain/ids.ts'
 
 export type RefusedContentRow = Row<'refused_contents'>
 
-/** Whether it may not be taken in. In the transaction that does so, `lockContent` has to come first. */
+/** Call `lockContent` before in the transaction. */
 export async function isRefused(db: Queryable, sha256: Sha256): Promise<boolean> {
   return (await refusedCalled(db, sha256)).length > 0
 }
@@ -16,7 +15,7 @@ const refusedCalled = prepared((db, sha256: Sha256) =>
   db.selectFrom('refused_contents').select('sha256').where('sha256', '=', sha256),
 )
 
-/** Refuses it from now on. Where it was refused already, its files are looked for once more. */
+/** Repeating it searches the files once more. */
 export async function refuseContent(trx: Trx, sha256: Sha256, at: number): Promise<void> {
   await trx
     .insertInto('refused_contents')
@@ -34,7 +33,7 @@ export async function allowContent(trx: Trx, sha256: Sha256): Promise<boolean> {
   return numDeletedRows > 0n
 }
 
-/** The newest first. */
+/** Newest first. */
 export function listRefused(db: Database, offset: number, limit: number): Promise<RefusedContentRow[]> {
   const all = db.selectFrom('refused_contents').selectAll()
   const page = all.orderBy('refused_at', 'desc').orderBy('sha256', 'desc').limit(limit).offset(offset)
@@ -46,7 +45,7 @@ export async function countRefused(db: Database): Promise<number> {
   return (await db.readPool.rows(all))[0]?.count ?? 0
 }
 
-/** A content of which files may be left: the first, or the first after that one. */
+/** Files may be gone already. Returns the first content after `after`. */
 export async function refusedToClear(db: Database, after: Sha256 | null): Promise<Sha256 | undefined> {
   const first = db
     .selectFrom('refused_contents')
@@ -70,16 +69,15 @@ export async function countTakenDown(trx: Trx, sha256: Sha256, files: number): P
     .execute()
 }
 
-/** A file that has a content, alive, hidden or in the bin. */
 export type FileOfContent = Row<'files', 'id' | 'account_id' | 'folder_id' | 'size' | 'removal'>
 
-/** The blobs that have the content: one, unless two contents have the same hash. */
+/** Usually one, more only for contents with equal hashes. */
 export async function blobsOf(db: Database, sha256: Sha256): Promise<BlobId[]> {
   const rows = await db.selectFrom('blobs').select('id').where('sha256', '=', sha256).execute()
   return rows.map((row) => row.id)
 }
 
-/** Files that use the blob, the oldest first, after that one, at most `limit`; what is deleted for good is not among them. */
+/** Oldest first, after the given one, at most `limit`; excludes finally deleted ones. */
 export function filesOfBlob(
   db: Database,
   blob: BlobId,
@@ -94,7 +92,7 @@ export function filesOfBlob(
     .execute()
 }
 
-/** Files that use the blob and are deleted for good, at most `limit`. */
+/** At most `limit`. */
 export async function deletedFilesOfBlob(trx: Trx, blob: BlobId, limit: number): Promise<FileId[]> {
   const rows = await trx
     .selectFrom('files')
@@ -107,7 +105,7 @@ export async function deletedFilesOfBlob(trx: Trx, blob: BlobId, limit: number):
   return rows.map(({ id }) => id)
 }
 
-/** Those of the files that are still to go. Their account is locked. */
+/** Call under their account's lock. */
 export function filesToTakeDown(trx: Trx, ids: readonly FileId[]): Promise<FileOfContent[]> {
   return notDeleted(trx).where('id', 'in', ids).execute()
 }

@@ -23,22 +23,16 @@ export interface RemovalCounts {
   readonly filesDeleted: number
 }
 
-/**
- * Deletes by their owner: final, and at once for everybody. What was in a folder is marked, and rows and bytes are
- * cleared, behind that.
- */
+/** Final, and effective at once; rows and bytes are cleared later. */
 export interface Removals {
-  /** Identifiers that are unknown or out of reach are processed and not deleted; a file within it counts once, whatever its names. */
+  /** Files out of reach count as processed, not deleted; a file counts once for all its names. */
   files(reach: Reach, identifiers: readonly FileIdentifier[]): Promise<RemovalCounts>
-  /**
-   * With everything below them. A folder inside another one goes with it, in whatever order they are named. The one that
-   * somebody is kept to is not deleted: it is its parent's.
-   */
+  /** A folder inside another named one counts with it. Skips the folder to which the caller is confined. */
   folders(reach: Reach, identifiers: readonly FolderIdentifier[]): Promise<RemovalCounts>
 }
 
 export function createRemovals(db: Database, clock: Clock): Removals {
-  /** A block of them. Returns how many were still there. */
+  /** Returns how many still existed. */
   function deleteFiles(reach: Reach, ids: readonly FileId[]): Promise<number> {
     return inTransaction(db, async (trx) => {
       await lockAccount(trx, reach.account)
@@ -46,7 +40,7 @@ export function createRemovals(db: Database, clock: Clock): Removals {
       const files = await ownFilesByIdentifier(trx, reach, identifiers)
       if (files.length === 0) return 0
       await markRemoved(trx, files, 'deleted', clock.now())
-      // Told in the order named.
+      // Changes in the order named.
       for (const file of files.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))) {
         const change = { kind: 'file.removed', file: file.id, place: file.folder_id } as const
         await noteChange(trx, reach.account, change)
@@ -55,7 +49,6 @@ export function createRemovals(db: Database, clock: Clock): Removals {
     })
   }
 
-  /** A block of them. Returns which were still there, and how many files went with them. */
   function deleteFolders(
     reach: Reach,
     identifiers: readonly FolderIdentifier[],

@@ -9,7 +9,6 @@ export interface FileUse {
   lastUsedAt: number
 }
 
-/** Adds the same use to each of the files. */
 export async function addFileUse(trx: Trx, files: readonly FileId[], use: FileUse): Promise<void> {
   await trx
     .updateTable('files')
@@ -39,7 +38,7 @@ export async function addRequests(
     .execute()
 }
 
-/** Days without any are left out. */
+/** Omits days without requests. */
 export function requestsSince(
   db: Database,
   account: AccountId,
@@ -68,7 +67,7 @@ export async function setKeyUsed(trx: Trx, key: KeyId, at: number): Promise<void
     .updateTable('api_keys')
     .set({ last_used_at: at })
     .where('id', '=', key)
-    // Another node may have seen it later.
+    // Another node may have recorded a later use.
     .where((row) => row.or([row('last_used_at', 'is', null), row('last_used_at', '<', at)]))
     .execute()
 }

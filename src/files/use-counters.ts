@@ -8,32 +8,21 @@ import type { AccountId, FileId } from '../domain/ids.ts'
 import { byId, type CountBatch, equalUses, PendingCounts } from './pending-counts.ts'
 import { addFileUse, addRequests, requestsOn, requestsSince, setKeyUsed } from './use-counters.rows.ts'
 
-/**
- * Counts that change with every request: gathered in memory and written once a second, in batches.
- * A process that is killed loses a second of counting, never a file.
- */
+/** Written once a second, in batches. A kill loses a second of counting, never a file. */
 export interface Usage {
-  /**
-   * Counts a view or a download that begins; null keeps the file alive without counting. The returned function takes the
-   * count back, for a view or download that failed.
-   */
+  /** Null keeps the file alive without counting. Call the result to undo the count after a failure. */
   fileUsed(file: FileId, by: 'view' | 'download' | null): () => void
-  /**
-   * Returns a function that counts one file of an archive. An archive may hold very many files, so each takes a number in
-   * memory instead of a record, and `pending` leaves these counts out.
-   */
+  /** Each file takes a number in memory instead of a record, since there may be very many; `pending` omits them. */
   archiveUsed(by: 'download' | null): (file: FileId) => void
-  /** Counts a request, and records the use of the caller's key. */
   requested(caller: AccountCaller): void
-  /** Records the use of the caller's key alone, for what does not count as a request. */
   used(caller: AccountCaller): void
-  /** Counts of the file that are not written yet. */
+  /** Not written yet. */
   pending(file: FileId): { readonly views: number; readonly downloads: number }
-  /** Requests of the account since 00:00 UTC. */
+  /** Since 00:00 UTC. */
   requestsToday(account: AccountId): Promise<number>
-  /** Requests of the account on each of the last `days` days, today included. */
+  /** Includes today. */
   requestsByDay(account: AccountId, days: number): Promise<DayOfRequests[]>
-  /** Writes the counts of now. Counts that could not be written are kept for the next time. */
+  /** Keeps counts that could not be written. */
   flush(): Promise<void>
 }
 
@@ -43,7 +32,7 @@ export interface DayOfRequests {
   readonly requests: number
 }
 
-/** `downloaded`: called for every download that counts, and for every one that is taken back. */
+/** Also called for every undone download. */
 export function createUsage(
   db: Database,
   clock: Clock,
@@ -57,11 +46,10 @@ class UseCounters implements Usage {
   readonly #clock: Clock
   readonly #downloaded: (count: 1 | -1) => void
   readonly #unwritten = new PendingCounts()
-  /** The text of the present day, made once a day because every request needs it. */
+  /** Today's text, formatted once a day because every request needs it. */
   #today = { number: Number.NaN, day: '' }
-  /** The batch that is being written; never rejects. */
+  /** The batch being written; never rejects. */
   #writing = Promise.resolve()
-  /** How many batches were taken from memory. */
   #taken = 0
 
   constructor(db: Database, clock: Clock, downloaded: (count: 1 | -1) => void) {
@@ -93,7 +81,7 @@ class UseCounters implements Usage {
     this.used(caller)
   }
 
-  /** The use of a session is recorded where the session is read. */
+  /** A session's use is recorded where the session is read. */
   used({ by }: AccountCaller): void {
     if (by.kind === 'key') this.#unwritten.setKeyUsed(by.key, this.#clock.now())
   }
@@ -121,7 +109,7 @@ class UseCounters implements Usage {
   }
 
   async flush(): Promise<void> {
-    // The number is fixed here, so that counts that come meanwhile wait for the next flush.
+    // Fixed here, so that later counts wait for the next flush.
     for (let left = this.#unwritten.batches(); left > 0; left--) {
       const batch = this.#writeBatch()
       this.#writing = batch.catch(() => {})
@@ -130,10 +118,7 @@ class UseCounters implements Usage {
     }
   }
 
-  /**
-   * Reads counts of requests from the database, none of which is in memory or taken from there at the time. On PostgreSQL a
-   * reader would otherwise find those of an open transaction in neither.
-   */
+  /** On PostgreSQL a reader would find an open transaction's counts neither in memory nor in the database. */
   async #betweenBatches<T>(read: () => Promise<T>): Promise<T> {
     for (;;) {
       await this.#writing
@@ -147,7 +132,7 @@ class UseCounters implements Usage {
     let batch: CountBatch | null = null
     try {
       await inTransaction(this.#db, async (trx) => {
-        // Taken inside the transaction, so that a reader of a file on SQLite finds each count either in memory or in the database.
+        // Inside the transaction, so that on SQLite a reader finds each count either in memory or in the database.
         if (batch === null) {
           batch = this.#unwritten.take()
           this.#taken += 1
@@ -172,7 +157,7 @@ class UseCounters implements Usage {
   }
 }
 
-/** Updates rows in the order of their keys wherever possible, so that nodes rarely wait for each other's locks. */
+/** In key order wherever possible, so that nodes rarely wait for each other's locks. */
 async function write(trx: Trx, { files, archive, days, keys }: CountBatch): Promise<void> {
   for (const { ids, use } of equalUses(files)) await addFileUse(trx, ids, use)
   if (archive !== undefined) {

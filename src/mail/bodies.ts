@@ -1,7 +1,6 @@
 import type { Language } from '../domain/language.ts'
 import type { ListItem, MailText } from './mail-text.ts'
 
-/** Plain-text body: every address is on a line of its own. */
 export function plainTextBody({ paragraphs, list, link, rest, end }: MailText): string {
   const items = list === undefined ? [] : [...list.items.flatMap(plainItem), list.more ?? []].flat()
   const blocks = [
@@ -19,7 +18,7 @@ function plainItem(item: ListItem): string[] {
   return lines.map((line) => `  ${unlinked(line)}`)
 }
 
-/** HTML body without styles, pictures or scripts, so that the mail program's own style applies. */
+/** No styles, pictures or scripts: the mail program's own style applies. */
 export function html({ subject, paragraphs, list, link, rest, end }: MailText, language: Language): string {
   const paragraph = (text: string) => `<p>${escaped(text)}</p>`
   const leading = ({ label, address }: { label: string; address: string }) =>
@@ -44,10 +43,7 @@ function listOf(items: readonly ListItem[]): string {
   return `<ul>${shown.join('')}</ul>`
 }
 
-/**
- * Text in which others have a say (names, senders, titles), so that mail programs make no links of it: a space without width breaks
- * addresses after their scheme, and where a domain would go on.
- */
+/** Zero-width spaces keep mail programs from linking names, senders and titles, which strangers choose. */
 function unlinked(text: string): string {
   return text.replace(/:\/\/|[.@:](?=[\p{L}/])/gu, '$&\u200B')
 }

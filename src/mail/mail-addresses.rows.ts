@@ -14,7 +14,6 @@ export function findMailAddress(db: Queryable, account: AccountId): Promise<Mail
   return db.selectFrom('mail_addresses').select(columns).where('account_id', '=', account).executeTakeFirst()
 }
 
-/** Account with that verified address. */
 export async function findAccountByAddress(db: Database, folded: string): Promise<AccountId | null> {
   const row = await db
     .selectFrom('mail_addresses')
@@ -38,7 +37,7 @@ export async function setPendingAddress(
     .execute()
 }
 
-/** Stores a verified address. Throws a unique violation when another account has it. */
+/** Throws a unique violation when another account has it. */
 export async function setVerifiedAddress(trx: Trx, account: AccountId, address: MailAddress): Promise<void> {
   await trx
     .updateTable('mail_addresses')
@@ -47,14 +46,12 @@ export async function setVerifiedAddress(trx: Trx, account: AccountId, address: 
     .execute()
 }
 
-/** Which mails about files and links an account wants; missing fields stay as they are. */
 export interface MailWishes {
-  /** Whether it wants any. */
   readonly warnings?: boolean | undefined
   readonly downloads?: DownloadMails | undefined
 }
 
-/** Stores wishes, one at least, even before there is an address. */
+/** At least one wish; works before there is an address. */
 export async function setMailWishes(
   db: Database,
   account: AccountId,
@@ -72,12 +69,11 @@ export async function setMailWishes(
     .execute()
 }
 
-/** Turns warnings off for a request without a session, from the link in a mail. */
+/** For a request without a session, from the link in a mail. */
 export async function endWarnings(db: Database, account: AccountId): Promise<void> {
   await db.updateTable('mail_addresses').set({ warnings: 0 }).where('account_id', '=', account).execute()
 }
 
-/** Clears the unverified address. */
 export async function dropPendingAddress(trx: Trx, account: AccountId): Promise<void> {
   await trx.updateTable('mail_addresses').set({ pending: null }).where('account_id', '=', account).execute()
 }
@@ -90,7 +86,6 @@ export type AccountToWarn = MailRecipient &
   Row<'mail_addresses', 'warned_at' | 'warned_until'> &
   Row<'accounts', 'inactive_days'>
 
-/** Accounts after `after`, by id, that want warnings and got none since `before`. */
 export function accountsToWarn(
   db: Database,
   after: AccountId,
@@ -103,7 +98,7 @@ export function accountsToWarn(
     .execute()
 }
 
-/** Records a warning; false when another node has warned the account meanwhile. */
+/** False when another node has warned the account meanwhile. */
 export async function noteWarned(
   trx: Trx,
   seen: AccountToWarn,
@@ -117,10 +112,7 @@ export async function noteWarned(
   return numUpdatedRows > 0n
 }
 
-/**
- * Lowers the point up to which files were warned about in accounts with these days of their own (null: with none): their
- * deletion was postponed, or the clock was wrong.
- */
+/** For accounts with these own days (null: without), whose deletion was postponed, or after a wrong clock. */
 export async function forgetWarnedAfter(db: Database, days: number | null, until: number): Promise<void> {
   await db
     .updateTable('mail_addresses')

@@ -6,26 +6,21 @@ import type { Log } from '../log.ts'
 import { MailRefused, MailServerUnavailable, type MailTransport } from './mail-transport.ts'
 import { claimMail, dropMail, type MailRow, nextMail, postponeMail } from './mails.rows.ts'
 
-/** Sends the mails in the outbox. One that could not be sent before it became useless is dropped. */
+/** Drops mails that could not be sent while they were useful. */
 export interface MailSending {
-  /** Whether a mail is due and the mail server may be tried. */
   hasWork(): Promise<boolean>
   run(mayGoOn: () => boolean): Promise<void>
-  /** Aborts the mail under way and leaves it to the next run. */
   stop(): void
 }
 
-/**
- * Time limit for one mail, and the duration of its claim: longer, so that a stalled node does not send it a
- * second time.
- */
+/** Time limit for one mail, and its lease: longer, so that a stalled node does not send it a second time. */
 const MAY_TAKE = MINUTE
 const CLAIMED_FOR = 5 * MINUTE
 
 const FIRST_WAIT = 30 * SECOND
-/** Upper bound of the backoff of a mail, reached at about the twelfth attempt. */
+/** Longest backoff of a mail, reached at about the twelfth attempt. */
 const LONGEST_WAIT = DAY
-/** Upper bound of the backoff of the server, so that mails go out soon after an outage. */
+/** Longest backoff of the server: short, so that mails go out soon after an outage. */
 const LONGEST_REST = MINUTE
 
 export function createMailSending(parts: {
@@ -37,13 +32,9 @@ export function createMailSending(parts: {
 }): MailSending {
   const { db, clock, random, transport, log } = parts
   const stopping = new AbortController()
-  /** Consecutive outages of the server, and the end of the current backoff. */
   let outage = { times: 0, until: 0 }
 
-  /**
-   * Exponential backoff with jitter between half and all of the delay, so that mails that failed together do
-   * not retry together.
-   */
+  /** Exponential backoff with jitter (half to all of the delay): failed mails do not retry together. */
   function wait(first: number, times: number, longest: number): number {
     const nominal = Math.min(longest, first * 2 ** Math.min(times, 30))
     return Math.round((nominal / 2) * (1 + (random(1)[0] ?? 0) / 255))
@@ -92,7 +83,6 @@ export function createMailSending(parts: {
     await postponeMail(db, row.id, clock.now(), row.tries)
   }
 
-  /** Whether the next mail may be tried. */
   async function attempt(row: MailRow): Promise<boolean> {
     if (!(await claimMail(db, row, clock.now() + CLAIMED_FOR))) return true
     try {
@@ -127,7 +117,6 @@ export function createMailSending(parts: {
   }
 }
 
-/** The content, as the outbox has serialized it. */
 function contentOf({ letter }: MailRow): MailContent {
   return JSON.parse(letter)
 }

@@ -131,7 +131,6 @@ function linkNews({ news, more, unsubscribePath }: LinkNews, account: string, at
   }
 }
 
-/** What came, with names. */
 function newsEntry(item: LinkNewsItem): ListItem {
   if (item.kind !== 'received') return newsItem(item)
   const names = item.files.map(({ name, sender }) => (sender === null ? name : `${name} (${sender})`))

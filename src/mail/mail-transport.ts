@@ -3,7 +3,7 @@ import type { MailAddress } from '../domain/mail-address.ts'
 import type { MailContent } from '../domain/mail-content.ts'
 
 export interface Mail {
-  /** With angle brackets. Retries use the same id. */
+  /** With angle brackets; equal for retries. */
   readonly messageId: string
   readonly to: MailAddress
   readonly language: Language
@@ -11,16 +11,15 @@ export interface Mail {
   readonly writtenAt: number
 }
 
-/** Transport for mails. */
 export interface MailTransport {
   /**
-   * Resolves once the mail is accepted. Throws MailRefused when this mail is rejected, and MailServerUnavailable
-   * when the server accepts none at the moment or the signal aborted it.
+   * Resolves once the mail is accepted. Throws MailRefused when this mail is rejected, and MailServerUnavailable when
+   * the server accepts none at the moment or the signal aborted it.
    */
   send(mail: Mail, signal: AbortSignal): Promise<void>
 }
 
-/** This mail was rejected. `forGood`: a retry cannot succeed. */
+/** `forGood`: a retry cannot succeed. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused'
 
@@ -34,7 +33,7 @@ export class MailRefused extends Error {
   }
 }
 
-/** No mail can be sent: the server is unreachable, does not answer, or rejects the login. */
+/** The server is unreachable, does not answer, or rejects the login. */
 export class MailServerUnavailable extends Error {
   override readonly name = 'MailServerUnavailable'
 }

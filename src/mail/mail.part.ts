@@ -5,11 +5,9 @@ import { createMailSending } from './mail-sending.job.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { createSmtpTransport } from './smtp.ts'
 
-/** The outbox and, where one is configured, delivery through an SMTP server. */
 export interface MailPart {
   readonly outbox: Outbox
   readonly jobs: readonly Job[]
-  /** Stops sending; no further mail is begun. */
   stop(): void
 }
 
@@ -31,7 +29,7 @@ export function createMailPart(
       {
         name: 'send mails',
         on: 'one node',
-        // Short, because a person may be waiting for the mail.
+        // Short: a person may be waiting for the mail.
         every: SECOND,
         hasWork: async () => (await before.hasWork()) || (await sending.hasWork()),
         async run(mayGoOn) {

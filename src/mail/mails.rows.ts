@@ -10,7 +10,6 @@ export async function insertMail(trx: Trx, mail: Omit<MailRow, 'id' | 'tries'>):
   await trx.insertInto('mails').values(mail).execute()
 }
 
-/** The longest-due mail that is not over. */
 export async function nextMail(db: Database, now: number): Promise<MailRow | undefined> {
   return (await next(db, now, now))[0]
 }
@@ -26,7 +25,7 @@ const next = prepared((db, dueBy: number, after: number) =>
     .limit(sql.lit(1)),
 )
 
-/** Claims the mail until then. False when another node has claimed it first. */
+/** False when another node has claimed the mail first. */
 export async function claimMail(db: Database, { id, due_at }: MailRow, until: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('mails')
@@ -49,7 +48,6 @@ export async function dropMailsOf(trx: Trx, account: AccountId): Promise<void> {
   await trx.deleteFrom('mails').where('account_id', '=', account).execute()
 }
 
-/** Deletes mails that are over; returns how many. */
 export async function dropMailsOver(db: Database, now: number): Promise<number> {
   const { numDeletedRows } = await db.deleteFrom('mails').where('ends_at', '<=', now).executeTakeFirst()
   return Number(numDeletedRows)

@@ -9,13 +9,9 @@ import type { Random } from '../domain/random.ts'
 import { findMailAddress } from './mail-addresses.rows.ts'
 import { insertMail } from './mails.rows.ts'
 
-/** Security notices about changes that may not have been made by the owner. */
 export type MailNotice = 'password changed' | 'address changed' | 'address removed'
 
-/**
- * Transactional outbox: a mail is inserted in the transaction that causes it, and sent afterwards, at least
- * once.
- */
+/** Transactional outbox: a mail is inserted in the transaction that causes it, and sent afterwards, at least once. */
 export interface Outbox {
   /** Whether mails are sent. If not, none are inserted. */
   readonly isOpen: boolean
@@ -30,20 +26,17 @@ export interface Outbox {
       readonly lasts: number
     },
   ): Promise<void>
-  /** Sends a notice to the account's verified address, if it has one. */
   notify(trx: Trx, account: AccountId, notice: MailNotice): Promise<void>
 }
 
-/** Mails that their recipient can end by a link in them. */
 export interface EndableMails {
   readonly outbox: Outbox
-  /** Path of that link. */
   readonly unsubscribePath: (account: AccountId) => string
 }
 
 const NOTICE_LASTS = 3 * DAY
 
-/** `from`: the sender's address; null: no mails are sent. */
+/** Null: no mails are sent. */
 export function createOutbox(clock: Clock, random: Random, from: MailAddress | null): Outbox {
   const host = from?.split('@').at(-1)
 

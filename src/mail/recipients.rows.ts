@@ -1,4 +1,3 @@
-/** Accounts that want mails about their files and links, and when each was last mailed. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Queryable, Trx } from '../database/database.ts'
 import type { AccountId } from '../domain/ids.ts'
@@ -8,12 +7,10 @@ import type { MailAddress } from '../domain/mail-address.ts'
 export interface MailRecipient {
   readonly account_id: AccountId
   readonly username: string
-  /** The verified one. */
   readonly address: MailAddress
   readonly language: Language
 }
 
-/** Recipients after the account `after`, by id. */
 export function mailRecipients(db: Queryable, after: AccountId, limit: number) {
   return db
     .selectFrom('mail_addresses')
@@ -28,7 +25,6 @@ export function mailRecipients(db: Queryable, after: AccountId, limit: number) {
     .limit(limit)
 }
 
-/** Condition on recipients: none of those mails was sent to them after `time`. */
 export function notMailedSince(
   at: 'warned_at' | 'damage_told_at' | 'events_told_at',
   time: number,
@@ -37,7 +33,7 @@ export function notMailedSince(
   return sql<SqlBool>`(${column} is null or ${column} <= ${time})`
 }
 
-/** An update of the recipient's row, which matches nothing if they have opted out or changed the address meanwhile. */
+/** Matches no row if the recipient has opted out or changed the address meanwhile. */
 export function updateRecipient(trx: Trx, { account_id, address }: MailRecipient) {
   return trx
     .updateTable('mail_addresses')

@@ -14,7 +14,6 @@ const words: Readonly<Record<Language, RenderMail>> = { en: mailTextEn, de: mail
 const MAY_CONNECT = 10 * SECOND
 const MAY_BE_SILENT = 20 * SECOND
 
-/** Sends mails to an SMTP server, each over a connection of its own. */
 export function createSmtpTransport(config: MailConfig, publicUrl: string): MailTransport {
   let handOver: Promise<HandOver> | null = null
 
@@ -31,7 +30,7 @@ export function createSmtpTransport(config: MailConfig, publicUrl: string): Mail
   }
 }
 
-/** Sends one test message without a link, to verify the settings. Throws like `MailTransport.send`. */
+/** A test message without a link. Throws like `MailTransport.send`. */
 export async function sendTestMail(
   config: MailConfig,
   publicUrl: string | null,
@@ -57,7 +56,6 @@ export async function tryMailServer(config: MailConfig): Promise<void> {
 
 type HandOver = (message: SendMailOptions) => Promise<unknown>
 
-/** Loads nodemailer when the first mail is sent. */
 async function loadHandOver(config: MailConfig): Promise<HandOver> {
   const transport = await openTransport(config)
   return (message) => transport.sendMail(message)
@@ -118,7 +116,7 @@ function failureOf(error: unknown): Error {
   const command = 'command' in error ? error.command : null
   const reply = 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : null
   const isOfMail = 'code' in error && (error.code === 'EMESSAGE' || error.code === 'EENVELOPE')
-  // A rejected sender affects every mail, and 421 announces that the server is shutting down.
+  // A rejected sender affects every mail; 421 announces a shutdown of the server.
   if (!isOfMail || command === 'MAIL FROM' || reply === 421) {
     return new MailServerUnavailable(error.message, { cause: error })
   }

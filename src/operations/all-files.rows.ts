@@ -1,5 +1,3 @@
-/** Queries over the files of all accounts, for administrators. */
-
 import type { Database } from '../database/database.ts'
 import type { AllFilesSort } from '../domain/administration.ts'
 import type { AccountId, FileId, Sha256, Slug, Uuid } from '../domain/ids.ts'
@@ -20,10 +18,7 @@ export interface AnyFileRow {
   readonly username: string
 }
 
-/**
- * One page of live files, newest or largest first. Files of deleted folders that are not marked yet are
- * omitted.
- */
+/** Live files, newest or largest first. Omits files of deleted folders that are not marked yet. */
 export async function pageOfAllFiles(
   db: Database,
   sort: AllFilesSort,
@@ -31,7 +26,7 @@ export async function pageOfAllFiles(
   limit: number,
 ): Promise<AnyFileRow[]> {
   const live = db.selectFrom('files').select('files.id').where('files.removed_at', 'is', null)
-  // Ids grow with time, so the newest files have the highest.
+  // Ids grow with time.
   const sorted = sort === 'size' ? live.orderBy('files.size', 'desc') : live
   const page = sorted.orderBy('files.id', 'desc').limit(limit).offset(offset)
   const files = db

@@ -5,9 +5,7 @@ import { type AnyFileRow, pageOfAllFiles } from './all-files.rows.ts'
 
 export type AnyFile = AnyFileRow
 
-/** Files of all accounts, for administrators. */
 export interface AllFiles {
-  /** One page, newest or largest first. */
   list(
     sort: AllFilesSort,
     page: number,

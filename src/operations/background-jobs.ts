@@ -11,32 +11,24 @@ import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { NodeId } from '../domain/ids.ts'
 
-/** A job that runs on one node at a time on behalf of all. */
+/** Runs on one node at a time. */
 export interface JobStatus {
   readonly name: string
   readonly state: 'waiting' | 'running' | 'set aside'
-  /** Node that runs it. */
   readonly node: NodeId | null
   readonly endedAt: number | null
-  /** Consecutive failures. */
   readonly failures: number
-  /** Error message and time of the last failure; null after a success. */
+  /** Null after a success. */
   readonly failure: string | null
   readonly failedAt: number | null
 }
 
-/** Background jobs, for administrators. */
 export interface BackgroundJobs {
-  /**
-   * Jobs that have run at least once. Where leases are in memory, only failures are visible to other
-   * processes.
-   */
+  /** Jobs that have run at least once. Where leases are in memory, other processes see only failures. */
   list(): Promise<readonly JobStatus[]>
-  /** Number of thumbnails still to be made. */
   thumbnailsWaiting(): Promise<number>
   /** Makes a job that is set aside due again. Throws Refusal NOT_FOUND when it is not set aside. */
   retry(actor: Actor, job: string): Promise<void>
-  /** Nodes that share the database. */
   nodes(): Promise<readonly (NodeRow & { readonly isThis: boolean })[]>
 }
 

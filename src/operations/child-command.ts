@@ -1,6 +1,6 @@
 /**
- * Runs a command of this program in a process of its own, for a server. A disk that fails, or a folder on a network that is
- * away, may hold every call for minutes: a server that made them itself would stop answering.
+ * Runs a command of this program in a child process, for a server. A failing disk or an unreachable network folder may
+ * block every call for minutes; in the server itself that would stop answers.
  */
 import { join } from 'node:path'
 import type { S3Config, StorePlace } from '../config/setting-groups.ts'
@@ -11,12 +11,10 @@ import { ROOT } from '../program/entries.ts'
 import { settings } from '../settings.ts'
 
 const MAIN = join(ROOT, 'src/main.ts')
-/** How often it is asked whether the process may go on. */
 const ASKS_EVERY = SECOND / 2
-/** So long a process that was told to stop may take before it is killed; one that the disk holds cannot be killed, and is left. */
+/** Time to stop before a kill; a process blocked by the disk cannot be killed, and is left. */
 const STOPS_WITHIN = 2 * SECOND
 const LONGEST_LINE = 2000
-/** Of what a process prints for a program. */
 const LONGEST_OUTPUT = 64 * 1024
 
 export type ChildEnvironment = Readonly<Record<string, string | undefined>>
@@ -24,28 +22,25 @@ export type ChildEnvironment = Readonly<Record<string, string | undefined>>
 interface ChildCommand {
   readonly words: readonly string[]
   readonly env: ChildEnvironment
-  /** Told each line that the process says before its error. */
+  /** Lines before the error. */
   readonly tell: (line: string) => void
 }
 
-/** How the process ended. */
 export interface ChildEnd {
-  /** Null: it was killed. */
   readonly code: number | null
-  /** The last line of its standard output. */
   readonly output: string
-  /** What it said was wrong; empty for nothing. */
+  /** Empty for none. */
   readonly failure: string
 }
 
-/** Ends with the process, or with null soon after `mayGoOn` has returned false. */
+/** Ends with the process; null soon after `mayGoOn` returned false. */
 export async function runChildCommand(
   { words, env, tell }: ChildCommand,
   mayGoOn: () => boolean,
 ): Promise<ChildEnd | null> {
   const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, ...words], {
     env,
-    // It stops when this ends, also by a kill of the server.
+    // The child stops when its stdin ends, also when the server is killed.
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -54,7 +49,7 @@ export async function runChildCommand(
   let [failure, output] = ['', '']
   const said = Promise.all([
     eachLine(child.stderr, LONGEST_LINE, (line) => {
-      // The last it says, in one line or more.
+      // The error comes last, in one line or more.
       if (failure !== '' || line.startsWith('error: '))
         failure = `${failure} ${line}`.trim().slice(0, LONGEST_LINE)
       else tell(line)
@@ -74,7 +69,7 @@ export async function runChildCommand(
   return { code: child.exitCode, output, failure: failure.replace('error: ', '') }
 }
 
-/** Ends where the stream fails, without throwing: how the process ended says more. */
+/** Ends when the stream fails, without throwing: the exit says more. */
 async function eachLine(
   stream: ReadableStream<Uint8Array>,
   longest: number,
@@ -92,12 +87,10 @@ async function eachLine(
   if (rest !== '') take(rest)
 }
 
-/** What the process inherits, without any setting. */
 export function withoutSettings(inherited: ChildEnvironment): ChildEnvironment {
   return Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('HOLDFAST_')))
 }
 
-/** By which the process finds the same database and the same store. */
 export function storageEnvironment(config: Config, connections: number): ChildEnvironment {
   const { dataDir, groupRead, minFreeSpace, databaseUrl, databasePrepares, s3 } = config
   return {
@@ -121,7 +114,6 @@ export function storageEnvironment(config: Config, connections: number): ChildEn
   }
 }
 
-/** By which the process finds the place of backups or of the mirror. */
 export function placeEnvironment(of: 'backup' | 'mirror', place: StorePlace): ChildEnvironment {
   if (place.kind === 'folder') return { [settings[of].variable]: place.path }
   const { endpoint, bucket } = place.s3

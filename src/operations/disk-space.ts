@@ -3,38 +3,32 @@ import { formatSize } from '../domain/sizes.ts'
 import type { Log } from '../log.ts'
 import type { Reserve } from '../storage.ts'
 
-/** Whether the disk has space for uploads. */
 export interface DiskSpace {
   /** Free bytes on the disk that uploads need; null when that is on another machine. */
   readonly free: number | null
   readonly floor: number
   readonly takesUploads: boolean
-  /** Uploads of guests stop earlier, so that the remaining space is left to accounts. */
+  /** False earlier than `takesUploads`: the remaining space is left to accounts. */
   readonly takesGuests: boolean
 }
 
 export interface DiskWatch {
   /** Measures at most once a second. */
   look(): Promise<DiskSpace>
-  /**
-   * Logs when uploads stop for lack of space and when they resume; tends the reserve. Must be called every few seconds.
-   */
+  /** Logs begin and end of a shortage; tends the reserve. Call every few seconds. */
   watch(): Promise<void>
 }
 
 /** First reservation of an upload in bytes; with less than that above the floor hardly any upload fits. */
 const STEP = 8 * 1024 * 1024
-/** Multiple of the floor that uploads of guests leave free. */
+/** Multiple of the floor. */
 const GUEST_FLOORS = 2
-/**
- * Hysteresis: factor by which free space must exceed the threshold before the end of a shortage is logged.
- */
+/** The end of a shortage is logged at this multiple of its threshold. */
 const HYSTERESIS = 1.05
 
 const FRESH_FOR = SECOND
 
 interface Line {
-  /** Multiple of the floor above which it ends. */
   readonly floors: number
   readonly begins: string
   readonly ends: string
@@ -58,13 +52,12 @@ const RESERVE: Line = {
 }
 
 export function createDiskWatch(parts: {
-  /** Free bytes on the disks of blobs and database; null for another machine's disk. */
+  /** Free bytes; null for another machine's disk. */
   blobSpace: () => Promise<number | null>
   databaseSpace: () => Promise<number | null>
   floor: number
-  /** Whether guests may upload at all. */
   guests: boolean
-  /** Null where a delete needs nothing of the disk. */
+  /** Null where a delete needs no disk space. */
   reserve: Reserve | null
   clock: Clock
   log: Log
@@ -114,7 +107,6 @@ export function createDiskWatch(parts: {
   }
 }
 
-/** Warns at startup when the disk is too small for the floor. */
 export function warnOfFloor(log: Log, floor: number, disk: number): void {
   if (floor === 0) return
   const fields = { floor: formatSize(floor), disk: formatSize(disk) }

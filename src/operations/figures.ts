@@ -12,53 +12,46 @@ import { mirrorLag } from './mirror/mirror-lag.ts'
 import { attachedMirror } from './mirror/mirror-store.ts'
 import { presentRound } from './mirror/reading-rounds.ts'
 
-/** Totals of the whole installation, equal on every node. */
+/** Equal on every node. */
 export interface InstallationFigures extends AccountTotals {
   readonly thumbnailsWaiting: number
-  /** Contents that are marked as damaged. */
   readonly damagedContents: number
-  /** Contents that were, and are sound again. */
   readonly repairedContents: number
-  /** Milliseconds since the bytes that wait the longest were verified or stored; null where none are read again. */
+  /** Milliseconds since the longest unread bytes were verified or stored; null where the scrub is off. */
   readonly oldestUnverified: number | null
-  /** Milliseconds that the oldest content has waited for its copy in the mirror; null without a mirror. */
+  /** Milliseconds that the oldest content has waited for its copy; null without a mirror. */
   readonly mirrorLag: number | null
-  /** Series and number of the mark of the mirror; null without a mirror. */
   readonly mirrorMark: MarkState | null
-  /** Milliseconds since which all copies there were read or made, and how many were damaged; null where none are read. */
+  /** `age`: milliseconds since which all copies were read or made. Null where copies are not read. */
   readonly mirrorRead: { readonly age: number; readonly wrong: number } | null
-  /** Null where the server makes no backups by itself. */
   readonly backups: BackupFigures | null
   readonly jobsSetAside: readonly string[]
 }
 
 export interface BackupFigures {
-  /** Milliseconds since the moment that the newest backup has; without one, since the server has the place for it. */
+  /** Milliseconds since the newest backup's snapshot, or else since the server has the place. */
   readonly age: number
-  /** Milliseconds from one to the next. */
+  /** Milliseconds. */
   readonly every: number
-  /** Whether the last rehearsal of a restore was good; null where there was none. */
   readonly isDrillGood: boolean | null
   readonly catalog: MarkState | null
 }
 
-/** Connections of one pool. */
 export interface PoolFigures {
   readonly busy: number
   readonly idle: number
-  /** Queries and transactions waiting for a connection. */
+  /** Queries and transactions. */
   readonly waiting: number
   readonly most: number
 }
 
-/** Metrics of the installation and of this node's connections. */
 export interface OperationFigures {
   /**
-   * Queried at most once in ten seconds and never concurrently, so that frequent calls cannot overload the
-   * database. Null when it does not answer within five seconds.
+   * Queried at most once in ten seconds and never concurrently, so that frequent calls cannot overload the database.
+   * Null when it does not answer within five seconds.
    */
   installation(): Promise<InstallationFigures | null>
-  /** Connections to the database by pool; none for SQLite. */
+  /** Empty for SQLite. */
   pools(): Readonly<Record<string, PoolFigures>>
 }
 

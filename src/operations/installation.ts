@@ -6,8 +6,8 @@ import { preconditionFailed } from '../domain/errors.ts'
 import { connect, databaseExists, openBlobs, type StorageOptions } from '../storage.ts'
 
 /**
- * Opens the installation that is configured, beside running servers, for as long as it is used. Throws Refusal
- * PRECONDITION_FAILED where there is no database of this version, and WrongStore.
+ * Opens the configured installation, beside running servers, while `use` runs. Throws Refusal PRECONDITION_FAILED
+ * without a database of this version, and WrongStore.
  */
 export async function withInstallation<T>(
   parts: StorageOptions,
@@ -27,7 +27,7 @@ export async function withInstallation<T>(
   }
 }
 
-/** Throws Refusal PRECONDITION_FAILED for a database that another version of the program has left. */
+/** Throws Refusal PRECONDITION_FAILED for another schema version. */
 export async function assertOwnVersion(db: Database): Promise<void> {
   if ((await missingMigrations(db)) === 0) return
   throw preconditionFailed(

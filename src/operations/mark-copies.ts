@@ -1,23 +1,21 @@
 /**
- * What backups and mirrors keep in place of a store's mark: two copies of one text, each with a sum, so that one lost object or
- * one wrong bit costs nothing. Its body is authenticated by a key, so whoever can write to the store, but does not have the
- * key, can only put back what was there before; a number that grows in the body tells that.
+ * The mark of backups and mirrors: two copies of one text, each with a checksum, so that one lost object or one wrong
+ * bit costs nothing. Its body has a MAC, so that a writer to the store without the key can only replay an older one,
+ * which the growing number in the body detects.
  */
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { type BlobStore, type MarkCopy, StoreFailure } from '../blobs/blob-store.ts'
 
-/** Written in this order, so the first one is never older than the second. */
+/** Written in this order: the first is never older than the second. */
 export const COPIES = ['mark', 'mark-copy'] as const satisfies readonly MarkCopy[]
 
 export type MarkKind = 'backup' | 'mirror'
 
-/** A copy that is missing or damaged, or that nobody who has the key has written. */
 export interface CopyFault {
   readonly copy: MarkCopy
   readonly reason: string
 }
 
-/** State of a backup or a mirror, as people compare it: the series, and the number within it. */
 export interface MarkState {
   readonly series: string
   readonly number: number
@@ -33,7 +31,6 @@ export function makeSeries(random: (bytes: number) => Uint8Array): string {
   return Buffer.from(random(SERIES_BYTES)).toString('hex')
 }
 
-/** The text of one copy. */
 export function withSum(kind: MarkKind, format: number, json: string): string {
   return `holdfast-${kind} ${format} ${sumOf(format, json)}\n${json}`
 }
@@ -44,11 +41,10 @@ const sumOf = (format: number, json: string) =>
 export type CopyText =
   | { readonly kind: 'whole'; readonly format: number; readonly json: string }
   | { readonly kind: 'missing' }
-  /** Begins otherwise. */
   | { readonly kind: 'other'; readonly text: string }
   | { readonly kind: 'damaged'; readonly reason: string }
 
-/** Reads one copy. A failure that concerns this object alone is damage of it; throws StoreFailure for any other. */
+/** A failure of this object alone counts as damage; throws StoreFailure for any other. */
 export async function readCopyText(
   store: Pick<BlobStore, 'readMark'>,
   copy: MarkCopy,
@@ -78,7 +74,7 @@ function parsedText(text: string, kind: MarkKind): CopyText {
   return { kind: 'whole', format: Number(format), json }
 }
 
-/** HMAC-SHA-256 of the body, by a key that HKDF makes for this use alone. */
+/** HMAC-SHA-256 under an HKDF key for this use alone. */
 export function macOf(body: string, key: string, use: string): string {
   const macKey = new Uint8Array(hkdfSync('sha256', key, '', use, 32))
   return createHmac('sha256', macKey).update(body).digest('hex')

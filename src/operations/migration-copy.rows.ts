@@ -1,9 +1,9 @@
-/** A copy of a PostgreSQL database in a schema of its own, beside the tables that a server uses. */
+/** A copy of a PostgreSQL database in a schema of its own, beside the server's tables. */
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 
-/** Bytes of the tables and indexes of the current schema. */
+/** With indexes. */
 export async function tableBytes(db: Database): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select cast(coalesce(sum(pg_total_relation_size(oid)), 0) as bigint) as bytes from pg_class
@@ -16,7 +16,6 @@ export async function currentSchema(db: Queryable): Promise<string> {
   return rows[0]?.name ?? 'public'
 }
 
-/** Makes the schema with nothing in it but the table that tells a version, which is none. */
 export async function makeSchema(db: Database, schema: string): Promise<void> {
   await dropSchema(db, schema)
   await sql`create schema ${sql.id(schema)}`.execute(db)
@@ -34,8 +33,8 @@ interface ForeignKey {
 }
 
 /**
- * Copies all rows, as they are at one moment, into the empty tables of the other schema, which are of the same version.
- * Their foreign keys are away meanwhile, since tables refer to each other in circles.
+ * Copies a snapshot into the empty tables of the other schema, which must have an equal version. Drops their foreign
+ * keys meanwhile, since tables refer to each other in circles.
  */
 export async function copyTableRows(db: Database, from: string, to: string): Promise<void> {
   await inTransaction(db, async (trx) => {
@@ -74,7 +73,7 @@ async function tablesOf(trx: Trx, schema: string): Promise<TableColumns[]> {
   return rows
 }
 
-/** Lets numbers that the database gives begin after those that are taken. */
+/** Identity columns continue after the copied ids. */
 async function continueNumbers(trx: Trx, schema: string): Promise<void> {
   const { rows } = await sql<{ table: string; column: string }>`
     select table_name as "table", column_name as "column" from information_schema.columns

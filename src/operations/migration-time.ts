@@ -1,4 +1,3 @@
-/** How long the migrations that a database lacks would take, measured on a copy of it. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -9,9 +8,9 @@ import { writeRows } from './backup/backup.rows.ts'
 import { makeScratch } from './backup/scratch.ts'
 import { copyTableRows, currentSchema, dropSchema, makeSchema, tableBytes } from './migration-copy.rows.ts'
 
-/** Schema of a copy in PostgreSQL. One that a killed run has left is replaced by the next. */
+/** Schema of the copy in PostgreSQL; replaces one left by a killed run. */
 const SCHEMA = 'holdfast_migration_copy'
-/** Copies of SQLite's file that fit on the disk: itself, its log, and tables that are written anew. */
+/** Free space needed, in sizes of SQLite's file: the copy, its WAL, and rebuilt tables. */
 const COPIES = 3
 
 export type MigrationTime =
@@ -24,9 +23,7 @@ export type MigrationTime =
     }
   | { readonly kind: 'no room'; readonly folder: string; readonly needed: number; readonly free: number }
 
-/**
- * Changes nothing that a server uses, and leaves nothing behind. `begins` hears how many bytes are about to be copied.
- */
+/** Changes nothing that a server uses, and leaves nothing behind. `begins` receives the bytes to be copied. */
 export async function measureMigrations(
   parts: StorageOptions,
   begins: (bytes: number) => void,
@@ -49,7 +46,7 @@ export async function measureMigrations(
 
 interface Told {
   readonly begins: (bytes: number) => void
-  /** Milliseconds that the work takes. */
+  /** Milliseconds. */
   readonly timed: (work: () => Promise<void>) => Promise<number>
 }
 
@@ -62,7 +59,7 @@ async function measureFile(
   const [needed, free] = [bytes * COPIES, await freeSpace()]
   if (free !== null && free < needed) return { kind: 'no room', folder, needed, free }
   begins(bytes)
-  // On the same disk as the database, so that it takes as long.
+  // On the database's own disk, for its speed.
   const scratch = await makeScratch(folder)
   try {
     const path = join(scratch, 'copy.sqlite')

@@ -61,7 +61,7 @@ export const clearNoticeEndpoint = adminEndpoint({
   },
 })
 
-/** For pages that stay open; the layout of every page shows the notice already when it loads. */
+/** For pages that stay open; a page's layout has the notice when it loads. */
 export const getShownNoticeEndpoint = openEndpoint({
   summary: 'Get the notice',
   description: 'What the administrators tell everybody at the moment.',

@@ -7,16 +7,15 @@ import { type Clock, optionalTime } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { isDue, type Notice, parseNotice } from '../domain/notice.ts'
 
-/** Notices of the administrators. Stored in the database; each node reads changes within seconds. */
+/** Stored in the database; each node reads changes within seconds. */
 export interface NoticeBoard {
-  /** The notice that pages show now. Answered from memory, so that error pages can show it too. */
+  /** From memory, so that error pages can show it too. */
   shown(): Notice | null
-  /** The stored notice, due or not. */
+  /** Due or not. */
   get(): Promise<Notice | null>
-  /** Replaces the notice. Throws Refusal INVALID_REQUEST, also for one that is over already. */
+  /** Throws Refusal INVALID_REQUEST, also for one that is over already. */
   set(actor: Actor, notice: Notice): Promise<Notice>
   clear(actor: Actor): Promise<void>
-  /** Reads changes made by other nodes or the command line. */
   refresh(): Promise<void>
 }
 
@@ -66,7 +65,6 @@ export function createNotices(db: Database, clock: Clock): NoticeBoard {
   }
 }
 
-/** The notice as `set` has serialized it. */
 function parseKept(text: string): Notice {
   return JSON.parse(text)
 }

@@ -28,10 +28,8 @@ import type { Metrics } from './metrics/metrics.ts'
 import { createNotices, type NoticeBoard } from './notices.ts'
 import { createStatistics, type Statistics } from './statistics.ts'
 
-/** Logs in at the mail server. */
 export type TryMail = (mail: MailConfig) => Promise<void>
 
-/** Administration and monitoring of the server as a whole. */
 export interface OperationsPart {
   readonly allFiles: AllFiles
   readonly auditLog: AuditLog
@@ -41,13 +39,12 @@ export interface OperationsPart {
   readonly doctor: Doctor
   readonly figures: OperationFigures
   readonly integrity: Integrity
-  /** Null where metrics are off. */
   readonly metrics: Metrics | null
   readonly notices: NoticeBoard
   readonly probes: Probes
   readonly readiness: Readiness
   readonly removing: RemovalGuard
-  /** Settings without secrets, for administrators. */
+  /** Without secrets. */
   readonly settings: readonly SettingInForce[]
   readonly statistics: Statistics
   readonly jobs: readonly Job[]

@@ -1,4 +1,4 @@
-/** Null for what is no JSON. */
+/** Null for malformed JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -6,8 +6,8 @@ import { assertOwnVersion } from './installation.ts'
 import { type Rotation, readSecret, rotateSecrets } from './secrets.ts'
 
 /**
- * Rotates the secret of the configured installation to the configured one, or to a new one in its database.
- * Throws DataFolderInUse or Refusal PRECONDITION_FAILED while a server runs, and what `rotateSecrets` throws.
+ * Rotates to the configured secret, or to a new one in the database. Throws DataFolderInUse or Refusal
+ * PRECONDITION_FAILED while a server runs, and what `rotateSecrets` throws.
  */
 export async function rotateSecretsOf(
   parts: StorageOptions,

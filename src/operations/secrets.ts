@@ -13,20 +13,19 @@ import type { Clock } from '../domain/clock.ts'
 import { preconditionFailed } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 
-/** Keys for signing and encryption. */
 export interface Secrets {
-  /** Key for the HMACs of addresses, receipts and folder cookies. */
+  /** For HMACs of addresses, receipts and folder cookies. */
   readonly links: string
-  /** Key that encrypts secrets of authenticator apps, and recovery codes. */
+  /** Encrypts secrets of authenticator apps, and recovery codes. */
   readonly signIn: string
 }
 
-/** Keys in `meta`: the generated secrets, and the fingerprint by which a configured one is recognized. */
+/** Keys in `meta`. The fingerprint identifies a configured secret. */
 const [LINKS, SIGN_IN, FINGERPRINT] = ['link_secret', 'auth_secret', 'secret_fingerprint']
 const KEYS = [LINKS, SIGN_IN, FINGERPRINT] as const
 const SHORTEST = 32
 
-/** The configured secret, or null. Throws Refusal PRECONDITION_FAILED for a file without a valid one. */
+/** Throws Refusal PRECONDITION_FAILED for a file without a valid secret. */
 export async function readSecret(source: SecretSource | null): Promise<string | null> {
   if (source === null) return null
   if (source.kind === 'text') return source.text
@@ -40,8 +39,8 @@ export async function readSecret(source: SecretSource | null): Promise<string | 
 }
 
 /**
- * Secrets of the installation: derived from the configured one, or stored in the database, which generates
- * them at the first start. Throws Refusal PRECONDITION_FAILED when the data was made with others.
+ * Derived from the configured secret, or stored in the database, which generates them at the first start. Throws
+ * Refusal PRECONDITION_FAILED when the data was made with others.
  */
 export async function openSecrets(db: Queryable, given: string | null, random: Random): Promise<Secrets> {
   const fingerprint = await metaOf(db, FINGERPRINT)
@@ -68,15 +67,13 @@ export async function openSecrets(db: Queryable, given: string | null, random: R
 }
 
 export interface Rotation {
-  /** Number of accounts whose codes were dropped. */
   readonly withoutCodes: number
 }
 
 /**
- * Rotates the secrets: to the configured one, or to new ones in the database. Ends all sessions and voids
- * everything signed before. `former`: the previous configured secret, if the database does not hold it. Must
- * not be called while a server runs. Throws Refusal PRECONDITION_FAILED when encrypted data cannot be read,
- * unless it may be dropped.
+ * Rotates to the configured secret, or to a new one in the database. Ends all sessions and voids everything signed
+ * before. `former`: the previous configured secret, if the database does not hold it. Must not be called while a server
+ * runs. Throws Refusal PRECONDITION_FAILED when encrypted data cannot be read, unless it may be dropped.
  */
 export async function rotateSecrets(
   db: Database,
@@ -123,7 +120,6 @@ export async function rotateSecrets(
   })
 }
 
-/** The previous encryption key; null when it is unknown. */
 async function formerSignIn(trx: Trx, former: string | null): Promise<string | null> {
   if (former === null) return metaOf(trx, SIGN_IN)
   if ((await metaOf(trx, FINGERPRINT)) !== fingerprintOf(former)) {

@@ -13,34 +13,26 @@ import { GUESTS } from '../domain/ids.ts'
 import { parseTrustedProxies } from '../server/requests/client-address.ts'
 import { countReports } from '../sharing/reports.rows.ts'
 
-/** Totals at this moment. */
 export interface Present extends ServerTotals {
   readonly guests: { readonly files: number; readonly storage_used: number }
-  /** Free bytes on the disk; null when unknown. */
+  /** Bytes; null when unknown. */
   readonly diskFree: number | null
   readonly reportsOpen: number
-  /** Contents that are marked as damaged. */
   readonly contentsDamaged: number
   /** From oldest to newest. */
   readonly unknownProxies: readonly SeenProxy[]
 }
 
-/** Statistics of the whole server. */
 export interface Statistics {
-  /**
-   * The last days from oldest to today, including days without activity, and the latest outages and clock
-   * leaps from newest to oldest.
-   */
+  /** The last days, oldest first, including days without activity; the latest outages and clock leaps, newest first. */
   read(days: number): Promise<{
     readonly now: Present
     readonly days: readonly DayRow[]
     readonly outages: readonly OutageRow[]
   }>
-  /** Writes today's sample. */
   sample(): Promise<void>
 }
 
-/** Maximum number of outages returned. */
 const OUTAGES = 5
 
 const NOTHING = {
@@ -57,7 +49,7 @@ const NOTHING = {
 export function createStatistics(parts: {
   readonly config: Pick<Config, 'trustedProxies'>
   readonly db: Database
-  /** Counts of this node that are not written yet. */
+  /** Not written yet. */
   readonly traffic: TrafficCounter
   readonly freeSpace: () => Promise<number | null>
   readonly clock: Clock
@@ -80,7 +72,7 @@ export function createStatistics(parts: {
 
   return {
     async read(days) {
-      // Without the last seconds the statistics are still useful, so a failure is only reported.
+      // Statistics without the last seconds are still useful.
       await traffic.flush().catch(report)
       const now = clock.now()
       const wanted = Array.from({ length: days }, (_, at) => isoDay(now - (days - 1 - at) * DAY, 'UTC'))

@@ -1,16 +1,14 @@
-/** Places of stores beside the first one: backups and the mirror. */
 import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { StorePlace } from '../config/setting-groups.ts'
 import type { Config } from '../config.ts'
 
-/** For people. */
 export function placeName(place: StorePlace): string {
   return place.kind === 'folder' ? place.path : `${place.s3.endpoint}/${place.s3.bucket}`
 }
 
-/** What the first store says of its settings, said of those of the backup or the mirror. */
+/** Renames settings in a message of the primary store to those of the backup or the mirror. */
 export function inSettingsOf(of: 'backup' | 'mirror', message: string): string {
   const prefix = `HOLDFAST_${of.toUpperCase()}`
   return message
@@ -19,7 +17,7 @@ export function inSettingsOf(of: 'backup' | 'mirror', message: string): string {
     .replaceAll(`${prefix} and ${prefix}`, prefix)
 }
 
-/** Whether a folder has anything but a store in it, and was named by mistake. One that is missing has nothing. */
+/** Whether a folder contains anything but a store: then it was named by mistake. */
 export async function holdsOtherThings(folder: string): Promise<boolean> {
   if (!existsSync(folder)) return false
   const names = await readdir(folder)
@@ -27,7 +25,7 @@ export async function holdsOtherThings(folder: string): Promise<boolean> {
   return !names.every((name) => /^([0-9a-f]{2}|tmp|resumable|lost\+found)$/.test(name))
 }
 
-/** Whether what lies there would be lost together with what the server keeps, or with its mirror. */
+/** Whether the place would be lost together with the server's data, or with its mirror. */
 export function liesWithServer(place: StorePlace, { dataDir, s3, mirror }: Config): boolean {
   const data: StorePlace = { kind: 'folder', path: dataDir }
   const taken = [
@@ -38,7 +36,7 @@ export function liesWithServer(place: StorePlace, { dataDir, s3, mirror }: Confi
   return taken.some((its) => isInside(place, its))
 }
 
-/** Whether a folder lies on the disk of the data folder, which is all that is lost at once. */
+/** Whether losing the data folder's disk loses both; false where all data is remote. */
 export async function sharesDisk(place: StorePlace, { dataDir, s3, databaseUrl }: Config): Promise<boolean> {
   if (place.kind !== 'folder' || (s3 !== null && databaseUrl !== null)) return false
   const [its, data] = await Promise.all([stat(place.path), stat(dataDir)])

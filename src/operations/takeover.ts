@@ -7,12 +7,12 @@ import { COMMAND_LINE } from '../domain/audit.ts'
 import { Refusal } from '../domain/errors.ts'
 import { connect, databaseExists, openBlobs, type StorageOptions } from '../storage.ts'
 
-/** What stood between the database and its store: nothing, a newer database, or a relocation that moved everything away. */
+/** What separated the database from its store: a newer database, or a relocation that moved everything away. */
 export type TakenOver = 'nothing' | 'newer' | 'moved'
 
 /**
- * Makes the configured database current for its store, with or without running servers, also when it was moved away and left
- * its store behind. Throws Refusal PRECONDITION_FAILED when there is none, and WrongStore.
+ * Makes the configured database current for its store, with or without running servers, also when it was moved away and
+ * left its store behind. Throws Refusal PRECONDITION_FAILED when there is none, and WrongStore.
  */
 export async function takeOverStore(parts: StorageOptions): Promise<TakenOver> {
   const { config, clock, random } = parts

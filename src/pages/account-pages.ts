@@ -19,10 +19,8 @@ import type { AccountFormView } from './views.ts'
 
 type Kind = AccountFormView['kind']
 
-/** Result of a submitted form: the next path, or the next step of the sign-in. */
 type Outcome = { readonly step: SignInStep } | { readonly next: string }
 
-/** Dependencies of the sign-in pages. */
 interface AccountPageNeeds {
   readonly accounts: AccountsPart
   readonly authentication: Authentication
@@ -33,15 +31,14 @@ interface AccountPageNeeds {
 interface FormPage {
   readonly kind: Kind
   readonly summary: string
-  /** Whether the path ends with the token of a link. */
   readonly hasToken?: true
   readonly fields: readonly string[]
-  /** Checks before the form is shown. Throws Refusal when submitting it would fail. */
+  /** Throws Refusal when submitting the form would fail. */
   readonly check?: (call: Call, parts: AccountPageNeeds) => Promise<void>
   readonly submit: (call: Call, parts: AccountPageNeeds, field: (name: string) => string) => Promise<Outcome>
 }
 
-/** Tells the form to sign in that somebody has just set a password. */
+/** The sign-in form says that a password was set just now. */
 const PASSWORD_SET = 'password'
 
 const tokenOf = (call: Call) => call.params.token ?? ''
@@ -145,7 +142,6 @@ export const setPasswordPage = formPages({
   },
 })
 
-/** GET and POST of a form at one path. */
 function formPages(form: FormPage) {
   return { show: shown(form), send: sent(form) }
 }

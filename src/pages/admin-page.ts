@@ -8,7 +8,6 @@ import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
 
-/** Descriptions for the OpenAPI document. */
 const subjects: Readonly<Record<AdminSection, string>> = {
   overview: 'how it stands, and how it went',
   accounts: 'the accounts',

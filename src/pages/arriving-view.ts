@@ -1,12 +1,10 @@
-/** A file that is still being uploaded. */
 export interface ArrivingPageView {
   readonly name: string
-  /** Whole minutes since bytes last came; null where it is not worth a word. */
+  /** Whole minutes without bytes; null while that is short. */
   readonly stalledFor: number | null
   /** Bytes. */
   readonly received: number
-  /** Bytes; null while that is not known. */
+  /** Bytes; null while unknown. */
   readonly size: number | null
-  /** Where it is downloaded as it arrives; null where it is not. */
   readonly downloadUrl: string | null
 }

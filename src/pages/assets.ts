@@ -2,13 +2,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { acceptedEncoding, type Encoding } from '../server/answers/encoding.ts'
 
-/** Files of the built site by name. */
 export interface Assets {
-  /** The asset in the best encoding that the request accepts; null when there is none. */
   answer(name: string, request: Request): Response | null
 }
 
-/** File name suffixes of the compressed variants that the build creates. */
 const SUFFIXES = { br: '.br', gzip: '.gz', identity: '' } as const satisfies Record<Encoding, string>
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -23,10 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   webmanifest: 'application/manifest+json',
 }
 
-/**
- * Policy for workers, which only exchange messages with their page. Pages have their own policy; other assets
- * ignore it.
- */
+/** For workers, which only exchange messages with their page. Other assets ignore it. */
 const WORKER_POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'"
 
 export async function openAssets(folder: string): Promise<Assets> {
@@ -39,7 +33,7 @@ export async function openAssets(folder: string): Promise<Assets> {
       const encoding = names.has(name + SUFFIXES[accepted]) ? accepted : 'identity'
       const headers = new Headers({
         'Content-Type': type,
-        // Names contain a hash of the content, so assets may be cached for ever.
+        // Names contain a hash of the content.
         'Cache-Control': 'public, max-age=31536000, immutable',
         Vary: 'Accept-Encoding',
         'Content-Security-Policy': WORKER_POLICY,
@@ -52,7 +46,6 @@ export async function openAssets(folder: string): Promise<Assets> {
   }
 }
 
-/** null for a file that is not an asset, such as a compressed variant. */
 function typeOf(name: string): string | null {
   return TYPES[/\.(\w+)$/.exec(name)?.[1] ?? ''] ?? null
 }

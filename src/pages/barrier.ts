@@ -1,9 +1,7 @@
 import type { LockedFolder } from '../sharing/access.ts'
 import type { BarrierNotice } from './views.ts'
 
-/**
- * The folder in `chain` (outermost first) that keeps others from opening a resource; null if there is none.
- */
+/** The folder in `chain` (outermost first) that keeps others from opening a resource. */
 export function barrierOf(chain: readonly LockedFolder[]): BarrierNotice | null {
   const hiding = chain.find(({ is_public }) => is_public === 0)
   const folder = hiding ?? chain.find(({ password_hash }) => password_hash !== null)

@@ -6,18 +6,16 @@ import { type Assets, openAssets } from './assets.ts'
 import type { Renderers } from './renderers.ts'
 import { isBuiltFrom } from './sources.ts'
 
-/** Output of `npm run build`, ready to be served. */
 export interface BuiltSite {
   readonly assets: Assets
   readonly pages: Renderers
 }
 
-/** The site cannot be served. The message says what to do. */
+/** The message says what to do. */
 export class SiteNotBuilt extends Error {
   override readonly name = 'SiteNotBuilt'
 }
 
-/** Exports of the bundle of `render.ts`. */
 interface RendererBundle {
   createRenderers(assets: PageAssets): Renderers
 }
@@ -28,17 +26,14 @@ const MANIFEST = join(DIST, 'manifest.json')
 
 let opened: Promise<BuiltSite> | null = null
 
-/**
- * The built site, opened once per process; in a clone whose sources have changed it is rebuilt first, in a
- * child process. Throws SiteNotBuilt.
- */
+/** Once per process; a clone with changed sources is rebuilt first. Throws SiteNotBuilt. */
 export function openBuiltSite(): Promise<BuiltSite> {
   opened ??= open()
   return opened
 }
 
 async function open(): Promise<BuiltSite> {
-  // An installed package contains no sources of the site.
+  // An installed package has no sources of the site.
   const isClone = existsSync(BUILDER)
   if (isClone && !(await isBuiltFrom(ROOT, MANIFEST))) build()
   const file = Bun.file(MANIFEST)
@@ -49,7 +44,7 @@ async function open(): Promise<BuiltSite> {
 }
 
 function build(): void {
-  // Synchronous: nothing is served yet, and the output stream of a child may never end (Bun 1.4.5).
+  // Synchronous: the server does not listen yet, and a child's output stream may never end (Bun 1.4.5).
   const { success, stderr } = Bun.spawnSync([process.execPath, BUILDER], {
     cwd: ROOT,
     stdin: 'ignore',

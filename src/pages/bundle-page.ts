@@ -9,7 +9,6 @@ import type { LinkPlace } from './link-place.ts'
 import type { PagesPart } from './pages.part.ts'
 import type { FolderPageView } from './views.ts'
 
-/** The page of a link to several things: that of a folder which holds them, all on one page. */
 export function bundlePage(
   call: Call,
   { pages }: { readonly pages: PagesPart },
@@ -54,7 +53,7 @@ function ordered(files: readonly FileListRow[], { sort, order }: FolderOrder): r
   return order === 'asc' ? growing : growing.toReversed()
 }
 
-/** What is chosen by itself and lies in a chosen folder too counts twice, as it is twice in the zip. */
+/** A target inside a chosen folder counts twice, as it is twice in the zip. */
 function totalsOf({ files, folders }: LinkTargets): { readonly files: number; readonly bytes: number } {
   return {
     files: files.length + folders.reduce((sum, { tree_files }) => sum + tree_files, 0),

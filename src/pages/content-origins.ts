@@ -1,7 +1,6 @@
 import type { S3Config } from '../config/setting-groups.ts'
 import type { Site } from '../server/call.ts'
 
-/** Origins of images and videos on pages, besides the page's own. */
 export function contentOrigins({ config, publicUrl, contentUrl }: Site): string[] {
   const origins = [publicUrl, contentUrl].map((url) => new URL(url).origin)
   // The policy must also allow the target of a redirect.

@@ -18,7 +18,6 @@ import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
 
-/** Dependencies of the file page. */
 interface FilePageNeeds extends FileViewNeeds {
   readonly authentication: Authentication
   readonly pages: PagesPart
@@ -67,7 +66,7 @@ export const getFilePage = endpoint({
     })
     if (seen === null) {
       const upload = await sharing.access.arriving(requester, { kind: 'slug', slug })
-      // It is there by now.
+      // Stored meanwhile.
       if (upload === null) return seeOther(`/d/${slug}`)
       const { id, name, received, size, used_at } = opened(upload).item
       const stalledFor = stalledMinutes(call.site.clock.now() - used_at)
@@ -100,14 +99,13 @@ export const getFilePage = endpoint({
   },
 })
 
-/** On a slow line as much as is noted at once takes a minute. */
+/** A slow connection may take a minute for as much as is recorded at once. */
 const STALLED = 2 * MINUTE
 
 function stalledMinutes(quiet: number): number | null {
   return quiet < STALLED ? null : Math.floor(quiet / MINUTE)
 }
 
-/** Whether the link belongs to an upload that is still receiving bytes. */
 function isArriving(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'FILE_ARRIVING'
 }
@@ -116,7 +114,7 @@ function mayWait({ request, url }: Call): boolean {
   return request.method === 'GET' && url.searchParams.get('wait') === '1'
 }
 
-/** Null where no file is arriving there, or no longer. */
+/** Null where no upload is running any more. */
 async function arrivingBytes(
   call: Call,
   parts: Pick<FilePageNeeds, 'authentication' | 'downloads' | 'files' | 'sharing'>,
@@ -136,7 +134,6 @@ async function arrivingBytes(
   })
 }
 
-/** Whether the requester may see the file, there or still arriving. */
 async function isOpenTo(access: AccessControl, requester: Requester, slug: Slug): Promise<boolean> {
   const name = { kind: 'slug', slug } as const
   try {

@@ -16,32 +16,27 @@ import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { previewKindOf } from './preview-kind.ts'
 import type { FilePageView, FilePreview } from './views.ts'
 
-/** Dependencies of a file's page, whichever way leads to it. */
 export interface FileViewNeeds {
   readonly downloads: DownloadsPart
   readonly files: FilesPart
   readonly thumbnails: Thumbnails
 }
 
-/** Paths and names that depend on the way to the file. */
+/** Depends on how the file was opened. */
 export interface FilePlace
   extends Pick<FilePageView, 'folder' | 'reportUrl' | 'barrier' | 'notice' | 'downloadForm'> {
-  /** Path of the page. */
   readonly path: string
-  /** Path of the thumbnail. */
   readonly thumbnail: string
-  /** Whether the page shows what is in the file. */
   readonly showsContent: boolean
 }
 
-/** The file, and by whom and which way it is opened. */
 export interface ShownFile {
   readonly requester: Requester
   readonly seen: Opened<FileDetail>
   readonly place: FilePlace
 }
 
-/** The view of a file's page. Counts a GET as a view, unless the owner looks. */
+/** Counts a GET as a view, except the owner's. */
 export async function fileView(
   call: Call,
   parts: FileViewNeeds,
@@ -68,7 +63,7 @@ export async function fileView(
     downloads: file.downloads + pending.downloads,
     url: call.site.publicUrl + path,
     thumbnailUrl: call.site.publicUrl + thumbnail,
-    // Programs follow whatever looks like an address.
+    // Programs follow everything that looks like an address.
     downloadUrl: place.downloadForm === null ? `${path}?download=1` : path,
     pictureUrl: showsContent && thumbnails.progress(file) === 'ready' ? `${thumbnail}?size=960` : null,
     preview:
@@ -82,14 +77,12 @@ function damageFor(isOwner: boolean, { damage }: FileDetail): FilePageView['dama
   return isOwner ? 'owner' : 'visitor'
 }
 
-/** The presentation of the bytes that a page's query asks for; null for the page itself. */
 export function askedBytes({ searchParams }: URL): Presentation | null {
   if (searchParams.get('download') === '1') return 'download'
   if (searchParams.get('raw') === '1') return 'raw'
   return searchParams.get('view') === '1' ? 'view' : null
 }
 
-/** Redirects to the bytes: as an attachment, inline for other sites that embed them, or as plain text. */
 export function redirectToBytes(
   call: Call,
   tokens: ContentTokens,
@@ -108,7 +101,7 @@ export function redirectToBytes(
   })
 }
 
-/** Maximum bytes of a picture that phones load at once, instead of a smaller rendition. */
+/** Bytes of a picture that phones load as it is. */
 const MAX_NATIVE_BYTES = 512 * 1024
 
 const READ_AS_TEXT: ReadonlySet<FilePreview['kind']> = new Set(['text', 'code', 'markdown', 'table'])
@@ -122,7 +115,7 @@ async function previewOf(
   const kind = previewKindOf(file)
   if (kind === null) return null
   const use = {
-    // A text is read with the charset that its headers tell.
+    // Text is read with the charset of its headers.
     as: READ_AS_TEXT.has(kind) ? 'raw' : 'view',
     counted: true,
     lifetime: PAGE_TOKEN_LIFETIME,

@@ -11,7 +11,7 @@ interface Signed {
   readonly pages: PagesPart
 }
 
-/** The page contains no data: its script requests what the caller may see, like any API client. */
+/** The page contains no data: its script requests it, like any API client. */
 async function filesPage(call: Call, { authentication, pages }: Signed): Promise<Response> {
   const { config, publicUrl } = call.site
   const isKnown =

@@ -18,19 +18,16 @@ import type { FolderPageView } from './views.ts'
 type ShownFile = FolderContents['files'][number]
 type ShownFolder = FolderContents['folders'][number]
 
-/** Paths and names that depend on the way to the folder. */
+/** Depends on how the folder was opened. */
 export interface FolderPlace extends Pick<FolderPageView, 'above' | 'barrier' | 'notice' | 'downloadForm'> {
-  /** Path of the page. */
   readonly path: string
   readonly fileAt: (file: ShownFile) => string
   readonly folderAt: (folder: ShownFolder) => string
   readonly pictureOf: (file: ShownFile) => string
-  /** Path of the folder's own picture, or null. */
   readonly coverOf: (folder: ShownFolder) => string | null
   readonly showsPrivate: boolean
 }
 
-/** The page of a folder, whichever way leads to it. */
 export async function folderPage(
   call: Call,
   { pages, sharing }: { readonly pages: PagesPart; readonly sharing: SharingPart },
@@ -85,7 +82,7 @@ export function fileItem(
   }
 }
 
-/** Folders are sorted by name only, since their other sort values are not shown. */
+/** Folders are sorted by name only: their other sort values are not shown. */
 function contentsQuery({ page, sort, order }: FolderQuery, showsPrivate: boolean): ContentsQuery {
   const folders = { sort: 'name', order: sort === 'name' ? order : 'asc' } as const
   return { page, showsPrivate, folders, files: { sort, order } }

@@ -22,10 +22,9 @@ import { lockedFolderPage, passwordForm } from './folder-password.ts'
 import { FILE_SORTS } from './folder-query.ts'
 import type { PagesPart } from './pages.part.ts'
 
-/** Seconds for which a browser knows the way it came. */
+/** Seconds. */
 const WAYS_KEPT_FOR = (30 * DAY) / 1000
 
-/** Dependencies of the folder page. */
 interface FolderPageNeeds {
   readonly authentication: Authentication
   readonly downloads: DownloadsPart
@@ -88,7 +87,6 @@ function waysCookie(call: Call, value: string): string {
   return setCookie(WAYS_COOKIE, value, WAYS_KEPT_FOR, call.site.publicUrl.startsWith('https:'))
 }
 
-/** `claims`: of the link by which it is downloaded. */
 export async function toArchive(
   call: Call,
   { downloads, files }: { downloads: DownloadsPart; files: FilesPart },

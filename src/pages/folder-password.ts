@@ -15,7 +15,6 @@ import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
 import type { PasswordPageView } from './views.ts'
 
-/** What a password form opens, and the path that it posts to. */
 export interface LockedPage {
   readonly lock: Lock
   readonly action: string
@@ -25,7 +24,7 @@ export function lockedFolderPage({ id, identifier }: LockedFolder): LockedPage {
   return { lock: { folder: id }, action: `/f/${identifier}` }
 }
 
-/** The password form of a locked folder or link; reveals nothing about the content. */
+/** Reveals nothing about the content. */
 export async function passwordForm(
   call: Call,
   { pages, sharing }: { pages: PagesPart; sharing: Pick<SharingPart, 'folderPasswords'> },
@@ -47,12 +46,11 @@ export async function passwordForm(
   return response
 }
 
-/** 200 for a wrong password: programs look for the form in the page, and some give up at any other status. */
+/** 200 for a wrong password: programs look for the form, and some give up at any other status. */
 function statusOfForm(error: Refusal | null): number {
   return error === null || error.code === 'WRONG_PASSWORD' ? 200 : statusOf(error.code)
 }
 
-/** What is documented of every password form. */
 export const ofPasswordForm = {
   tag: 'Site',
   body: {
@@ -93,7 +91,6 @@ export const postFolderPassword = endpoint({
   },
 })
 
-/** Checks the password: on to `next` with the cookie, or the form again. */
 export async function unlocking(
   call: Call,
   parts: { pages: PagesPart; sharing: Pick<SharingPart, 'folderPasswords'> },

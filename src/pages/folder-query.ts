@@ -1,5 +1,4 @@
 import { wholeNumber } from '../domain/whole-number.ts'
-/** Sort orders as they are offered. */
 export const FILE_SORTS = ['name', 'size', 'created_at', 'downloads'] as const
 export type FileSort = (typeof FILE_SORTS)[number]
 
@@ -10,35 +9,29 @@ export interface FolderOrder {
   readonly order: 'asc' | 'desc'
 }
 
-/** What a folder page shows. */
 export interface FolderQuery extends FolderOrder {
-  /** Page number from 1. */
+  /** From 1. */
   readonly page: number
-  /** null: the default. */
   readonly look: FolderViewMode | null
 }
 
 export const DEFAULT_QUERY: FolderQuery = { page: 1, sort: 'name', order: 'asc', look: null }
 
-/** Default direction: names ascending, everything else descending. */
 const ORDERS = { name: 'asc', size: 'desc', created_at: 'desc', downloads: 'desc' } as const satisfies Record<
   FileSort,
   FolderQuery['order']
 >
 
-/** Upper bound for page numbers, beyond any folder's. */
 const MOST_PAGES = 1_000_000
 
-/**
- * The sort order in the address, or null. Invalid values are ignored, so that a truncated address still opens.
- */
+/** Invalid values count as none, so that a truncated address still opens. */
 export function askedOrder(query: URLSearchParams): FolderOrder | null {
   const sort = sortNamed(query.get('sort'))
   const order = orderNamed(query.get('order'))
   return sort === null && order === null ? null : orderOf(sort ?? DEFAULT_QUERY.sort, order)
 }
 
-/** `remembered`: the order of this browser's last visit, which applies where the address has none. */
+/** `remembered`: the browser's last order, for addresses without one. */
 export function readFolderQuery(query: URLSearchParams, remembered: FolderOrder | null): FolderQuery {
   const { sort, order } = askedOrder(query) ?? remembered ?? DEFAULT_QUERY
   const look = query.get('view')
@@ -51,14 +44,13 @@ export function readFolderQuery(query: URLSearchParams, remembered: FolderOrder 
   }
 }
 
-/** Reads what `orderName` returned. */
+/** Inverse of `orderName`. */
 export function orderFromName(name: string | null): FolderOrder | null {
   const [sort, order] = (name ?? '').split('-')
   const known = sortNamed(sort ?? null)
   return known === null ? null : orderOf(known, orderNamed(order ?? null))
 }
 
-/** `size-desc`. */
 export function orderName({ sort, order }: FolderOrder): string {
   return `${sort}-${order}`
 }
@@ -75,15 +67,11 @@ function orderNamed(text: string | null): FolderOrder['order'] | null {
   return text === 'asc' || text === 'desc' ? text : null
 }
 
-/**
- * Relative address of a page, which is `?page=N` and nothing else in every order and view: download programs
- * follow that literally. A folder of several pages therefore has its order and view in cookies.
- */
+/** Download programs follow `?page=N` literally, so cookies hold order and view of several pages. */
 export function pageAddress(page: number): string {
   return page === 1 ? '?' : `?page=${page}`
 }
 
-/** Relative address of the first page in that order. */
 export function orderAddress({ sort, order, look }: FolderQuery): string {
   const query = new URLSearchParams({ sort })
   if (order !== ORDERS[sort]) query.set('order', order)
@@ -91,7 +79,7 @@ export function orderAddress({ sort, order, look }: FolderQuery): string {
   return `?${query}`
 }
 
-/** Relative address of this page in another view. `pages`: a single page may have its order in the address. */
+/** `pages`: a single page may have its order in the address. */
 export function viewModeAddress(
   { page, sort, order }: FolderQuery,
   look: FolderViewMode,
@@ -105,7 +93,6 @@ export function viewModeAddress(
   return `?${query}`
 }
 
-/** Relative address of the same page without the order. */
 export function addressWithoutOrder({ page, look }: FolderQuery): string {
   const query = new URLSearchParams()
   if (look !== null) query.set('view', look)
@@ -113,16 +100,13 @@ export function addressWithoutOrder({ page, look }: FolderQuery): string {
   return `?${query}`
 }
 
-/**
- * The query with that sort order, or with the direction reversed if it already has it. Starts at the first
- * page.
- */
+/** Reverses the direction of the current order. Starts at the first page. */
 export function sortedBy(query: FolderQuery, sort: FileSort): FolderQuery {
   const turned = query.order === 'asc' ? 'desc' : 'asc'
   return { ...query, page: 1, sort, order: sort === query.sort ? turned : ORDERS[sort] }
 }
 
-/** Page numbers for a pager: the current one, its neighbours, first and last; null marks a gap. */
+/** For a pager: the current page, its neighbours, first and last; null marks a gap. */
 export function pagesAround(page: number, pages: number): (number | null)[] {
   const near = [page - 1, page, page + 1].filter((each) => each > 1 && each < pages)
   const shown = [1, ...near, ...(pages > 1 ? [pages] : [])]

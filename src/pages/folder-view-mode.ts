@@ -16,30 +16,25 @@ import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
 import type { FolderPageView } from './views.ts'
 
-/** Cookie with the folder's path, so that each folder has a view of its own. */
+/** Its path is the folder's, so each folder has a view of its own. */
 const COOKIE = 'folder_view'
 const KEPT_FOR = (365 * DAY) / 1000
 
-/** Cookie of the same kind for the sort order, which is not meant to last. */
+/** For the sort order, in this browser session only. */
 const ORDER_COOKIE = 'folder_order'
 const ORDER_KEPT_FOR = DAY / 1000
 
-/** Default view: a gallery if most files are pictures or videos. */
 export function defaultViewMode(files: readonly { readonly type: string }[]): FolderViewMode {
   const visual = files.filter(({ type }) => /^(image|video)\//.test(type)).length
   return visual * 2 > files.length ? 'gallery' : 'list'
 }
 
-/** View that this browser has chosen for the folder. */
 export function rememberedViewMode(request: Request): FolderViewMode | null {
   const value = cookieValue(request, COOKIE)
   return value === 'list' || value === 'gallery' ? value : null
 }
 
-/**
- * Renders the page. An explicitly chosen view is stored in the cookie, unless it is the default of a folder
- * with a single page.
- */
+/** Stores a chosen view in the cookie, unless it is the default of a folder with a single page. */
 export async function rememberViewMode(
   call: Call,
   pages: PagesPart,
@@ -58,22 +53,18 @@ export async function rememberViewMode(
   return response
 }
 
-/** Sort order that this browser has chosen for the folder. */
 export function rememberedOrder(request: Request): FolderOrder | null {
   return orderFromName(cookieValue(request, ORDER_COOKIE))
 }
 
-/**
- * Redirects to the address of the page without the sort order, which goes into a cookie. A program without
- * cookies gets all pages in the default order, rather than the first page in one order and the rest in another.
- */
+/** A program without cookies gets all pages in the default order, not only the first in another. */
 export function rememberOrder(call: Call, url: string, query: FolderQuery): Response {
   const response = seeOther(new URL(url).pathname + addressWithoutOrder(query))
   setOrder(call, url, query, response)
   return response
 }
 
-/** The order in the address of a folder of one page holds for the next visit too. */
+/** With a single page, the order in the address is kept for the next visit too. */
 function keepOrder(call: Call, { url, query }: FolderPageView, response: Response): void {
   const asked = askedOrder(call.url.searchParams)
   const known = rememberedOrder(call.request) ?? DEFAULT_QUERY

@@ -1,8 +1,7 @@
-/** Guides on the site, `docs/guide/<name>.md`, in the order of the list. */
+/** `docs/guide/<name>.md`, in the order of the list. */
 export const GUIDES = ['api', 'webhooks', 'sharex', 'rclone', 'tus-clients'] as const
 export type GuideName = (typeof GUIDES)[number]
 
-/** Null for an unknown guide. */
 export function parseGuideName(text: string): GuideName | null {
   return GUIDES.find((name) => name === text) ?? null
 }

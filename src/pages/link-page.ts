@@ -30,7 +30,6 @@ import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
 import { uploadLinkPage } from './upload-link-page.ts'
 
-/** Dependencies of the pages below `/l/`. */
 interface LinkPageNeeds {
   readonly authentication: Authentication
   readonly downloads: DownloadsPart
@@ -161,7 +160,7 @@ async function visitedLink(
   return sharing.linkAccess.visit(await authentication.requester(call), linkVisit(call, once))
 }
 
-/** `name`: null for what the link opens as a whole. Throws Refusal FILE_NOT_FOUND for one that is not of this link. */
+/** `name`: null for the whole link. Throws Refusal FILE_NOT_FOUND for a foreign name. */
 async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null): Promise<Response> {
   const visited = await visitedLink(call, parts)
   if (visited.kind === 'locked' && wants(call).bytes === null && !wants(call).archive) {
@@ -188,7 +187,7 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null)
     },
     taken,
   )
-  // A preview of a chat program takes no place, so it gets the page alone.
+  // A chat program's preview takes no slot, so it gets the page alone.
   const wish = isLimited && isPreview(call.request) ? { bytes: null, archive: false } : wants(call)
   const response = await answerFor(call, parts, { open, place, wish, target: target ?? place.only })
   if (isLimited) rememberVisitor(call, open, response)
@@ -209,7 +208,6 @@ function answerFor(call: Call, parts: LinkPageNeeds, question: LinkQuestion): Pr
   return wish.archive ? bundleArchive(call, parts, question) : bundlePage(call, parts, place)
 }
 
-/** From here on the browser is told from others behind the same address. */
 function rememberVisitor(call: Call, { link, newName }: OpenLink, response: Response): void {
   if (newName === null) return
   const secure = call.site.publicUrl.startsWith('https:')
@@ -264,7 +262,6 @@ async function folderAnswer(
   return folderPage(call, parts, seen, linkFolderPlace(place, seen))
 }
 
-/** A ZIP file of all that the link opens. */
 async function bundleArchive(
   call: Call,
   { downloads, files, sharing }: Pick<LinkPageNeeds, 'downloads' | 'files' | 'sharing'>,

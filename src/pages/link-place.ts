@@ -9,33 +9,26 @@ import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { FolderPlace } from './folder-contents.ts'
 import type { DownloadForm, FilePageView, LinkNotice } from './views.ts'
 
-/** Stands for all that a link opens, in the place of a file's or folder's name. */
+/** Name of the whole link, in the place of a file's or folder's. */
 export const WHOLE_LINK = 'all'
 
-/** What the pages of a link have in common. */
 export interface LinkPlace {
   readonly link: LinkSlug
   readonly path: string
   readonly targets: LinkTargets
-  /** Name of the link, or else of what it opens. */
+  /** Name of the link, or else of its targets. */
   readonly title: string
-  /** The one thing that the link opens, whose page is that of the link; null for several. */
   readonly only: LinkTarget | null
-  /** The page of several things; null where there is one alone. */
   readonly top: FilePageView['folder']
   readonly notice: LinkNotice
   pathOf(target: LinkTarget): string
-  /** The form that downloads it, null: all of the link; null where downloads are not limited. */
+  /** Without a target, for the whole link; null where downloads are unlimited. */
   formFor(target: LinkTarget | null): DownloadForm | null
-  /** Path of the thumbnail, which is an icon where there is none. */
   thumbnailOf(file: Pick<FileListRow, 'id'>): string
-  /** Path of the form that reports the file. */
   reportOf(file: FileId): string
-  /** Path of the thumbnail, or of a shared icon. */
   pictureOf(file: FileListRow): string
 }
 
-/** `targets`: what the link opens now. */
 export function linkPlace(
   { link, requester, once }: OpenLink,
   targets: LinkTargets,
@@ -48,7 +41,7 @@ export function linkPlace(
     readonly names: LinkNames
     readonly publicUrl: string
   },
-  /** Places taken of a limited link. */
+  /** Slots taken of a limited link. */
   taken: number,
 ): LinkPlace {
   const { files, folders } = targets
@@ -96,12 +89,11 @@ export function linkPlace(
   }
 }
 
-/** A visitor who is let in while no place is left has one. */
+/** A visitor who is admitted while no slot is free holds one. */
 function leftFor({ link }: OpenLink['requester'], left: number): LinkNotice['left'] {
   return left === 0 && link.visitor !== null ? 'yours' : left
 }
 
-/** Of a folder that the link opens, or that lies below one. */
 export function linkFolderPlace(
   { top, notice, pathOf, pictureOf, formFor }: LinkPlace,
   { item, chain }: Opened<{ readonly id: FolderId }>,
@@ -113,7 +105,7 @@ export function linkFolderPlace(
     fileAt: ({ id }) => pathOf({ kind: 'file', id }),
     folderAt: ({ id }) => pathOf({ kind: 'folder', id }),
     pictureOf,
-    // It is shown to who may see the folder at its own address.
+    // Shown only to viewers of the folder's own address.
     coverOf: () => null,
     showsPrivate: true,
     barrier: null,

@@ -6,8 +6,8 @@ import { type LinkTerms, MOST_DOWNLOADS } from '../sharing/links/link-terms.ts'
 import { LINK_DAYS } from './receipt-view.ts'
 
 /**
- * The terms that the form of a link's page sets. A field that is missing changes nothing; an empty one of a name, a message or
- * a number takes that away, and an empty password stays as it was. Throws Refusal INVALID_REQUEST.
+ * A missing field and an empty password change nothing; other empty fields remove the term. Throws Refusal
+ * INVALID_REQUEST.
  */
 export function linkTermsOf(form: URLSearchParams, now: number): Omit<LinkTerms, 'uploads'> {
   const [name, message, downloads] = [form.get('name'), form.get('message'), form.get('downloads')]

@@ -11,22 +11,16 @@ import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import type { MailPageView } from './views.ts'
 
-/** Dependencies of the pages that mails link to. */
 interface MailPageNeeds {
   readonly accounts: AccountsPart
   readonly pages: PagesPart
   readonly signIn: SignInPart
 }
 
-/**
- * A page that asks for confirmation by GET and acts by POST: mail scanners open every link and must not
- * change anything.
- */
+/** GET asks for confirmation, POST acts: mail scanners open every link and must not change anything. */
 interface Asking {
   readonly summary: string
-  /** Whether the path ends with the token of the mail. */
   readonly hasToken?: true
-  /** Fields of the form; empty where the token suffices. */
   readonly fields: readonly string[]
   readonly ask: (call: Call, parts: MailPageNeeds) => Promise<Shown>
   readonly act: (call: Call, parts: MailPageNeeds, field: (name: string) => string) => Promise<Shown>
@@ -37,7 +31,7 @@ type Shown = Pick<MailPageView, 'kind'> &
 
 const tokenOf = (call: Call) => call.params.token ?? ''
 
-/** Requests a password reset. The response does not reveal whether the account exists. */
+/** Does not reveal whether the account exists. */
 export const forgottenPages = pagesOf({
   summary: 'get a mail that sets a forgotten password',
   fields: ['name'],
@@ -79,7 +73,7 @@ export const keepPages = pagesOf({
   },
 })
 
-/** RFC 8058: mail programs submit this form themselves, without an own origin. */
+/** Mail programs submit this form themselves, without an origin (RFC 8058). */
 export const unsubscribePages = pagesOf({
   hasToken: true,
   summary: 'get no more mails about files that go',

@@ -3,20 +3,13 @@ import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { type PageReader, readerOf } from '../server/requests/language.ts'
 
-/** Determines for whom a page is rendered. */
 export interface PageReaders {
-  /**
-   * The reader's language and session, which is looked up if the route has not done so, and the current
-   * notice.
-   */
+  /** Looks the session up unless the route has done so. */
   of(call: Call): Promise<PageReader>
-  /**
-   * The reader for an error page during an outage: without a session lookup, and without a claim about it.
-   */
+  /** For an error page during an outage: does not look up the session. */
   duringOutage(call: Call): PageReader
 }
 
-/** `shownNotice` returns the notice that is displayed now. */
 export function createPageReaders(
   authentication: Pick<Authentication, 'pageSession' | 'sendsSession'>,
   shownNotice: () => PageReader['notice'],

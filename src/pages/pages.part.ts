@@ -8,17 +8,10 @@ import { createPageReaders } from './page-reader.ts'
 import { siteError } from './pages.routes.ts'
 import type { Renderers } from './renderers.ts'
 
-/** The pages of the site. */
 export interface PagesPart {
   readonly render: Renderers
-  /** The asset or icon with that name; null when there is none. */
   asset(name: string, request: Request): Response | null
-  /**
-   * The reader's language and session, which is looked up if the route has not done so, and the current
-   * notice.
-   */
   reader(call: Call): Promise<PageReader>
-  /** The error as a page for browsers, as JSON for programs. */
   error(call: Call, refusal: Refusal): Promise<Response>
 }
 

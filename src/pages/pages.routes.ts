@@ -5,12 +5,9 @@ import { contentOrigins } from './content-origins.ts'
 import type { PageReaders } from './page-reader.ts'
 import type { Renderers } from './renderers.ts'
 
-/**
- * Response with an HTML page and its content security policy: only our own scripts, and only content from
- * other origins.
- */
+/** With a content security policy: our own scripts, and only content from other origins. */
 export function page(site: Site, html: string, status = 200): Response {
-  // Listed besides 'self', because the page may have been opened at another address of this server.
+  // Besides 'self', because the page may have been opened at another address of this server.
   const content = ["'self'", ...contentOrigins(site)].join(' ')
   const policy = [
     "default-src 'none'",
@@ -42,12 +39,11 @@ export function page(site: Site, html: string, status = 200): Response {
   })
 }
 
-/** Whether the caller is a browser that displays pages, rather than a program that reads JSON. */
 export function wantsPage(request: Request): boolean {
   return (request.headers.get('accept') ?? '').includes('text/html')
 }
 
-/** The error as a page for browsers, as JSON for programs. */
+/** A page for browsers, JSON for programs. */
 export async function siteError(
   call: Call,
   refusal: Refusal,
@@ -68,9 +64,8 @@ export async function siteError(
   return response
 }
 
-/** Address for a retry: the same for a GET, else the start page. */
+/** For a retry: the address of a GET, else the start page. */
 function pathOf({ request, url }: Call): string {
   if (request.method !== 'GET' && request.method !== 'HEAD') return '/'
-  // `//` would start a host name.
   return url.pathname.replace(/^\/+/, '/') + url.search
 }

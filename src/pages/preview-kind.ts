@@ -13,7 +13,7 @@ const ZIP_TYPES: ReadonlySet<string> = new Set([
 ])
 const ZIP_EXTENSIONS: ReadonlySet<string> = new Set(['apk', 'cbz', 'ipa', 'jar', 'whl', 'xpi', 'zip'])
 
-/** Bytes. A larger SVG is shown as source, because rendering it may block the browser. */
+/** Bytes. A larger SVG is shown as source: rendering it may block the browser. */
 const MAX_DRAWING = 2 * 1024 ** 2
 
 interface ShownFile {
@@ -22,7 +22,6 @@ interface ShownFile {
   readonly size: number
 }
 
-/** Kind of preview on a file's page; null for an icon only. */
 export function previewKindOf({ name, type, size }: ShownFile): PreviewKind | null {
   const extension = extensionOf(name)
   const kind = kindOf(name, type, extension)
@@ -41,7 +40,7 @@ function kindOf(name: string, type: string, extension: string): PreviewKind | nu
   if (type === 'text/csv' || type === 'text/tab-separated-values') return 'table'
   if (ZIP_TYPES.has(type) || ZIP_EXTENSIONS.has(extension)) return 'archive'
   const icon = iconKindOf(type, extension)
-  // For plain text, and where the type says nothing, the name is more specific.
+  // For plain text and unknown types the name is more specific.
   const named = type === 'text/plain' || icon === 'other' ? textKindOf(name) : null
   if (named !== null) return named
   return icon === 'text' || icon === 'code' ? icon : null

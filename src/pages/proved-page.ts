@@ -3,10 +3,6 @@ import { endpoint } from '../server/endpoint.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 
-/**
- * Final page after re-authentication at an OpenID Connect provider; the page that requested it continues by
- * itself.
- */
 export const getProvedPage = endpoint({
   documentation: {
     summary: 'Says that it was shown who is there',

@@ -26,13 +26,12 @@ const documentation = {
   errors: [400, 401, 404, 413, 429],
 } as const
 
-/** The address holds a secret: no other site is told it, and no search engine keeps it. */
+/** The address is a secret: keep it from other sites and search engines. */
 const always = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } as const
 
-/** Events of a link that its page lists. */
 const EVENTS = 50
 
-/** Changes nothing: chat programs and scanners of mails open every address that they find. */
+/** Changes nothing: chat programs and mail scanners open every address that they find. */
 export const getReceiptPage = endpoint({
   documentation: {
     ...documentation,
@@ -67,8 +66,8 @@ const receiptForm = z
   .openapi({ example: { action: 'rename', name: 'holiday.jpg' } })
 
 /**
- * The receipt in the address is what other sites cannot know, so a form of theirs can do nothing; with one of their own they
- * could put a file into somebody's account, so the session counts on forms of this page alone.
+ * Other sites cannot know the receipt in the address. With a receipt of their own they could put a file into
+ * a user's account, so the session counts on this page's forms alone.
  */
 export const postReceiptPage = endpoint({
   documentation: {
@@ -151,7 +150,7 @@ async function shown(
     action,
     keptUntil: optionalTime(files.inactivity.guests?.endOf(call.site.clock.now()) ?? null),
   }
-  // Without a referrer browsers hide where a form comes from, which is asked for where somebody is signed in.
+  // Without a referrer browsers hide a form's origin, which is checked for signed-in users.
   if (view.account !== null) call.headers.set('Referrer-Policy', 'same-origin')
   return page(call.site, pages.render.receiptPage(view, await pages.reader(call)))
 }

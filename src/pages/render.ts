@@ -25,13 +25,13 @@ import { StartPage } from './views/start.tsx'
 import { UploadLinkPage } from './views/upload-link.tsx'
 
 const texts = { en, de }
-/** Limit of the cache: browsers may send any number of locales. */
+/** Bounds the cache: browsers may send any number of locales. */
 const MOST_LOCALES = 50
 
 /** Entry point of the bundle that `npm run build` makes and servers load. */
 export function createRenderers(assets: PageAssets): Renderers {
   const contexts = new Map<string, PageContext>()
-  // Cached, because creating the Intl formatters takes longer than rendering a page.
+  // Creating the Intl formatters takes longer than rendering a page.
   function localContext({ language, locale }: PageReader): PageContext {
     const known = contexts.get(locale)
     if (known !== undefined) return known

@@ -26,7 +26,6 @@ interface ReportNeeds {
   readonly sharing: SharingPart
 }
 
-/** A file, and the page from which it is reported. */
 interface ReportedFile {
   readonly file: FileDetail
   readonly path: string
@@ -106,7 +105,6 @@ export const postLinkReport = endpoint({
   },
 })
 
-/** Stores the report, and says so or what is wrong with it. */
 async function keep(
   call: Call,
   { pages, sharing }: ReportNeeds,
@@ -126,7 +124,7 @@ async function keep(
   return page(call.site, pages.render.reportedPage(path, await pages.reader(call)))
 }
 
-/** The file that the link of the request opens. Throws Refusal LINK_NOT_FOUND, FILE_NOT_FOUND or PASSWORD_REQUIRED. */
+/** Throws Refusal LINK_NOT_FOUND, FILE_NOT_FOUND or PASSWORD_REQUIRED. */
 async function linkedFile(call: Call, { authentication, sharing }: ReportNeeds): Promise<ReportedFile> {
   const name = call.params.target ?? ''
   const visited = await sharing.linkAccess.visit(await authentication.requester(call), linkVisit(call))
@@ -145,7 +143,6 @@ function fileOf(call: Call): { readonly kind: 'slug'; readonly slug: Slug } {
   return { kind: 'slug', slug: parseSlug(call.params.slug) }
 }
 
-/** The problem that the form itself shows; null for errors with a page of their own. */
 function problemOf(error: unknown): ReportProblem | null {
   if (!(error instanceof Refusal)) return null
   if (error.code === 'INVALID_REQUEST') return { kind: 'long text' }
@@ -153,7 +150,6 @@ function problemOf(error: unknown): ReportProblem | null {
   return null
 }
 
-/** The form with the entered values and the problem. */
 async function form(
   call: Call,
   pages: PagesPart,

@@ -1,4 +1,3 @@
-/** Redirects to another page with GET. */
 export function seeOther(location: string): Response {
   return new Response(null, {
     status: 303,

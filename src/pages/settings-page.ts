@@ -10,7 +10,6 @@ import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
 
-/** Descriptions for the OpenAPI document. */
 const subjects: Readonly<Record<SettingsSection, string>> = {
   storage: 'what is stored, and how many requests were made',
   keys: 'API keys',
@@ -24,8 +23,8 @@ function isSection(text: string): text is SettingsSection {
 }
 
 /**
- * The page contains only the user name and the sections that exist, so that the layout does not shift: its
- * script requests the rest. API keys are not accepted for any of it.
+ * Contains only the user name and the available sections: its script requests the rest. API keys are not
+ * accepted for any of it.
  */
 async function settingsPage(
   call: Call,

@@ -1,13 +1,11 @@
 import { join } from 'node:path'
 import type { Manifest, Sources } from '../../web/manifest.ts'
 
-/** Describes the inputs of a build: the files that were read, and a hash over them. */
 export async function describeSources(root: string, paths: Iterable<string>): Promise<Sources> {
   const files = [...new Set(paths)].sort()
   return { files, hash: await hashOf(root, files) }
 }
 
-/** Whether the manifest exists and matches the current sources. */
 export async function isBuiltFrom(root: string, manifest: string): Promise<boolean> {
   const file = Bun.file(manifest)
   if (!(await file.exists())) return false
@@ -17,7 +15,7 @@ export async function isBuiltFrom(root: string, manifest: string): Promise<boole
   return (await hashOf(root, sources.files)) === sources.hash
 }
 
-/** Inputs that a build finds by listing folders; all others are imported by known ones. */
+/** Found by listing folders; all other inputs are imported. */
 function foundFiles(root: string): string[] {
   return [...new Bun.Glob('web/{*/*-worker.ts,static/*}').scanSync(root)]
 }

@@ -6,7 +6,7 @@ import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import type { UploadLinkView } from './views.ts'
 
-/** The page of a link that takes uploads. It shows what its owner says and asks, and nothing of the folder. */
+/** Reveals nothing about the folder. */
 export async function uploadLinkPage(
   call: Call,
   { pages, sharing }: { readonly pages: PagesPart; readonly sharing: Pick<SharingPart, 'linkContributors'> },

@@ -10,7 +10,6 @@ import { readJsonBody } from './requests/body.ts'
 import { unknownField } from './requests/fields.ts'
 import { wrongValue } from './requests/wrong-values.ts'
 
-/** Groups of operations, with what the OpenAPI document says of each. */
 export const TAGS = {
   Uploads: 'Files on their way in, at once or resumably, and the receipts of guests',
   Files: 'Files of an account',
@@ -28,9 +27,8 @@ export const TAGS = {
 
 type Tag = keyof typeof TAGS
 
-/** Documentation of a route for the OpenAPI document. */
 export interface Documentation {
-  /** A title, and for clients that are generated from the document the name of the operation. */
+  /** Title, and operation name in generated clients. */
   readonly summary: string
   readonly description?: string
   readonly tag: Tag
@@ -39,13 +37,12 @@ export interface Documentation {
   readonly headers?: z.ZodObject
   readonly body?: { readonly schema: z.ZodType; readonly type: string }
   readonly answers: Readonly<Record<number, EndpointAnswer>>
-  /** Error statuses besides those common to all routes of its kind. */
+  /** Besides those common to the kind of route. */
   readonly errors: readonly number[]
-  /** Of a GET whose HEAD answers something of its own. */
+  /** Of a GET whose HEAD differs. */
   readonly head?: Pick<Documentation, 'summary' | 'description' | 'headers' | 'answers'>
 }
 
-/** `type`: media type of the body, by default JSON; `text`: schema of an alternative plain-text body. */
 export interface EndpointAnswer {
   readonly description: string
   readonly schema?: ContractSchema
@@ -54,43 +51,32 @@ export interface EndpointAnswer {
   readonly headers?: z.ZodObject
 }
 
-/** A schema of the contract. */
 type ContractSchema = mini.ZodMiniType
 
 const binary = described(mini.string(), { format: 'binary' })
 
-/** A response of bytes: a file, a picture, a page. */
 export function bytesOf(type: string, description: string): EndpointAnswer {
   return { description, type, schema: binary }
 }
 
-/** The field of a form that is a file. */
 export const fileField = z.string().openapi({ type: 'string', format: 'binary' })
 
-/** A request body of bytes. */
 export function bodyOfBytes(type: string): NonNullable<Documentation['body']> {
   return { type, schema: fileField }
 }
 
-/**
- * Handler of a route with its documentation. Its row in `routes.ts` adds the path, the access and the body
- * limit. `Needs`: the parts that it uses; `Who`: what it must know of its caller.
- */
+/** Its row in `routes.ts` adds path, access and body limit. `Needs`: capabilities used; `Who`: required caller. */
 export interface Endpoint<Needs, Who> {
   readonly documentation: Documentation
-  /**
-   * Whether it streams a response of known or unbounded length. Together with the row this decides how the listener serves
-   * it.
-   */
+  /** With the row, decides how the listener serves it. */
   readonly streams?: 'out'
-  /** Headers of all its responses, and of those to unsupported methods at its path. */
+  /** Also on responses to unsupported methods of the path. */
   readonly always?: Readonly<Record<string, string>>
   readonly handle: (call: Call, parts: Needs, caller: Who) => Promise<Response | JsonAnswer>
-  /** Handles the rest of a request that was refused, here or before. */
+  /** Handles the rest of a refused request. */
   readonly refused?: (call: Call, refusal: Refusal) => Promise<void>
 }
 
-/** An endpoint that parses its request itself. */
 export function endpoint<Needs, Who>(given: Endpoint<Needs, Who>): Endpoint<Needs, Who> {
   return given
 }
@@ -105,17 +91,13 @@ interface JsonInput<Who, Query, Body> {
   readonly body: Output<Body>
 }
 
-/** `Said` as a deeply readonly type, which handlers may return. */
 type Sent<Said> = Said extends readonly (infer Item)[]
   ? readonly Sent<Item>[]
   : Said extends object
     ? { readonly [Field in keyof Said]: Sent<Said[Field]> }
     : Said
 
-/**
- * Keeps the literal type `true` in `{ success: true }` during inference, where the compiler would widen it to
- * boolean.
- */
+/** Keeps the literal `true` in `{ success: true }`, which inference would widen to boolean. */
 interface LiteralSuccess {
   readonly success?: boolean
 }
@@ -130,7 +112,7 @@ interface JsonEndpoint<Needs, Who, Query, Body, Says extends ContractSchema> {
   readonly answer: Says
   readonly status?: 200 | 201
   readonly errors?: readonly number[]
-  /** The result is sent as JSON, unless it is a response already. */
+  /** Sent as JSON unless a Response. */
   readonly handle: (
     input: JsonInput<Who, Query, Body>,
     parts: Needs,
@@ -139,7 +121,6 @@ interface JsonEndpoint<Needs, Who, Query, Body, Says extends ContractSchema> {
 
 type Schema = z.ZodObject | undefined
 
-/** Makes a JSON endpoint with parsed input, for such a caller. */
 type EndpointMaker<Who> = <
   Needs,
   Says extends ContractSchema,
@@ -149,16 +130,12 @@ type EndpointMaker<Who> = <
   given: JsonEndpoint<Needs, Who, Query, Body, Says>,
 ) => Endpoint<Needs, Who>
 
-/** For API keys and sessions. */
 export const keyedEndpoint: EndpointMaker<AccountCaller> = jsonEndpoint
 
-/** For sessions. */
 export const sessionEndpoint: EndpointMaker<SessionCaller> = jsonEndpoint
 
-/** For any caller that its row admits. */
 export const openEndpoint: EndpointMaker<unknown> = jsonEndpoint
 
-/** A JSON endpoint with parsed input, for administrators' sessions. */
 export function adminEndpoint<
   Needs,
   Says extends ContractSchema,
@@ -199,7 +176,7 @@ function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Say
   }
 }
 
-/** Of a parameter that is given more than once the first counts, as in "URLSearchParams.get". */
+/** First value of a repeated parameter, like "URLSearchParams.get". */
 export function firstValues(parameters: URLSearchParams): Record<string, string> {
   return Object.fromEntries([...parameters].reverse())
 }

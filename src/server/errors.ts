@@ -2,7 +2,6 @@ import type { ErrorBody } from '../contract/errors.ts'
 import type { ErrorCode, Refusal } from '../domain/errors.ts'
 import { jsonResponse } from './answers/json.ts'
 
-/** HTTP status of each error code. */
 const statuses = {
   INVALID_REQUEST: 400,
   INVALID_NAME: 400,
@@ -67,7 +66,6 @@ export function statusOf(code: ErrorCode): number {
   return statuses[code]
 }
 
-/** The contract's error response. */
 export function errorResponse(refusal: Refusal): Response {
   const { message, code: error, reason } = refusal
   const body: ErrorBody = { success: false, message, error, ...(reason === null ? {} : { reason }) }

@@ -20,7 +20,7 @@ import * as uploadRoutes from '../uploads/upload.routes.ts'
 import { anybody, guestOr, guestOrKey, ownPage, type Route, row } from './route.ts'
 import { FORM, NONE, OWN, STREAM, TEXT } from './route-terms.ts'
 
-/** The routes of pages, and of raw uploads at their addresses: rows of the table in `routes.ts`. */
+/** Rows of the table in `routes.ts`: pages, and raw uploads at their addresses. */
 // biome-ignore format: a row is a line
 export const pageRoutes: readonly Route[] = [
   row('get',     '/sign-in',                             anybody,                    OWN, NONE,     accountPages.signInPage.show),

@@ -11,13 +11,9 @@ import type { UploadsPart } from '../uploads/uploads.part.ts'
 import type { WebhooksPart } from '../webhooks/webhooks.part.ts'
 import type { Authentication } from './authentication.ts'
 
-/**
- * All parts that handlers may use. Each handler's type names those that it needs; only the route table knows
- * all.
- */
+/** Each handler's type names what it needs; only the route table knows all. */
 export interface Parts {
   readonly accounts: AccountsPart
-  /** Authenticates requests. */
   readonly authentication: Authentication
   readonly downloads: DownloadsPart
   readonly events: EventsPart

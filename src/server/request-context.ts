@@ -6,15 +6,13 @@ import type { Connection } from './connections/exchange.ts'
 import { addressBucket, clientAddress, type TrustedProxies } from './requests/client-address.ts'
 import type { Origins } from './route.ts'
 
-/** State of a request from its beginning to its response. The router fills in the route's data. */
 export class RequestContext implements Call {
   readonly site: Site
   readonly request: Request
   readonly connection: Connection
-  /** Request id for the log. */
   readonly id: string
   readonly headers = new Map<string, string>()
-  /** Pattern of the route, or `-` when none matches. */
+  /** Pattern, or `-` without a match. */
   route = '-'
   /** Default for unmatched paths, whose responses reveal nothing. */
   origins: Origins = 'any origin'

@@ -7,30 +7,25 @@ import type { RequestContext } from './request-context.ts'
 import { bytesRead } from './requests/body.ts'
 import type { Trails } from './trails.ts'
 
-/** Receives metrics of requests. */
 export interface RequestWatch {
-  /** `route`: the pattern, never the path, whose number is unbounded. */
+  /** `route`: the pattern; paths are unbounded. */
   answered(route: string, method: string, status: number, milliseconds: number): void
   received(bytes: number): void
   sent(bytes: number): void
-  /** A connection was closed because its address has too many. */
   refusedConnection(): void
 }
 
-/** Writes the log line of a request once its response was sent. */
 export type RequestLog = (context: RequestContext, response: Response | WholeAnswer, began: number) => void
 
 const HEALTH_CHECKS = ['/health', '/ready', '/metrics']
 
 /**
- * Logs and counts each request once its response was sent, with the actual status and bytes. Event streams,
- * which are unbounded, are counted when they begin. URLs are omitted: they may contain tokens and search
- * words.
+ * Logs and counts each request after its response, with actual status and bytes; endless event streams when they begin.
+ * Omits URLs, which may contain tokens and search words.
  */
 export function createRequestLog(parts: {
   log: Log
   clock: Clock
-  /** Null where metrics are off. */
   metrics: RequestWatch | null
   traffic: TrafficCounter
   trails: Trails
@@ -40,7 +35,7 @@ export function createRequestLog(parts: {
   return (context, response, began) => {
     const { request, route, id } = context
 
-    // The duration of an event stream is not a response time.
+    // An event stream's duration is no response time.
     const isEndless =
       !(response instanceof WholeAnswer) &&
       response.headers.get('content-type')?.startsWith('text/event-stream') === true
@@ -50,7 +45,7 @@ export function createRequestLog(parts: {
       const who = context.caller
       const took = clock.monotonic() - began
       const { isStreaming } = context.connection
-      // Bytes received, regardless of Content-Length: an upload may break off.
+      // Actual bytes instead of Content-Length: an upload may break off.
       const received = isStreaming ? context.connection.received() : bytesRead(request)
       const fields = {
         method: request.method,
@@ -64,7 +59,7 @@ export function createRequestLog(parts: {
       }
       log.info(fields, 'request')
       trails.answered(context, { status, bytes }, took)
-      // Health checks are not counted, so that an idle server writes nothing to disk.
+      // Health checks do not count, so that an idle server writes nothing.
       if (!HEALTH_CHECKS.includes(route)) traffic.requested()
       if (!isEndless) metrics?.answered(route, request.method, status, took)
       if (isStreaming || HEALTH_CHECKS.includes(route)) return

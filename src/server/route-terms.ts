@@ -1,17 +1,17 @@
-/** CORS: routes callable from pages of any site with a key, or from pages of this one only. */
+/** CORS: callable with a key from pages of any site, or only of this one. */
 export const [ANY, OWN] = ['any origin', 'own origin'] as const
 
-/** Body limit in bytes of routes that read no body. */
+/** Body limits in bytes: routes without a body. */
 export const NONE = 0
-/** Body limit for forms: a name, a password, a path. */
+/** A name, a password, a path. */
 export const FORM = 8 * 1024
-/** Body limit for JSON of somebody who is not known yet: every field at its maximum. */
+/** JSON of unauthenticated clients: every field at its maximum. */
 export const FIELDS = 16 * 1024
-/** The same for a text of some thousand characters besides other fields, in any script and escaping. */
+/** `FIELDS` with a text of some thousand characters, in any script and escaping. */
 export const TEXT = 64 * 1024
-/** Body limit for JSON: lists of all of an account's identifiers, and what was read, sent back. */
+/** JSON with all identifiers of an account, or a resource sent back. */
 export const DATA = 1024 * 1024
-/** Body limit for a form with a picture of 5 MB. */
+/** A form with a picture of 5 MB. */
 export const PICTURE = 6 * 1024 * 1024
-/** Bodies of files, which are never read into memory as a whole. */
+/** Files are never read into memory as a whole. */
 export const STREAM = 'stream'

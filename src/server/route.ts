@@ -12,24 +12,22 @@ import { assertOwnOrigin } from './requests/own-page.ts'
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options'
 
 /**
- * `key`: requires an API key or a session. `session`: for sign-in settings, which keys may not change.
- * `administrator`: an administrator's session, because a leaked key must not control the server. `optional`:
- * anonymous callers are guests. `none`: no authentication. `need` is set wherever keys are accepted.
+ * `session`: for sign-in settings, which keys may not change. `administrator`: a session, since a leaked key must not
+ * control the server. `optional`: anonymous callers are guests. `need` is set wherever keys are accepted.
  */
 type Auth =
   | { readonly auth: 'key' | 'optional'; readonly need: Need }
   | { readonly auth: 'session' | 'administrator' | 'none'; readonly need?: never }
 
-/** Access rule of a route, and its authentication. */
 export interface RouteAccess<Who> {
   readonly as: Auth
   readonly authenticate: (call: Call, authentication: Authentication) => Promise<Who>
 }
 
-/** No authentication. The endpoint may determine the viewer itself. */
+/** The endpoint may determine the viewer itself. */
 export const anybody: RouteAccess<null> = { as: { auth: 'none' }, authenticate: async () => null }
 
-/** Any page of this site, signed in or not; requests of other sites are refused. */
+/** Refuses requests from other sites. */
 export const ownPage: RouteAccess<null> = {
   as: { auth: 'none' },
   async authenticate(call) {
@@ -38,19 +36,16 @@ export const ownPage: RouteAccess<null> = {
   },
 }
 
-/** People who are signed in on the site. */
 export const signedIn: RouteAccess<SessionCaller> = {
   as: { auth: 'session' },
   authenticate: (call, authentication) => authentication.signedIn(call),
 }
 
-/** Administrators who are signed in on the site. */
 export const administrator: RouteAccess<Administrator> = {
   as: { auth: 'administrator' },
   authenticate: (call, authentication) => authentication.administrator(call),
 }
 
-/** API keys with that permission, and people who are signed in. */
 export function key(need: Need): RouteAccess<AccountCaller> {
   return {
     as: { auth: 'key', need },
@@ -58,7 +53,6 @@ export function key(need: Need): RouteAccess<AccountCaller> {
   }
 }
 
-/** `key` and guests. */
 export function guestOr(need: Need): RouteAccess<Caller> {
   return {
     as: { auth: 'optional', need },
@@ -66,7 +60,7 @@ export function guestOr(need: Need): RouteAccess<Caller> {
   }
 }
 
-/** Guests and API keys; cookies are ignored. */
+/** Guests and keys; ignores cookies. */
 export function guestOrKey(need: Need): RouteAccess<Caller> {
   return {
     as: { auth: 'optional', need },
@@ -74,7 +68,7 @@ export function guestOrKey(need: Need): RouteAccess<Caller> {
   }
 }
 
-/** `guestOr`, where requests that carry bytes are not counted. */
+/** `guestOr`; requests with bytes are not counted. */
 export function guestOrBytes(need: Need): RouteAccess<Caller> {
   return {
     as: { auth: 'optional', need },
@@ -83,39 +77,29 @@ export function guestOrBytes(need: Need): RouteAccess<Caller> {
   }
 }
 
-/** CORS: whose pages may call a route from a browser, those of any site or of this one only. */
+/** CORS: callable from pages of any site, or only of this one. */
 export type Origins = 'any origin' | 'own origin'
 
-/** Maximum bytes of a body that is read into memory; a `stream` has limits of its own. */
+/** In bytes, for bodies in memory; a `stream` has its own limits. */
 export type BodyLimit = number | 'stream'
 
-/** Options that few rows need. */
 interface Special {
-  /**
-   * Response to other methods at its path: by default 405; `nothing`: 404; `preflight`: 404 except for
-   * preflights. For patterns that match every path without a route of its own.
-   */
+  /** Response to other methods: 405; `nothing`: 404; `preflight`: 404 except for preflights. For catch-all patterns. */
   readonly others?: 'nothing' | 'preflight'
-  /**
-   * Hosts that serve the route when content has a host of its own: only that, `any`, or, by default, all but
-   * that.
-   */
+  /** If content has its own host: only that, `any`, or by default all others. */
   readonly host?: 'content' | 'any'
 }
 
-/** One row of the route table. */
 export type Route = Auth &
   Special &
   Pick<Endpoint<Parts, unknown>, 'documentation' | 'streams' | 'always'> & {
     readonly method: Method
-    /** With parameters in braces, as in OpenAPI. */
     readonly path: string
     readonly origins: Origins
     readonly body: BodyLimit
     readonly handle: (call: Call, parts: Parts) => Promise<Response | JsonAnswer>
   }
 
-/** Adds an endpoint to the table. */
 export function row<Who>(
   method: Method,
   path: string,
@@ -151,17 +135,15 @@ export function row<Who>(
   }
 }
 
-/** Whether the route's own authentication counts requests with a key. */
 export function countsKeys({ auth }: Auth): boolean {
   return auth === 'key' || auth === 'optional'
 }
 
-/** Whether a path is of the API, where every request with a key counts against its rate, whatever becomes of it. */
+/** Here every request with a key counts against its rate. */
 export function isOfApi(path: string): boolean {
   return /^\/(?:api\/v1|file\/delete|folder\/delete)(?=\/|$)/.test(path)
 }
 
-/** Whether browsers get a page rather than JSON, even for errors. */
 export function isForPeople({ documentation: { tag } }: { readonly documentation: Documentation }): boolean {
   return tag === 'Site' || tag === 'Public'
 }

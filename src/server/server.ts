@@ -34,16 +34,12 @@ import { routes } from './routes.ts'
 import { openTrails } from './trails.ts'
 
 export interface HttpServer {
-  /** Address at which the server listens. */
   readonly url: string
-  /**
-   * Stops accepting work, lets running uploads finish within the configured time, then closes every
-   * connection.
-   */
+  /** Accepts no more work, lets uploads finish within the configured time, then closes every connection. */
   stop(): Promise<void>
 }
 
-/** Concurrent unpaged folder listings, each of which holds about half a megabyte; all have a key or a session. */
+/** Concurrent unpaged folder lists of half a megabyte each; all have a key or a session. */
 export const LISTINGS: SharedCeiling = {
   all: { holders: 128, size: 0 },
   each: { holders: 32, size: 0 },
@@ -52,13 +48,10 @@ export const LISTINGS: SharedCeiling = {
 }
 
 const ANSWERS_MAY_TAKE = 5 * SECOND
-/**
- * Idle timeout of a connection in seconds: the maximum that Bun allows, because a slow reader who still
- * empties a buffer of some megabytes looks idle from here.
- */
+/** Seconds; Bun's maximum, since a slow reader that still empties a large buffer looks idle. */
 const QUIET = 255
 
-/** Connections per address: enough for a large office behind one; trusted proxies are exempt. */
+/** Per address: a large office behind one. Trusted proxies are exempt. */
 const MOST_CONNECTIONS = 2048
 
 export async function startServer(
@@ -69,14 +62,11 @@ export async function startServer(
     readonly random: Random
     readonly log: Log
     readonly db: Database
-    /** Told once of each proxy that forwards requests and is not trusted. */
     readonly foundProxy: (found: UnknownProxy) => void
     readonly traffic: TrafficCounter
-    /** Null where metrics are off. */
     readonly metrics: RequestWatch | null
-    /** Whether other nodes serve the same installation. Never throws. */
+    /** Never throws. */
     readonly hasOtherNodes: () => Promise<boolean>
-    /** For tests; by default a self-test decides. */
     readonly way?: ListenWay
   },
 ): Promise<HttpServer> {
@@ -138,7 +128,7 @@ export async function startServer(
     const context = new RequestContext(site, request, connection, nextId(), trusted)
     if (!request.headers.has(PROBE_HEADER)) lookForProxy(connection.address, request.headers)
     const answered = await (connection.hasUrl ? router(context) : unreadableAddress())
-    // It may tell of what somebody else has just committed.
+    // The answer may contain a commit that is not yet durable.
     const unsynced = db.durable()
     if (unsynced !== null) await unsynced
     const whole = complete(answered, context)
@@ -152,11 +142,11 @@ export async function startServer(
     async stop() {
       stopping = 'uploads'
       parts.events.stop()
-      // With other nodes behind a balancer, a refused connection sends the client to one of them.
+      // Behind a balancer, a refused connection leads the client to another node.
       const closed = (await given.hasOtherNodes()) ? server.stop(false) : null
       await underWay.finished(config.shutdownGrace * SECOND)
       stopping = 'all'
-      // Lets the responses of the last uploads, and downloads that end soon, complete.
+      // For responses of the last uploads, and downloads that end soon.
       const deadline = clock.monotonic() + ANSWERS_MAY_TAKE
       while (server.pendingRequests > 0 && clock.monotonic() < deadline) await sleep(clock.timers, 10)
       await server.stop(true)
@@ -166,7 +156,6 @@ export async function startServer(
   }
 }
 
-/** The error as JSON, with the request id that the log has. */
 function failedBody(error: unknown, headers: Headers): Response {
   const unknown = () =>
     new Refusal('INTERNAL_ERROR', 'The content could not be read; the request id tells where to look')
@@ -186,7 +175,7 @@ const HEAD_REFUSALS = {
   'unknown expectation': [417, 'Nothing but 100-continue can be expected'],
 } as const satisfies Partial<Record<Unreadable, readonly [number, string]>>
 
-/** The error as JSON, for input that is not a valid request; for `OPTIONS *` what the server as a whole allows. */
+/** For invalid requests; `OPTIONS *` answers for the server as a whole. */
 function refusedHead(why: Unreadable): Response {
   if (why === 'OPTIONS *') return new Response(null, { status: 204, headers: { Allow: ALL_METHODS } })
   const [status, message] = HEAD_REFUSALS[why]
@@ -201,7 +190,7 @@ function about(error: unknown): { err: unknown; file?: number; slug?: string } {
     : { err: error }
 }
 
-/** Counts the connections that it refuses, and logs the first and then at most one line a minute. */
+/** Counts refused connections; logs the first, then at most one line a minute. */
 function ceilingOf(
   trusted: TrustedProxies,
   parts: { log: Log; clock: Clock; metrics: RequestWatch | null },
@@ -227,7 +216,6 @@ function ceilingOf(
   }
 }
 
-/** Forwards byte counts to traffic statistics and metrics. */
 function flowOf(traffic: TrafficCounter, metrics: RequestWatch | null): Flow {
   return {
     received(bytes) {
@@ -241,7 +229,7 @@ function flowOf(traffic: TrafficCounter, metrics: RequestWatch | null): Flow {
   }
 }
 
-/** Paths whose answers stream, those with large requests alone, and plain paths that these patterns would match. */
+/** Streaming answers, large requests only, and plain paths that these patterns would match. */
 function pathsOf(): Pick<Required<ListenOptions>, 'streaming' | 'receiving' | 'plain'> {
   const patterns = (which: (route: Route) => boolean) =>
     new Set(routes.filter(which).map(({ path }) => routerPattern(path)))
@@ -249,12 +237,11 @@ function pathsOf(): Pick<Required<ListenOptions>, 'streaming' | 'receiving' | 'p
   const receiving = patterns(({ body }) => body === 'stream').difference(streaming)
   const either = streaming.union(receiving)
   const plain = routes.map(({ path }) => path).filter((path) => !path.includes('{') && !either.has(path))
-  // Also with a trailing slash, which leads to the same route.
+  // A trailing slash leads to the same route.
   const both = (paths: Set<string>) => [...paths].flatMap((path) => [path, `${path}/`])
   return { streaming: both(streaming), receiving: both(receiving), plain: [...new Set(plain)] }
 }
 
-/** Unique for each request and each run of the program. */
 function createRequestIds(random: Random): () => string {
   const run = Buffer.from(random(6)).toString('base64url')
   let count = 0
@@ -267,12 +254,11 @@ function listeningUrl({ hostname, port }: HttpListener): string {
   return `http://${host}:${port}`
 }
 
-/** Response for a Host header and path that do not form a URL. */
 function unreadableAddress(): Response {
   const response = errorResponse(
     new Refusal('INVALID_REQUEST', 'The Host header is missing or malformed, or there are two of them'),
   )
-  // Closes the connection, because a proxy before it may parse the next request differently.
+  // A proxy may parse the next request differently.
   response.headers.set('Connection', 'close')
   return response
 }

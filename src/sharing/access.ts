@@ -30,74 +30,55 @@ import { fileNotFound } from '../files/own-file.ts'
 import { withPartsReceived } from '../uploads/resumable/awaited-parts.ts'
 import { arrivingUpload, type UploadRow } from '../uploads/uploads.rows.ts'
 
-/** Seconds after which to retry a file that is still being uploaded. */
+/** Seconds. */
 const ARRIVING_RETRY = 10
 
-/**
- * Maximum number of closed folders in the signed address of an archive: it has to fit into a request line.
- */
+/** Closed folders in the signed address of an archive: it has to fit into a request line. */
 const MOST_CLOSED = 256
 
-/** The outermost folder whose password is required next. */
 export type LockedFolder = ChainRow
 
-/** A resource that the requester may see. */
 export interface Opened<T> {
   readonly kind: 'open'
   readonly item: T
-  /** The requester's rights to the resource and its descendants. */
   readonly viewer: Viewer
-  /** The ancestors, outermost first, as far as they are visible to the requester. */
+  /** Visible ancestors, outermost first. */
   readonly chain: readonly ChainRow[]
-  /** Folders closed to everybody but the owner: an address signed now bypasses these and no more. */
+  /** Folders closed to everybody but the owner; an address signed now bypasses these and no more. */
   readonly closed: SignedRights['closed']
-  /** Whether nothing closes it: neither a private folder nor one with a password. */
   readonly isForAnybody: boolean
 }
 
-/** Result of an access check: the resource, or the folder whose password is required first. */
 export type AccessResult<T> = Opened<T> | { readonly kind: 'locked'; readonly folder: LockedFolder }
 
-/** The columns of a folder that decide access. */
 export type Barrier = Pick<FolderListRow, 'id' | 'account_id' | 'is_public' | 'password_hash' | 'closing'>
 
-/** Access checks, made by every public route at every request; the rule itself is `decideAccess`. */
 export interface AccessControl {
-  /**
-   * Throws Refusal FILE_NOT_FOUND when no such file is visible to the requester, FILE_ARRIVING while it is being
-   * uploaded.
-   */
+  /** Throws Refusal FILE_NOT_FOUND, also for an invisible file, or FILE_ARRIVING. */
   file(
     requester: Requester | Promise<Requester>,
     identifier: FileIdentifier,
   ): Promise<AccessResult<FileDetailRow>>
-  /**
-   * The upload that is going to be the file; null where none is under way. Throws Refusal FILE_NOT_FOUND when the file would
-   * not be visible to the requester.
-   */
+  /** Throws Refusal FILE_NOT_FOUND when the file would be invisible. */
   arriving(requester: Requester, identifier: FileIdentifier): Promise<AccessResult<UploadRow> | null>
-  /** Throws Refusal FOLDER_NOT_FOUND when no such folder is visible to the requester. */
+  /** Throws Refusal FOLDER_NOT_FOUND, also for an invisible folder. */
   folder(
     requester: Requester | Promise<Requester>,
     name: FolderIdentifier | FolderId,
   ): Promise<AccessResult<FolderListRow>>
   /**
-   * Re-validates a signed address: its rights are void once the key or session that requested it was revoked
-   * or has expired, or the account was disabled or deleted. `caller`: who was authenticated for this request; the key or
-   * session is not looked up again where it is the one that authenticated them.
+   * Re-validates a signed address, which is void once its key or session was revoked or has expired, or its
+   * account was disabled or deleted. A key or session that authenticated `caller` is not looked up again.
    */
   signed(requester: Requester, caller: Caller | null): Promise<Requester>
-  /**
-   * The rights to sign into an address for the content of these folders, on behalf of their owner. Throws
-   * Refusal INVALID_REQUEST when an address cannot hold them.
-   */
+  /** On the owner's behalf. Throws Refusal INVALID_REQUEST when an address cannot hold the rights. */
   rightsTo(
     account: AccountId,
     folders: ReadonlySet<FolderId>,
   ): Promise<Pick<SignedRights, 'closed' | 'closings'>>
-  /** Whether a viewer who may see the parent folder may also see this one. */
+  /** Assumes that the viewer may see the parent folder. */
   opens(viewer: Viewer, folder: Barrier): boolean
-  /** HMAC that changes with every change of the password and does not reveal it. */
+  /** Changes with the password and does not reveal it. */
   passwordTag(folder: FolderId, passwordHash: string): string
 }
 
@@ -232,7 +213,7 @@ function holderNow(db: Database, by: Evidence, now: number): Promise<AccountId |
   return by.kind === 'key' ? keyHolderNow(db, by.key, now) : sessionHolderNow(db, by.session, now)
 }
 
-/** Hides the ancestors of the folder to which an owner's key is restricted, and of the target of a link. */
+/** Hides ancestors of the folder to which a key is restricted, and of a link's target. */
 function shownChain(requester: Requester, viewer: Viewer, chain: readonly ChainRow[]): readonly ChainRow[] {
   const { link = null } = viewer
   if (link !== null) {
@@ -244,12 +225,11 @@ function shownChain(requester: Requester, viewer: Viewer, chain: readonly ChainR
   return chain.slice(chain.findIndex((step) => step.identifier === within))
 }
 
-/** The resource, or Refusal PASSWORD_REQUIRED: for routes without a password form. */
+/** For routes without a password form: throws Refusal PASSWORD_REQUIRED. */
 export function unlocked<T>(seen: AccessResult<T>): T {
   return opened(seen).item
 }
 
-/** The resource with the requester's rights, or Refusal PASSWORD_REQUIRED. */
 export function opened<T>(seen: AccessResult<T>): Opened<T> {
   if (seen.kind === 'open') return seen
   throw new Refusal('PASSWORD_REQUIRED', 'This needs a password; open its page and enter the password first')

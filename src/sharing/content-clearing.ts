@@ -19,13 +19,11 @@ import {
 import { purgeFile } from './file-purging.ts'
 import { closeReportsOn } from './reports.rows.ts'
 
-/** Files of one transaction. */
 const STEP = 20
-/** Reports that one statement closes. */
 const REPORTS = 100
 const FIRST = 0 as FileId
 
-/** Removes a blocked content from every account, in steps. Each step ends the work when the content was allowed meanwhile. */
+/** Each step stops the work once the content was allowed. */
 export class ContentClearing {
   readonly #db: Database
   readonly #clock: Clock
@@ -39,7 +37,6 @@ export class ContentClearing {
     this.#mayGoOn = mayGoOn
   }
 
-  /** Removes all files with the content and closes the reports on it; returns how many files were removed. */
   async run(): Promise<number> {
     let removed = 0
     for (const blob of await blobsOf(this.#db, this.#sha256)) {
@@ -63,7 +60,7 @@ export class ContentClearing {
     return removed
   }
 
-  /** `isMoved`: some of them were given to another account meanwhile, whose lock they need. */
+  /** `isMoved`: another account owns some of the files by now, so its lock is needed. */
   #removeFiles(
     account: AccountId,
     ids: readonly FileId[],
@@ -78,8 +75,8 @@ export class ContentClearing {
   }
 
   /**
-   * Drops the rows at once, and makes garbage of their bytes that is due now: an address at the store, which asks nobody
-   * here, ends with the object.
+   * Drops the rows at once and makes the bytes garbage that is due now: a store's signed address is valid
+   * until the object is deleted.
    */
   async #erase(blob: BlobId): Promise<void> {
     for (let dropped: number | null = STEP; dropped === STEP && this.#mayGoOn(); await yieldToEventLoop()) {
@@ -103,7 +100,7 @@ export class ContentClearing {
     if (this.#mayGoOn()) await this.#whileRefused(null, (trx) => setCleared(trx, this.#sha256))
   }
 
-  /** Runs the work in a transaction that locks the account and the content; null when the content was allowed meanwhile. */
+  /** Null when the content was allowed meanwhile. */
   #whileRefused<T>(account: AccountId | null, work: (trx: Trx) => Promise<T>): Promise<T | null> {
     return inTransaction(this.#db, async (trx) => {
       if (account !== null) await lockAccount(trx, account)

@@ -15,8 +15,8 @@ import { changeFiles, changeTree, folderById, folderChain } from '../files/folde
 import type { FileOfContent } from '../files/refused-contents.rows.ts'
 
 /**
- * Deletes a file permanently in any state: live, expired, binned by itself or with a folder, or being
- * restored. Keeps every total consistent. The account must be locked.
+ * In any state: live, expired, binned, or being restored. Keeps every total consistent. The account must be
+ * locked.
  */
 export async function purgeFile(trx: Trx, file: FileOfContent, at: number): Promise<void> {
   if (file.removal === 'expired') return setRemoved(trx, [file], 'deleted', at)
@@ -42,10 +42,7 @@ async function deleteFromBin(trx: Trx, file: FileOfContent, at: number): Promise
   await noteChange(trx, account, { kind: 'bin' })
 }
 
-/**
- * Deletes a file in a removed folder. `id`: the folder's bin entry; null, or deleted meanwhile: the folder is
- * deleted for good.
- */
+/** `id`: null deletes the folder for good. */
 async function deleteFromFolder(
   trx: Trx,
   file: FileOfContent,
@@ -57,8 +54,7 @@ async function deleteFromFolder(
   const entry = id === null ? undefined : await entryById(trx, id)
   if (entry === undefined || entry.folder_id === null) return
   const { parent_id: above } = await folderById(trx, entry.folder_id)
-  // The ancestors' tree sums were reduced by the whole folder, so this adds the file back to them before it
-  // is subtracted from all.
+  // The ancestors' tree sums lack the whole folder, so the file is added back before it is subtracted.
   if (above !== null) await changeTree(trx, above, { files: 1, bytes: size })
   await changeFiles(trx, folder, -1, -size)
   await takeFromEntry(trx, entry.id, size)

@@ -12,21 +12,15 @@ import {
 } from '../files/folders/subfolders.rows.ts'
 import type { AccessControl } from './access.ts'
 
-/** Content of a folder's page, for a viewer who may see the folder. */
 export interface PublicFolders {
-  /** One page of the content: subfolders first, then files. A page past the end is empty. */
+  /** Subfolders first, then files. A page past the end is empty. */
   contents(folder: FolderListRow, query: ContentsQuery): Promise<FolderContents>
-  /**
-   * Totals of the folder and those descendants that the viewer may see. null when there are too many folders
-   * to check.
-   */
+  /** Totals of the folder and its visible descendants; null when there are too many folders to check. */
   totals(folder: FolderListRow, viewer: Viewer): Promise<FolderTotals | null>
 }
 
 export interface ContentsQuery {
-  /** Page number from 1. */
   readonly page: number
-  /** Whether private subfolders are shown. */
   readonly showsPrivate: boolean
   readonly folders: SubfolderOrder
   readonly files: FileOrder
@@ -35,12 +29,10 @@ export interface ContentsQuery {
 export interface FolderContents {
   readonly folders: readonly FolderListRow[]
   readonly files: readonly FileListRow[]
-  /** Number of subfolders on all pages. */
   readonly folderCount: number
   readonly pages: number
-  /** Size of the files directly in the folder, in bytes. */
+  /** Directly in the folder. */
   readonly bytes: number
-  /** The first page with files, after all subfolders. */
   readonly firstFilePage: number
 }
 
@@ -50,10 +42,7 @@ export interface FolderTotals {
 }
 
 const PER_PAGE = 100
-/**
- * Maximum number of folders checked for visibility. Only visible folders count towards it, so that a missing
- * total reveals nothing about the others.
- */
+/** Only visible folders count, so that a missing total reveals nothing about the others. */
 const MOST_FOLDERS = 1000
 
 export function createPublicFolders(db: Database, access: AccessControl): PublicFolders {
@@ -108,7 +97,7 @@ export function createPublicFolders(db: Database, access: AccessControl): Public
         open.push(...parents)
       }
       leaveOut(await subfolderTotals(db, { ids: open, atMost }, 'private'))
-      // Clamped: something deleted since the folder was read is subtracted twice.
+      // Clamped: a deletion since the folder was read is subtracted twice.
       return { files: Math.max(0, files), bytes: Math.max(0, bytes) }
     },
   }

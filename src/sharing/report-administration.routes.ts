@@ -13,7 +13,6 @@ import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { JudgedReport } from './reports.ts'
 import type { SharingPart } from './sharing.part.ts'
 
-/** Returns a function that builds the response for each of these reports. */
 async function reportAnswers(
   site: Site,
   thumbnails: Pick<Thumbnails, 'without'>,

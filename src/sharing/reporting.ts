@@ -10,12 +10,8 @@ import { reportingDay } from './reports.ts'
 
 const REPORTS_AN_HOUR = 10
 
-/** Accepts reports against files. */
 export interface Reporting {
-  /**
-   * Stores a report for the administrators. A second one from the same address on the same day replaces the
-   * first. Throws Refusal RATE_LIMITED.
-   */
+  /** Replaces the address's report of that day. Throws Refusal RATE_LIMITED. */
   report(
     file: FileDetailRow,
     complaint: { readonly reason: ReportReason; readonly text: string | null },
@@ -45,7 +41,7 @@ export function createReporting(db: Database, rates: RateLimits, signing: Signin
           reason,
           text,
           created_at: now,
-          // Day and file are part of the HMAC, so that two reports of one address cannot be linked.
+          // Includes day and file, so that two reports from one address cannot be linked.
           reporter: signing.tag('reporter', `${reportingDay(now)}\n${file.id}\n${bucket}`),
         })
       } catch (error) {

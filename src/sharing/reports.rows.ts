@@ -19,10 +19,7 @@ const columns = [
   'closed_at',
 ] as const
 
-/**
- * Stores the report. A second one of the same reporter replaces the first while that is open; an existing
- * text is not replaced by none.
- */
+/** A reporter's second report replaces an open first one; an empty text does not replace the first one's. */
 export async function keepReport(
   db: Database,
   report: Omit<ReportRow, 'id' | 'state' | 'closed_at'> & { readonly reporter: string },
@@ -42,7 +39,6 @@ export async function keepReport(
     .execute()
 }
 
-/** Reports from newest to oldest. */
 export function listReports(db: Database, which: 'open' | 'all'): Promise<ReportRow[]> {
   const all = db.selectFrom('reports').select(columns).orderBy('id', 'desc')
   return (which === 'all' ? all : all.where('closed_at', 'is', null)).execute()
@@ -52,7 +48,7 @@ export function findReport(db: Database, id: ReportId): Promise<ReportRow | unde
   return db.selectFrom('reports').select(columns).where('id', '=', id).executeTakeFirst()
 }
 
-/** Closes an open report; false for one that is closed, which stays as it is. */
+/** False for a closed report. */
 export async function closeReport(
   db: Queryable,
   id: ReportId,
@@ -68,7 +64,6 @@ export async function closeReport(
   return numUpdatedRows > 0n
 }
 
-/** Erases the reporters of up to `most` reports made before `time`; returns how many. */
 export async function forgetReporters(db: Database, time: number, most: number): Promise<number> {
   const some = db
     .selectFrom('reports')
@@ -85,7 +80,6 @@ export async function forgetReporters(db: Database, time: number, most: number):
   return Number(numUpdatedRows)
 }
 
-/** Deletes up to `most` reports that were closed until `time`; returns how many. */
 export async function dropClosedReports(db: Database, time: number, most: number): Promise<number> {
   const some = db
     .selectFrom('reports')
@@ -105,7 +99,6 @@ function selected(db: Database, which: ReportSelection) {
   return all.where('closed_at', which === 'open' ? 'is' : 'is not', null)
 }
 
-/** One page of reports from newest to oldest. */
 export function pageOfReports(
   db: Database,
   which: ReportSelection,
@@ -122,7 +115,6 @@ export async function countReports(db: Database, which: ReportSelection): Promis
   return (await db.readPool.rows(count))[0]?.count ?? 0
 }
 
-/** Closes up to `most` open reports on that content, whichever file they named; returns how many. */
 export async function closeReportsOn(
   db: Queryable,
   sha256: Sha256,

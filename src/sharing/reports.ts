@@ -29,15 +29,12 @@ import {
   type ReportSelection,
 } from './reports.rows.ts'
 
-/** Retention of a closed report. */
 const CLOSED_KEPT_FOR = 180 * DAY
 
-/** Rows per statement. */
 const STEP = 100
 
 export interface ReportedFile {
   readonly id: ReportId
-  /** The file at the time of the report. */
   readonly file: {
     readonly id: FileId
     readonly slug: Slug
@@ -51,40 +48,31 @@ export interface ReportedFile {
   readonly closedAt: number | null
 }
 
-/** A report with the data needed for a decision. */
 export interface JudgedReport extends ReportedFile {
-  /** Null once the file is deleted. */
   readonly present: PresentFile | null
 }
 
-/** The file as it is now. */
 export interface PresentFile {
   readonly size: number
   readonly type: string
   readonly uuid: Uuid
-  /** Null for a guest's upload. */
+  /** Null for a guest. */
   readonly account: { readonly id: AccountId; readonly username: string } | null
 }
 
-/** Reports against files, for administrators. */
 export interface Reports {
-  /** Reports from newest to oldest. */
   list(which: 'open' | 'all'): Promise<ReportedFile[]>
-  /** One report, with whether its file still exists. Throws Refusal NOT_FOUND. */
+  /** Throws Refusal NOT_FOUND. */
   get(id: ReportId): Promise<ReportedFile & { readonly fileIsHere: boolean }>
-  /** One page of reports from newest to oldest, with the present state of each file. */
   page(
     which: ReportSelection,
     page: number,
     perPage: number,
   ): Promise<{ readonly reports: readonly JudgedReport[]; readonly total: number }>
-  /** One report with the present state of its file. Throws Refusal NOT_FOUND. */
+  /** Throws Refusal NOT_FOUND. */
   judged(id: ReportId): Promise<JudgedReport>
-  /**
-   * Closes the report without a change to the file. A closed one stays as it is. Throws Refusal NOT_FOUND.
-   */
+  /** Leaves the file and a closed report unchanged. Throws Refusal NOT_FOUND. */
   dismiss(actor: Actor, id: ReportId): Promise<void>
-  /** Erases reporters of earlier days, and deletes reports that were closed long ago. */
   forgetOld(mayGoOn?: () => boolean): Promise<void>
 }
 
@@ -150,7 +138,7 @@ export function createReports(db: Database, clock: Clock): Reports {
   }
 }
 
-/** Beginning of the day in UTC; an address is recognized again within one day. */
+/** Beginning of the UTC day; a reporter's address is recognized within one day. */
 export function reportingDay(now: number): number {
   return now - (now % DAY)
 }

@@ -19,7 +19,6 @@ import { createReports, type Reports } from './reports.ts'
 import { createTakeDowns, type TakeDowns } from './take-downs.ts'
 import { createWaysUp, type WaysUp } from './ways-up.ts'
 
-/** Access to files and folders, made links, reports, and take-downs. */
 export interface SharingPart {
   readonly access: AccessControl
   readonly folderPasswords: FolderPasswords

@@ -21,42 +21,36 @@ import { ContentClearing } from './content-clearing.ts'
 import { findReport } from './reports.rows.ts'
 import { reportNotFound } from './reports.ts'
 
-/** A content that was taken down. */
 export interface TakenDown {
   readonly sha256: Sha256
-  /** How many files were removed, in all accounts and their bins. */
   readonly files: number
 }
 
 /**
- * Removes contents from all accounts for good: every file with the content is gone when a verb returns, and uploads of it
- * are refused. Its bytes are removed from the store at once where a server takes it down, and else by the next run of a
- * server's job. Taking down stops when the content is allowed
- * meanwhile.
+ * Removes contents from all accounts for good: when a function returns, every file with the content is gone
+ * and uploads of it are refused. A server removes the bytes at once; otherwise a server's next job does. A
+ * take-down stops once the content was allowed.
  */
 export interface TakeDowns {
-  /** The reported content, whether the reported file still exists or not. Throws Refusal NOT_FOUND. */
+  /** The reported file may be gone. Throws Refusal NOT_FOUND. */
   reported(actor: Actor, id: ReportId): Promise<TakenDown>
-  /** The content of an existing file. Throws Refusal FILE_NOT_FOUND. */
+  /** Throws Refusal FILE_NOT_FOUND. */
   file(actor: Actor, identifier: FileIdentifier): Promise<TakenDown>
-  /** A content that need not be stored here yet. */
+  /** The content need not be stored yet. */
   content(actor: Actor, sha256: Sha256): Promise<TakenDown>
-  /** Lets the content be uploaded again; removed files stay removed. Throws Refusal NOT_FOUND. */
+  /** Permits new uploads of the content; removed files stay removed. Throws Refusal NOT_FOUND. */
   allow(actor: Actor, sha256: Sha256): Promise<void>
-  /** A page of the refused contents, the newest first. */
   refused(
     page: number,
     perPage: number,
   ): Promise<{ readonly contents: readonly RefusedContentRow[]; readonly total: number }>
-  /** Continues interrupted take-downs. */
   run(mayGoOn?: () => boolean): Promise<void>
-  /** Whether there is any. */
   hasWork(): Promise<boolean>
 }
 
 /**
- * `report`: called for each content that `run` cannot take down. The others are taken down all the same. `removeGarbage`:
- * removes bytes that no row points to, and are due; never throws.
+ * `report`: called for each content that `run` fails to take down; it goes on with the others.
+ * `removeGarbage` never throws.
  */
 export function createTakeDowns(
   db: Database,
@@ -72,7 +66,7 @@ export function createTakeDowns(
 
   async function takeDown(actor: Actor, sha256: Sha256, details: Record<string, string | number>) {
     await inTransaction(db, async (trx) => {
-      // Waits for uploads of this content that are being committed; later ones find it refused.
+      // Waits for uploads of this content that are being committed; later ones are refused.
       await lockContent(trx, sha256, 'alone')
       await refuseContent(trx, sha256, clock.now())
       await recordAuditEntry(trx, clock, actor, { act: 'content.taken_down', object: sha256, details })

@@ -4,23 +4,22 @@ import type { Database } from '../database/database.ts'
 import type { FolderId } from '../domain/ids.ts'
 import { type ChainRow, folderChain } from '../files/folders/folders.rows.ts'
 
-/** Cookie that names the folders whose pages a browser was shown. */
 export const WAYS_COOKIE = 'folder_ways'
 
-/** Of each tree the highest is kept, and of those the newest. */
+/** The highest folder of each tree, and of those the newest. */
 const MOST_FOLDERS = 20
 
 const PURPOSE = 'folder-ways'
 const payload = z.array(z.number())
 
 /**
- * What pages may name above a file or folder. Who was given the address of one file must not be led to all that lies
- * around it; who came down from a folder finds the way back there. Access is decided apart from that, at every request.
+ * Ancestors that pages may name. A visitor with the address of one file must not be led to its surroundings;
+ * a visitor who came from a folder finds the way back. Access is decided independently, at every request.
  */
 export interface WaysUp {
-  /** The end of `chain`, outermost first, from the highest folder that the cookie names; empty when it names none. */
+  /** From the highest folder in the cookie, outermost first. */
   shown(cookie: string | null, chain: readonly ChainRow[]): readonly ChainRow[]
-  /** The cookie once the page of the last folder in `chain` was shown; null where it stays as it is. */
+  /** Null where it stays unchanged. */
   cookieAfter(cookie: string | null, chain: readonly ChainRow[]): Promise<string | null>
 }
 

@@ -1,4 +1,3 @@
-/** Reads a stream of chunks in pieces of known length. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>
   #rest: Uint8Array = new Uint8Array(0)
@@ -7,7 +6,7 @@ export class ByteReader {
     this.#chunks = stream[Symbol.asyncIterator]()
   }
 
-  /** The next bytes, or null when the stream ends before that many. */
+  /** Null when the stream ends before that many bytes. */
   async take(length: number): Promise<Uint8Array | null> {
     const taken = new Uint8Array(length)
     for (let filled = 0; filled < length; ) {

@@ -12,11 +12,11 @@ import type { Log } from '../log.ts'
 import { type Source, type ThumbnailMaker, ThumbnailMakerUnavailable, type ThumbnailResult } from './maker.ts'
 import { ThumbnailStoring } from './thumbnail-storing.ts'
 
-/** Tries after which a thumbnail counts as failed: its content may kill the process that reads it. */
+/** Then a thumbnail counts as failed: its content may kill the process that reads it. */
 export const MOST_TRIES = 3
-/** The wait after the first try; later ones are multiples of it. */
+/** After the first try; later waits are multiples. */
 const BACKOFF = MINUTE
-/** The wait after an outage of database, store or maker, which is no try. */
+/** An outage of database, store or maker does not count as a try. */
 const AFTER_OUTAGE = 30 * SECOND
 
 export interface ClaimedThumbnailParts {
@@ -29,20 +29,18 @@ export interface ClaimedThumbnailParts {
   readonly log: Log
 }
 
-/** Makes thumbnails that a node has claimed. */
 export class ClaimedThumbnails {
   readonly #parts: ClaimedThumbnailParts
   readonly #storing: ThumbnailStoring
   readonly #signal: AbortSignal
 
-  /** `signal`: aborted when the server stops. */
   constructor(parts: ClaimedThumbnailParts, signal: AbortSignal) {
     this.#parts = parts
     this.#storing = new ThumbnailStoring(parts)
     this.#signal = signal
   }
 
-  /** Makes the thumbnail and ends the node's claim. Throws only when database, store or maker are away. */
+  /** Makes the thumbnail and ends the node's claim. Throws only when database, store or maker are unavailable. */
   async make(claimed: ClaimedThumbnail, node: NodeId): Promise<void> {
     try {
       await this.#end(claimed, node, await this.#tryToMake(claimed))
@@ -79,7 +77,7 @@ export class ClaimedThumbnails {
     }
   }
 
-  /** Gives the thumbnail back for another try, or sets it aside after the last. Throws what is an outage. */
+  /** Rethrows outages. */
   async #endFailed(claimed: ClaimedThumbnail, node: NodeId, error: unknown): Promise<void> {
     const { db, log } = this.#parts
     const { blob, tries } = claimed
@@ -90,7 +88,7 @@ export class ClaimedThumbnails {
       throw error
     } else if (tries < MOST_TRIES) {
       log.warn({ blob, tries, err: error }, 'a thumbnail could not be made and is tried again')
-      // A missing blob is tried at once: a newer copy of the content may just have taken its place.
+      // A newer copy of the content may just have replaced it.
       await this.#giveBack(claimed, node, error instanceof BlobMissing ? 0 : tries * BACKOFF, tries)
     } else {
       log.error({ blob, tries, err: error }, 'a thumbnail failed too often and is set aside')

@@ -1,4 +1,3 @@
-/** Makes the pictures that accounts set for their folders. */
 import { Refusal } from '../domain/errors.ts'
 import { thumbnailKind } from '../domain/thumbnail-kind.ts'
 import { inMemory } from './local-maker.ts'
@@ -9,22 +8,22 @@ import {
   type ThumbnailResult,
 } from './maker.ts'
 
-/** Bytes of a cover: it is kept in a row. Far more than WebP of this size normally needs. */
+/** Bytes of a cover, which is kept in a row; WebP of this size normally needs far less. */
 const MOST_BYTES = 256 * 1024
-/** Pictures that wait for their turn, each in memory. */
+/** Each in memory. */
 const MOST_WAITING = 8
 /** Seconds suggested for a retry. */
 const RETRY = 5
 
 export interface Covers {
   /**
-   * The picture as WebP, 960 pixels at most on its longer side, fewer where that is over `MOST_BYTES`. Throws Refusal
-   * INVALID_REQUEST for what is no picture, SERVER_BUSY when too many wait or none can be made now.
+   * WebP, 960 pixels at most on its longer side, fewer to stay within `MOST_BYTES`. Throws Refusal INVALID_REQUEST for
+   * a file that is no picture, SERVER_BUSY when too many wait or none can be made now.
    */
   make(picture: Uint8Array, signal: AbortSignal): Promise<Uint8Array>
 }
 
-/** One at a time. */
+/** Makes one at a time. */
 export function createCovers(maker: ThumbnailMaker): Covers {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
@@ -50,7 +49,6 @@ export function createCovers(maker: ThumbnailMaker): Covers {
   }
 }
 
-/** Where thumbnails are switched off. */
 export const noCovers: Covers = {
   async make() {
     throw new Refusal('INVALID_REQUEST', 'This server makes no thumbnails')

@@ -41,18 +41,15 @@ const looks: Record<IconKind, { readonly sheet: string; readonly fold: string; r
 }
 
 /**
- * Icon for a file without a picture: a square SVG of a sheet in its kind's colour, with the name's extension.
- * Readable on light and dark backgrounds, and without styles that a content security policy could block.
+ * Icon for a file without a picture: a square SVG of a sheet in its kind's colour, with the name's extension. Readable
+ * on light and dark backgrounds; without styles, which a content security policy could block.
  */
 export function iconFor(type: string, name: string): string {
   const extension = extensionOf(name)
   return drawn(iconKindOf(type, extension), lettersOf(extension))
 }
 
-/**
- * Address of the same icon, shared by all files of a kind. It identifies the content, so it may be cached for
- * ever.
- */
+/** Address of that icon, shared by all files of a kind. Changes with the drawing, so it may be cached for ever. */
 export function iconAddress(type: string, name: string): string {
   for (const icon of recent) {
     if (icon.type === type && hasEnding(name, icon.ending)) return icon.address
@@ -65,10 +62,7 @@ export function iconAddress(type: string, name: string): string {
   return address
 }
 
-/**
- * The icons of the latest names that ended in lower case: comparing endings takes a fraction of what taking a name apart
- * does, a hundred times for a page of a list.
- */
+/** By recent lower-case ending: comparing endings is much faster than parsing a hundred names for each page. */
 const recent: { readonly type: string; readonly ending: string; readonly address: string }[] = []
 const MOST_RECENT = 8
 
@@ -88,7 +82,7 @@ function addressOf(type: string, extension: string): string {
   return address
 }
 
-/** By extension and type, because a page of a list has many of the same. */
+/** By extension and type: a page of a list repeats few of them. */
 const addresses = new Map<string, Map<string, string>>()
 const MOST_ADDRESSES = 1000
 let remembered = 0
@@ -104,7 +98,6 @@ function remember(extension: string, type: string, address: string): void {
   else alike.set(type, address)
 }
 
-/** Response for an icon by the name of its asset; null for any other asset. */
 export function iconAnswer(asset: string): Response | null {
   const [, version, kind = '', letters = ''] = /^icon-(\w{8})-([a-z]+)(?:-(.+))?\.svg$/u.exec(asset) ?? []
   if (version !== VERSION || !isKind(kind) || letters !== lettersOf(letters)) return null
@@ -139,13 +132,11 @@ function drawn(kind: IconKind, letters: string): string {
   ].join('')
 }
 
-/** Text of an icon: letters and digits of the extension; empty for a very long one. */
 function lettersOf(extension: string): string {
   const letters = extension.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '')
   return [...letters].length > 8 ? '' : letters
 }
 
-/** Text element, in a smaller font the more letters it has. */
 function labelOf(text: string): string {
   const letters = [...text]
   if (letters.length === 0) return ''

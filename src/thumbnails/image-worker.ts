@@ -1,6 +1,5 @@
 /**
- * Child process that makes thumbnails of pictures received on standard input, one after another. A malicious
- * picture can reach nothing else here: no settings, no database, no store.
+ * In a child process: a malicious picture reaches no settings, no database, no store. Pictures come on standard input.
  */
 import sharp, { type Metadata } from 'sharp'
 import { ByteReader } from './byte-reader.ts'
@@ -8,7 +7,7 @@ import { LARGE, MOST_BYTES, SCREEN, SMALL, type Thumbnail } from './maker.ts'
 import { answer, READY, REQUEST_HEADER, readRequestHeader } from './messages.ts'
 import { whyTooLarge } from './picture-cost.ts'
 
-/** Bytes of memory that one picture may take, as the server says. */
+/** Bytes for one picture. */
 const MEMORY = Number(process.argv[2])
 const QUALITY = 78
 const LONGEST_REASON = 300
@@ -16,18 +15,17 @@ const LONGEST_REASON = 300
 // One core, and no cache between pictures.
 sharp.concurrency(1)
 sharp.cache(false)
-// Blocks every loader of the library except those for the intended formats, whatever a file's signature.
+// Block all loaders of the library but those for the intended formats, whatever a file's signature.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((kind) => `VipsForeignLoad${kind}Buffer`),
 })
 
 async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
-  // Reads the head alone.
   const head = await sharp(picture, { limitInputPixels: false }).metadata()
   const tooLarge = whyTooLarge(head, picture.byteLength, MEMORY)
   if (tooLarge !== null) throw new Error(tooLarge)
-  // Uses the first frame or page. Truncated and damaged pictures are refused; mere warnings are not.
+  // First frame or page. Truncated and damaged pictures are refused; mere warnings are not.
   const { data, info } = await sharp(picture, {
     limitInputPixels: false,
     failOn: 'error',
@@ -49,7 +47,7 @@ async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
   return {
     small: await within(SMALL),
     large: longer > SMALL ? await within(LARGE) : null,
-    // A noisy picture may be too large for its use.
+    // A noisy picture may compress badly.
     screen: screen !== null && screen.byteLength <= MOST_BYTES ? screen : null,
     isTurned: isTurned(head),
   }
@@ -60,13 +58,9 @@ function isTurned({ format, orientation = 1 }: Metadata): boolean {
   return format === 'webp' && orientation !== 1
 }
 
-/**
- * Leading bytes in which an animated PNG must declare itself: before its first frame, the only one that the
- * library reads.
- */
+/** An animated PNG declares itself before its first frame, the only one that the library reads. */
 const PNG_HEAD = 64 * 1024
 
-/** Whether the picture is animated, so that a still one would show only one frame. */
 function isMoving({ format, pages = 1 }: Metadata, picture: Uint8Array): boolean {
   const beginning = Buffer.from(picture.buffer, picture.byteOffset, Math.min(picture.byteLength, PNG_HEAD))
   return pages > 1 || (format === 'png' && beginning.includes('acTL'))

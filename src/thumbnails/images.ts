@@ -12,20 +12,17 @@ import { ANSWER_HEADER, READY, readAnswerHeader, requestHeader } from './message
 import { type Limits, ProcessGuard, usageOf } from './process-guard.ts'
 import type { Spawned, Spawner } from './spawning.ts'
 
-/** Maximum file size: photos of 200 million pixels have half of that. */
+/** Bytes: photos of 200 million pixels have half of that. */
 const LARGEST = 256 * 1024 * 1024
-/** Bytes read from the store and passed on at a time. */
 const PIECE = 4 * 1024 * 1024
-/** Milliseconds of idleness after which the process is ended. */
+/** Milliseconds until an idle process is ended. */
 const IDLE = 5 * SECOND
-/** Memory above which the process is replaced, since it does not return it to the system. */
+/** Bytes of memory above which the process is replaced, since it returns none to the system. */
 const MAX_KEPT_MEMORY = 256 * 1024 * 1024
 
 const WORKER = entryPath('thumbnails/image-worker')
 
-/** Thumbnails of pictures, made in a child process that is kept for the next one for a while. */
 export interface Images {
-  /** See `ThumbnailMaker.make`. */
   make(source: Source, signal: AbortSignal): Promise<ThumbnailResult>
   close(): void
 }
@@ -61,7 +58,6 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
     }
   }
 
-  /** The kept process, unless it has ended by itself since its last picture. */
   function present(): Worker | null {
     if (kept !== null && (kept.child.exitCode !== null || kept.child.signalCode !== null)) kept = null
     return kept
@@ -102,7 +98,7 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
 }
 
 async function send({ stdin }: Worker, { size, readInto }: Source, guard: ProcessGuard): Promise<void> {
-  // A failed write means that the process has ended, which shows where the answer is awaited.
+  // A failed write means that the process has ended; awaiting the answer shows it.
   const hand = async (bytes: Uint8Array) => {
     stdin.write(bytes)
     await guard.step(Promise.resolve(stdin.flush()))

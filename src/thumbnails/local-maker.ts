@@ -11,16 +11,15 @@ const LIMITS: Limits = { memory: memoryFor(machineMemory()), work: 10 * SECOND, 
 
 interface Tools {
   readonly spawner: Spawner
-  /** null where posters cannot be made, or not safely. */
+  /** Null where posters cannot be made safely. */
   readonly ffmpeg: string | null
 }
 
-/** Makes thumbnails in child processes on this machine. Tests may set lower limits. */
+/** Makes thumbnails in child processes on this machine. `limits`: tests set lower ones. */
 export function createLocalMaker(log: Log, limits: Limits = LIMITS): ThumbnailMaker {
   let found: Promise<Tools> | null = null
   let images: ReturnType<typeof createImages> | null = null
 
-  /** Detects the tools at the first use. */
   function tools(): Promise<Tools> {
     found ??= findTools(log).catch((error: unknown) => {
       found = null
@@ -64,7 +63,6 @@ async function findTools(log: Log): Promise<Tools> {
   return { spawner, ffmpeg: spawner.isOffline ? ffmpeg : null }
 }
 
-/** Bytes as the source of a thumbnail. */
 export function inMemory(bytes: Uint8Array): Source {
   return {
     size: bytes.byteLength,

@@ -1,7 +1,7 @@
 /**
- * Protocol between the server and the process that makes thumbnails. Request: the length of a picture and its
- * bytes. Answer: the result, three lengths and that many bytes. All numbers are big-endian. The process first
- * sends one byte to say that it is ready.
+ * Protocol between the server and the process that makes thumbnails. Request: the length of a picture and its bytes.
+ * Answer: the result, three lengths and that many bytes. All numbers are big-endian. The process first sends one byte
+ * to say that it is ready.
  */
 
 export const READY = Uint8Array.of(0x2b)
@@ -9,13 +9,12 @@ export const READY = Uint8Array.of(0x2b)
 export const REQUEST_HEADER = 4
 export const ANSWER_HEADER = 13
 
-/** As numbers in the answer. */
 const KINDS = ['refused', 'made', 'turned'] as const
 export type AnswerKind = (typeof KINDS)[number]
 
 /**
- * `made`: the small picture, the large one and the screen-sized one, each empty where it would equal the one
- * before. `turned`: the same, of a content that browsers show otherwise. `refused`: the reason, and nothing else.
+ * `made`: the small, the large and the screen-sized picture, each empty where it would equal the previous one.
+ * `turned`: as `made`, for a content that browsers show in another orientation. `refused`: only the reason.
  */
 export interface AnswerHeader {
   readonly kind: AnswerKind

@@ -1,35 +1,29 @@
-/** What decoding a picture takes, estimated from its head alone. */
 import { totalmem } from 'node:os'
 import type { Metadata } from 'sharp'
 
 const MB = 1024 * 1024
 
-/** Twice the pixels of the largest sensors in phones, which have 200 million. */
+/** Phone sensors have up to 200 million. */
 const MOST_PIXELS = 400_000_000
 
-/** The process with the library loaded, and the three sizes that are made. */
 const BASE = 96 * MB
-/** The file as it came, and the decoder's copies of it. */
 const FILE_COPIES = 2
-/** Rows that are kept while a picture is read from top to bottom, and bytes for each of theirs while it is made smaller. */
+/** Rows kept while a picture is read from top to bottom, and bytes a sample while it is scaled down. */
 const KEPT_ROWS = 1024
 const KEPT_BYTES = 1.6
 
-/**
- * Memory in bytes that making thumbnails may take on a machine or in a control group with `total` bytes: an eighth, so
- * that the rest is left to the server; at least what a photo takes, and at most 1 GB.
- */
+/** Bytes: an eighth, which leaves the rest to the server; at least a photo's need, and at most 1 GB. */
 export function memoryFor(total: number): number {
   return Math.min(Math.max(total / 8, 256 * MB), 1024 * MB)
 }
 
-/** Memory in bytes of this machine, or of the control group where that has less. */
+/** Bytes of this machine, or of the control group where that has less. */
 export function machineMemory(): number {
   const group = process.constrainedMemory()
   return group > 0 ? Math.min(group, totalmem()) : totalmem()
 }
 
-/** Why the picture with this head is not decoded within `memory` bytes; null where it may be. */
+/** Why a picture needs more than `memory` bytes; null where it does not. */
 export function whyTooLarge(head: Metadata, fileSize: number, memory: number): string | null {
   const pixels = head.width * head.height
   if (pixels > MOST_PIXELS) return `it has ${pixels} pixels`
@@ -41,16 +35,15 @@ export function whyTooLarge(head: Metadata, fileSize: number, memory: number): s
 function decoding(head: Metadata): number {
   const { width, height, format } = head
   const rows = width * head.channels * bytesPerSample(head) * Math.min(height, KEPT_ROWS) * KEPT_BYTES
-  // JPEG and WebP are read smaller than they are, and no rows of them are kept.
+  // JPEG and WebP are decoded at a smaller scale, and none of their rows are kept.
   return width * height * bytesPerPixel(head) + (format === 'jpeg' || format === 'webp' ? 0 : rows)
 }
 
-/** Of the whole picture, which the decoder holds at a time. */
 function bytesPerPixel(head: Metadata): number {
   const { format, channels, isProgressive, chromaSubsampling, pages = 1 } = head
   switch (format) {
     case 'jpeg':
-      // Two bytes for each coefficient.
+      // Two bytes a coefficient.
       return isProgressive ? (chromaSubsampling === '4:2:0' ? 3 : 2 * channels) : 0
     case 'png':
       return isProgressive ? channels * bytesPerSample(head) : 0
@@ -61,7 +54,7 @@ function bytesPerPixel(head: Metadata): number {
     case 'heif':
       return bytesPerSample(head) > 1 ? 24 : 18
     case 'tiff':
-      // Tiles are put together, and a strip may be the whole picture.
+      // Tiles are assembled, and a strip may be the whole picture.
       return 1.5 * channels * bytesPerSample(head)
     default:
       return 18

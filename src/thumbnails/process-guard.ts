@@ -1,11 +1,10 @@
-/** Limits for a child process, which is killed at the first that it exceeds. */
 import { readFileSync } from 'node:fs'
 import { ThumbnailFailed } from './maker.ts'
 
 export interface Limits {
   /** Bytes of resident memory. */
   readonly memory: number
-  /** Milliseconds of CPU time, so that waiting on a busy machine does not count. */
+  /** Milliseconds of CPU time: waiting on a busy machine does not count. */
   readonly work: number
   /** Milliseconds of wall time for each step. */
   readonly step: number
@@ -22,7 +21,6 @@ export class ProcessGuard {
   readonly #signal: AbortSignal
   readonly #timer: Timer
   readonly #before: Usage
-  /** Rejects when the process was killed and its output is still awaited. */
   readonly #gone = Promise.withResolvers<never>()
   #waiting: Timer | undefined
   #passed: string | null = null
@@ -31,7 +29,6 @@ export class ProcessGuard {
     this.#waiting ??= setTimeout(() => this.#gone.reject(this.failure()), TOLD_WITHIN)
   }
 
-  /** Watches until `end`. An aborted signal kills the process too. */
   constructor(child: Bun.Subprocess, limits: Limits, signal: AbortSignal) {
     this.#child = child
     this.#limits = limits
@@ -43,10 +40,7 @@ export class ProcessGuard {
     if (signal.aborted) this.#kill()
   }
 
-  /**
-   * Awaits a step of the process within the time limit. Throws `failure()` when a killed process never
-   * signals its end.
-   */
+  /** Awaits a step within the time limit. Throws `failure()` when a killed process never signals its end. */
   async step<T>(work: Promise<T>): Promise<T> {
     const { step } = this.#limits
     const timer = setTimeout(() => this.#end(`it took longer than ${step / 1000} seconds`), step)
@@ -57,7 +51,6 @@ export class ProcessGuard {
     }
   }
 
-  /** The error to throw when the process ended in the middle of its work. */
   failure(): unknown {
     if (this.#signal.aborted) return this.#signal.reason
     return new ThumbnailFailed(this.#passed ?? 'its process ended by itself')
@@ -92,10 +85,7 @@ interface Usage {
 /** Milliseconds per clock tick in /proc/<pid>/stat (proc(5)). */
 const TICK = 10
 
-/**
- * Resources used by the process so far; zeros where the system does not tell, and for a process that has
- * ended.
- */
+/** Zeros where the system does not tell, and for an ended process. */
 export function usageOf(pid: number): Usage {
   try {
     const memory = /^VmRSS:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]

@@ -1,4 +1,3 @@
-/** Starts child processes that parse untrusted content. */
 import { writeFileSync } from 'node:fs'
 
 /** Options of `unshare` for a network namespace without interfaces; the first that works is used. */
@@ -11,18 +10,14 @@ const LOW_PRIORITY = '10'
 const PROBE_LIMIT = 10_000
 
 export interface Spawner {
-  /** Whether children have no network and cannot see into this process. */
+  /** Children have no network and cannot see into this process. */
   readonly isOffline: boolean
-  /**
-   * Starts a program by its path with only these environment variables, at low priority, and as the first
-   * candidate of the out-of-memory killer.
-   */
+  /** Only these environment variables, low priority, and the first candidate of the out-of-memory killer. */
   spawn(command: readonly string[], stdin: 'pipe' | number, variables?: Record<string, string>): Spawned
 }
 
 export type Spawned = Bun.Subprocess<'pipe' | number, 'pipe', 'ignore'>
 
-/** Detects which isolation this machine allows. */
 export function createSpawner(): Spawner {
   const offline = offlinePrefix()
   const nice = Bun.which('nice')
@@ -45,7 +40,7 @@ export function createSpawner(): Spawner {
   }
 }
 
-/** Command prefix that removes the network; null where the machine does not permit that. */
+/** Null where the machine does not permit it. */
 function offlinePrefix(): readonly string[] | null {
   const unshare = Bun.which('unshare')
   const cat = Bun.which('cat')

@@ -4,28 +4,22 @@ import { type CancelTimer, SECOND } from '../domain/clock.ts'
 import type { NodeId } from '../domain/ids.ts'
 import { type ClaimedThumbnailParts, ClaimedThumbnails } from './claimed-thumbnails.ts'
 
-/**
- * Makes the wanted thumbnails: each node one at a time, each thumbnail on one node, and those of the uploaders in turns.
- */
+/** Each node makes one thumbnail at a time, each thumbnail is made on one node, and uploaders take turns. */
 export interface ThumbnailMaking {
-  /** Makes the thumbnails that are wanted and due until none is left. Concurrent calls share one run. */
+  /** Until no wanted thumbnail is due. Concurrent calls share one run. */
   run(): Promise<void>
-  /** Whether thumbnails that were `unsupported` may be tried again here. */
   canMakePosters(): Promise<boolean>
-  /** Starts a run soon, because there may be a new thumbnail to make. Returns at once. */
+  /** Starts a run soon. Returns at once. */
   wake(): void
-  /** Gives back the thumbnail that is being made, and makes no more. */
+  /** Gives back the thumbnail in progress. */
   stop(): Promise<void>
 }
 
-/**
- * Accounts, and addresses of senders without one. Each kind gets every second thumbnail while both wait, so that many
- * addresses hold up no account.
- */
+/** Accounts and addresses of senders without one alternate, so that many addresses delay no account. */
 const ACCOUNTS: Turns = { least: 0, most: Number.MAX_SAFE_INTEGER, last: -1 }
 const ADDRESSES: Turns = { least: -(2 ** 49), most: -1, last: -(2 ** 49) - 1 }
 
-/** How long a run that `wake` starts waits, so that the upload is answered first. */
+/** The upload is answered first. */
 const WAKE_AFTER = SECOND / 10
 
 interface ThumbnailMakingParts extends ClaimedThumbnailParts {
@@ -40,10 +34,8 @@ class MakingRuns implements ThumbnailMaking {
   readonly #parts: ThumbnailMakingParts
   readonly #stopping = new AbortController()
   readonly #thumbnails: ClaimedThumbnails
-  /** The kind that is next comes first. */
   #turns: readonly [Turns, Turns] = [ACCOUNTS, ADDRESSES]
   #running: Promise<void> | null = null
-  /** Whether thumbnails may have come since the present run last looked. */
   #isWoken = false
   #cancelWaking: CancelTimer | null = null
 
@@ -95,7 +87,6 @@ class MakingRuns implements ThumbnailMaking {
     } while (this.#isWoken && !signal.aborted)
   }
 
-  /** Claims the next thumbnail of the kind of uploaders that is next, or else of the other. */
   async #claim(node: NodeId): Promise<ClaimedThumbnail | null> {
     const { db, clock } = this.#parts
     const [next, other] = this.#turns

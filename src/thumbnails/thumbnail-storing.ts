@@ -9,10 +9,9 @@ import type { BlobId, BlobKey, NodeId } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import type { Thumbnail } from './maker.ts'
 
-/** Writing takes moments, so bytes that no row names after this time were left by a node that was killed. */
+/** Writing takes moments; older bytes without a row are from a killed node. */
 const WRITTEN_WITHIN = 10 * MINUTE
 
-/** Stores thumbnails. */
 export class ThumbnailStoring {
   readonly #db: Database
   readonly #blobs: BlobStore
@@ -35,8 +34,8 @@ export class ThumbnailStoring {
   }
 
   /**
-   * Stores the thumbnail and ends the node's claim on it. The bytes are registered as garbage first, so that a node that
-   * is killed on the way leaves nothing behind; they stay garbage when the content or the claim is gone by then.
+   * Stores the thumbnail and ends the node's claim on it. Registers the bytes as garbage first, so that a kill leaves
+   * nothing behind; they stay garbage when the content or the claim is gone by then.
    */
   async store(blob: BlobId, node: NodeId, thumbnail: Thumbnail): Promise<void> {
     const key = makeBlobKey(this.#random)

@@ -6,11 +6,9 @@ import { createLocalMaker } from './local-maker.ts'
 import { createThumbnailMaking } from './thumbnail-making.job.ts'
 import { createThumbnails, noThumbnails, type Thumbnails } from './thumbnails.ts'
 
-/** Thumbnails, made in child processes; none where they are switched off. */
 export interface ThumbnailsPart extends Thumbnails {
   readonly covers: Covers
   readonly jobs: readonly Job[]
-  /** Starts no more thumbnails. */
   stop(): Promise<void>
 }
 

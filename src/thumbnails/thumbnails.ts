@@ -17,17 +17,14 @@ import type { ThumbnailMaking } from './thumbnail-making.job.ts'
 
 export type ThumbnailSize = 'small' | 'large' | 'screen'
 
-/** Location of one size of a thumbnail. */
 export interface ThumbnailPicture {
   readonly blob: BlobId
   readonly key: BlobKey
   readonly start: number
   readonly size: number
-  /** Size of the blob, which holds all sizes. */
   readonly whole: number
 }
 
-/** Picture to show. `later`: one may be available soon. */
 export type ThumbnailAvailability =
   | { readonly kind: 'picture'; readonly picture: ThumbnailPicture }
   | { readonly kind: 'later' }
@@ -36,40 +33,36 @@ export type ThumbnailAvailability =
 /** `none` until somebody requests the thumbnail of a file that is older than thumbnails. */
 export type ThumbnailProgress = 'pending' | 'ready' | 'none'
 
-/** The columns of a file that decide whether it may have a thumbnail. */
 export type Shownable = { readonly id: FileId; readonly type: string }
 
-/** What the row of a file tells of its thumbnail. */
 interface FileShown {
   readonly blob_id: BlobId
   readonly type: string
   readonly thumbnail: ThumbnailState | null
 }
 
-/** For uploads. */
 export interface Rendition {
-  /** Whether it has fewer pixels than the content. */
   readonly isSmaller: boolean
-  /** Whether it is upright where browsers show the content itself on its side or mirrored. */
+  /** Upright where browsers show the content itself on its side or mirrored. */
   readonly isTurned: boolean
 }
 
 export interface ThumbnailQueue {
-  /** Whether a content with these first bytes may have a thumbnail; null where none are made. */
+  /** By the content's first bytes; null where thumbnails are off. */
   mayHaveOne(head: Uint8Array): boolean | null
-  /** Starts the making of wanted ones. Must be called after the commit of their contents. */
+  /** Must be called after the commit of the contents. */
   wake(): void
 }
 
 export interface Thumbnails extends ThumbnailQueue {
   progress(file: Pick<FileShown, 'thumbnail'>): ThumbnailProgress
-  /** Requests a picture that is missing. A failure of that request is reported, never thrown. */
+  /** Requests a missing picture. A failure of that request is reported, never thrown. */
   show(file: Pick<FileShown, 'blob_id' | 'thumbnail'>, size: ThumbnailSize): Promise<ThumbnailAvailability>
-  /** What the picture for screens is good for: null where there is none, or not yet. */
+  /** Of the screen-sized picture; null without one, or before it is made. */
   rendition(file: Pick<FileShown, 'blob_id' | 'thumbnail'>): Promise<Rendition | null>
   /** Whether `show` has a picture of the file, now or soon. */
   shows(file: Pick<FileShown, 'type' | 'thumbnail'>): boolean
-  /** The subset of the files for which `show` has no picture, now or soon. */
+  /** Files for which `show` has no picture, now or soon. */
   without<T extends Shownable>(files: readonly T[]): Promise<ReadonlySet<T>>
   /** Null when the bytes are unavailable; lost ones are requested again. */
   read(picture: ThumbnailPicture): Promise<Uint8Array<ArrayBuffer> | null>
@@ -166,10 +159,7 @@ export function createThumbnails(parts: {
   }
 }
 
-/**
- * Substitute where thumbnails are switched off: records nothing, so that all can be made when they are
- * switched on.
- */
+/** For thumbnails switched off: records nothing, so that all can be made when they are switched on. */
 export const noThumbnails: Thumbnails = {
   mayHaveOne: () => null,
   wake() {},
@@ -181,7 +171,7 @@ export const noThumbnails: Thumbnails = {
   read: async () => null,
 }
 
-/** Contents that were not examined yet are judged by their type. */
+/** Before examination the type decides. */
 function mayShow(state: ThumbnailState | null, type: string): boolean {
   return state === null ? /^(image|video)\//.test(type) : state === 'made' || state === 'wanted'
 }

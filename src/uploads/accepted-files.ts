@@ -5,12 +5,11 @@ import { formatSize } from '../domain/sizes.ts'
 import { type LinkUsage, MOST_FILES, type UploadTerms } from '../domain/upload-terms.ts'
 
 export interface OfferedFile {
-  /** Cleaned. */
   readonly name: string
   readonly size: number
 }
 
-/** The name decides: an extension that is listed, or one of a media type that is. */
+/** By extension alone: a listed one, or one of a listed media type. */
 function isAcceptedType(types: readonly string[], name: string): boolean {
   const extension = `.${extensionOf(name)}`
   const media = mediaTypeOfName(name)
@@ -20,10 +19,7 @@ function isAcceptedType(types: readonly string[], name: string): boolean {
   })
 }
 
-/**
- * Throws Refusal LINK_USED_UP, FILE_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE when the link does not take the file besides what
- * was taken.
- */
+/** Throws Refusal LINK_USED_UP, FILE_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE. */
 export function assertAccepted(terms: UploadTerms, taken: LinkUsage, { name, size }: OfferedFile): void {
   const { maxFileSize, types } = terms
   if (types !== null && !isAcceptedType(types, name)) {
@@ -38,10 +34,7 @@ export function assertAccepted(terms: UploadTerms, taken: LinkUsage, { name, siz
   assertRoom(terms, taken, { files: 1, size })
 }
 
-/**
- * Throws Refusal LINK_USED_UP when nothing more has a place besides what was taken, or FILE_TOO_LARGE when something has, but not
- * that much.
- */
+/** Throws Refusal LINK_USED_UP when the link takes nothing more, FILE_TOO_LARGE when it takes less than `more`. */
 export function assertRoom({ maxFiles, maxSize }: UploadTerms, taken: LinkUsage, more: LinkUsage): void {
   const left = maxSize === null ? Number.POSITIVE_INFINITY : maxSize - taken.size
   if (taken.files + more.files > (maxFiles ?? MOST_FILES) || left <= 0) {

@@ -8,7 +8,6 @@ import { type UploadRow, uploadById } from './uploads.rows.ts'
 
 const GONE: Arrival = { kind: 'gone' }
 
-/** Of an upload that is no part of another one. */
 export async function arrivalOf(db: Database, id: UploadId): Promise<Arrival> {
   const row = await uploadById(db, id)
   if (row === undefined) return GONE
@@ -16,12 +15,12 @@ export async function arrivalOf(db: Database, id: UploadId): Promise<Arrival> {
   if (row.ended_at !== null) return GONE
   const rows = await arrivingRows(db, row)
   if (rows !== null) return arriving(row, rows)
-  // Somebody may have joined them since the row was read. Otherwise one of them is gone, and nobody may have noted it yet.
+  // The parts may have been joined since the row was read. Otherwise one is gone, perhaps not recorded yet.
   const present = await uploadById(db, id)
   return present === undefined || awaitsParts(present) ? GONE : arrivalOf(db, id)
 }
 
-/** Rows of what the upload is made of: its own, or those of its parts in their order; null when one of them is gone. */
+/** The upload's row, or those of its partial uploads in order; null when one is gone. */
 export async function arrivingRows(db: Database, row: UploadRow): Promise<UploadRow[] | null> {
   if (row.kind !== 'final') return [row]
   return awaitsParts(row) ? awaitedParts(db, row) : partsOf(db, row.id)

@@ -1,10 +1,7 @@
 import { assertSize, type BlobStore, BlobUnreadable, chunksOf, isUnreadable } from '../blobs/blob-store.ts'
 import type { BlobKey } from '../domain/ids.ts'
 
-/**
- * The first `length` bytes of a blob of that size as they come from the store, chunk by chunk: all of them, or it throws
- * BlobMissing, BlobDamaged or StoreFailure.
- */
+/** The first `length` bytes, complete or throws BlobMissing, BlobDamaged or StoreFailure. */
 export async function* blobBytes(
   blobs: BlobStore,
   key: BlobKey,

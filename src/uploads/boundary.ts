@@ -8,9 +8,8 @@ const SPACE = 32
 const HYPHEN = 45
 
 /**
- * The boundary that a request's Content-Type names: 1 to 70 characters (RFC 2046, section 5.1.1). Characters
- * that should have been quoted are taken without quotes too, as many programs send them.
- * Throws Refusal INVALID_REQUEST when the type is another one or has no such boundary.
+ * RFC 2046, section 5.1.1. Tolerates characters that should be quoted, as many programs send them. Throws Refusal
+ * INVALID_REQUEST for another type or an invalid boundary.
  */
 export function parseBoundary(contentType: string | null): string {
   const { value, parameters } = parseParameters(contentType ?? '') ?? {}
@@ -25,13 +24,10 @@ export function parseBoundary(contentType: string | null): string {
   return boundary
 }
 
-/** How far the line that a boundary begins is read; `part`, `closed` and `content` end it. */
+/** `part`, `closed` and `content` are final. */
 export type BoundaryLine = 'bare' | 'padding' | 'cr' | 'hyphen' | 'closing' | 'part' | 'closed' | 'content'
 
-/**
- * RFC 2046: spaces and tabs, then CRLF; or two hyphens, spaces and tabs, then a line break or the body's end.
- * Throws Refusal for a line that a bare CR or LF ends.
- */
+/** RFC 2046: padding and CRLF; or two hyphens, padding, line break or end. Throws Refusal for a bare CR or LF. */
 export function readBoundaryLine(line: BoundaryLine, byte: number): BoundaryLine {
   const open = line === 'bare' || line === 'padding'
   if (line === 'cr') {

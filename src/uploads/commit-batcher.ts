@@ -7,7 +7,6 @@ import type { AccountId, FileId } from '../domain/ids.ts'
 import { findFile } from '../files/files.rows.ts'
 import { type NewRows, type StoringResult, storingStatement } from './stored-files.rows.ts'
 
-/** How storing one file ended. */
 type Ending =
   | { readonly result: StoringResult }
   /** With a search the file may be stored all the same. */
@@ -15,21 +14,16 @@ type Ending =
 
 interface Lane {
   readonly batcher: Batcher<NewRows, Ending>
-  /** Files that wait for it. */
   waiting: number
 }
 
 /**
- * Stores files whose reservation ends with that and nothing else, in one round trip: those that come for one account while
- * one of it is being stored in one transaction, because they would wait for each other at its row.
- *
- * The reservation tells a commit whose answer was lost: whoever ends it decides, and only storing it removes it with
- * the file's row in its place.
+ * Stores an account's files whose commit only ends their reservation, in one transaction: they would wait for its row.
+ * The reservation resolves a commit whose answer was lost: only storing removes it and inserts the file's row.
  */
 export class CommitBatcher {
   readonly #db: Database
   readonly #pipeline: StatementPipeline
-  /** Of accounts that have a file under way. */
   readonly #lanes = new Map<AccountId, Lane>()
 
   constructor(db: Database, pipeline: StatementPipeline) {
@@ -37,7 +31,7 @@ export class CommitBatcher {
     this.#pipeline = pipeline
   }
 
-  /** Returns once the rows would survive a power cut, or nothing is stored. Throws as `storingStatement` says. */
+  /** Returns once the rows would survive a power cut, or nothing is stored. Throws as `storingStatement`. */
   async store(rows: NewRows): Promise<StoringResult> {
     const ending = await this.#ending(rows)
     if ('result' in ending) return ending.result
@@ -88,7 +82,7 @@ export class CommitBatcher {
   async #lookUp({ file, blob }: NewRows, search: OutcomeSearch): Promise<FileId | null> {
     return search(async () => {
       const isOpen = await inTransaction(this.#db, async (trx) => {
-        // Waits for a transaction that is still under way.
+        // Waits for a transaction under way.
         await lockAccount(trx, file.account_id)
         return endReservation(trx, blob.key)
       })

@@ -24,7 +24,6 @@ import { assertNotRefused, contentRefused } from './refused-content.ts'
 import { limitOf, type StorageLimits, storageFull } from './storage-limits.ts'
 import { type NewRows, type StoringResult, storingStatement } from './stored-files.rows.ts'
 
-/** A file whose bytes and row are safe. */
 export interface StoredFile {
   readonly id: FileId
   readonly uuid: Uuid
@@ -33,23 +32,18 @@ export interface StoredFile {
   readonly sha256: Sha256
 }
 
-/** A blob that is complete in the store, and what is known of the file that it is going to be. */
 export interface CompleteUpload {
   readonly account: AccountId
-  /** HMAC of the sender's address, where the sender has no account; see `guestAddress`. */
+  /** HMAC of a guest's address. */
   readonly address: string | null
   readonly folder: FolderId
   readonly key: BlobKey
   readonly digest: Digest
   readonly size: number
-  /** The first bytes, as many as `FileHead` keeps. */
   readonly head: Uint8Array
-  /** Cleaned. */
   readonly name: string
   readonly declaredType: string | null
-  /** The link that was given out before; null where it is drawn now. */
   readonly link: FileLink | null
-  /** What is noted of the request with the file; null where nothing is. */
   readonly note: KeyNote | null
 }
 
@@ -58,12 +52,11 @@ export interface FileLink {
   readonly slug: Slug
 }
 
-/** Ends the reservation or upload that the bytes came by, in the transaction that stores the file. */
+/** Ends the reservation or upload in the transaction that stores the file. */
 export type Settle = (trx: Trx, file: StoredFile) => Promise<void>
 
 const MOST_DRAWS = 5
 
-/** The only way by which uploads become files. */
 export class FileCommit {
   readonly #db: Database
   readonly #health: StoreHealth
@@ -72,10 +65,9 @@ export class FileCommit {
   readonly #random: Random
   readonly #limits: StorageLimits
   readonly #uploaded: () => void
-  /** Null where statements are no round trips. */
+  /** PostgreSQL only. */
   readonly #batcher: CommitBatcher | null
 
-  /** `uploaded` is told of every file that is stored. */
   constructor(parts: {
     db: Database
     health: StoreHealth
@@ -96,14 +88,13 @@ export class FileCommit {
   }
 
   /**
-   * Stores the row, and returns once it and what `settle` does would survive a power cut. `isOnlyReservation`: whether
-   * all that `settle` does is to end the reservation under the blob's key. Throws Refusal FOLDER_NOT_FOUND, CONTENT_REFUSED,
-   * STORAGE_UNAVAILABLE, STORAGE_LIMIT_EXCEEDED, or what `settle` throws; nothing is stored then.
+   * Returns once the row and the effects of `settle` would survive a power cut. Throws Refusal FOLDER_NOT_FOUND,
+   * CONTENT_REFUSED, STORAGE_UNAVAILABLE, STORAGE_LIMIT_EXCEEDED, or what `settle` throws; nothing is stored then.
    */
   async commit(upload: CompleteUpload, settle: Settle, isOnlyReservation = false): Promise<StoredFile> {
     const type = await mediaType(upload.name, upload.declaredType, upload.head)
     const mayHaveThumbnail = this.#thumbnails.mayHaveOne(upload.head)
-    // Another upload's failed sync puts in doubt what the store has said of this one.
+    // Another upload's failed sync puts the store's word on this one in doubt.
     this.#health.assertUsable()
     const described = { ...upload, type, mayHaveThumbnail, isOnlyReservation }
     const file = await (upload.link === null
@@ -114,7 +105,7 @@ export class FileCommit {
     return file
   }
 
-  /** Slugs and UUIDs are drawn, not counted: when one is taken, another is drawn. */
+  /** Slugs and UUIDs are random: a taken one is drawn again. */
   async #storeUnderFreeLink(upload: DescribedUpload, settle: Settle): Promise<StoredFile> {
     for (let draws = 1; ; draws++) {
       try {
@@ -173,7 +164,6 @@ export class FileCommit {
   }
 }
 
-/** Inserts the rows of the file, and counts it in its account and folders. */
 async function insertInSteps(trx: Trx, { file, blob, thumbnail, garbageDueAt }: NewRows): Promise<FileId> {
   const { account_id: account, folder_id: folder, size, created_at: now } = file
   await assertFolderExists(trx, folder)
@@ -187,7 +177,6 @@ async function insertInSteps(trx: Trx, { file, blob, thumbnail, garbageDueAt }: 
   return id
 }
 
-/** The same with one statement. */
 async function insertAtOnce(trx: Trx, rows: NewRows): Promise<FileId> {
   const [result] = (await trx.executeQuery(storingStatement(trx, rows, null))).rows
   if (result === undefined) throw new Error('storing a file has a result')

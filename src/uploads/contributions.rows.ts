@@ -1,4 +1,3 @@
-/** What comes by upload links. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, wholeSum } from '../database/differences.ts'
@@ -29,12 +28,11 @@ export interface UploadLinkRow {
   readonly terms: UploadTerms
 }
 
-/** What the upload link takes, and where; undefined for a link that takes nothing. */
+/** Undefined for links that take no uploads. */
 export async function uploadLinkOf(db: Queryable, link: LinkId): Promise<UploadLinkRow | undefined> {
   return (await uploadLinks(db, [link])).get(link)
 }
 
-/** `uploadLinkOf` for several links. */
 export async function uploadLinks(
   db: Queryable,
   links: readonly LinkId[],
@@ -60,11 +58,10 @@ export interface LockedUploadLink {
   readonly revoked_at: number | null
   readonly ends_at: number | null
   readonly end_told: EndTold
-  /** When its owner's account was disabled. */
   readonly disabled_at: number | null
 }
 
-/** Contributions to it wait until the transaction ends. */
+/** Blocks contributions to the link until the transaction ends. */
 export function lockUploadLink(trx: Trx, link: LinkId): Promise<LockedUploadLink | undefined> {
   return trx
     .selectFrom('links')
@@ -81,12 +78,11 @@ export function lockUploadLink(trx: Trx, link: LinkId): Promise<LockedUploadLink
     .executeTakeFirst()
 }
 
-/** Sets which notices of the link's end were sent. */
 export async function setEndTold(trx: Trx, link: LinkId, told: EndTold): Promise<void> {
   await trx.updateTable('links').set({ end_told: told }).where('id', '=', link).execute()
 }
 
-/** Whether the file of a contribution is there, comes in one request, or comes in several, as `uploads` says. */
+/** `uploads`: the condition for resumable uploads. */
 const isThereOr = (uploads: RawBuilder<SqlBool>): RawBuilder<SqlBool> => sql`(
   files.id is not null
   or exists (select 1 from reservations where reservations.key = contributions.reservation)
@@ -95,22 +91,17 @@ const isThereOr = (uploads: RawBuilder<SqlBool>): RawBuilder<SqlBool> => sql`(
   )
 )`
 
-/**
- * Whether a contribution has its place: its file is there, or bytes of it have come. What is only announced would keep others out
- * for nothing; a file without bytes is whole at once.
- */
+/** Counts a contribution whose file is stored, or of which bytes have come: announcements would block others. */
 export const hasPlace = isThereOr(sql`(uploads.reserved > 0 or uploads.state = 'processing')`)
 
-/** Whether something may still come, or has. */
 const isOpen = isThereOr(sql`true`)
 
-/** What a contribution with a place keeps: of a resumable upload as much as was reserved for its bytes. */
+/** A resumable upload counts what was reserved. */
 const placeSize: RawBuilder<number> = sql`case when files.id is not null then contributions.size else coalesce((
   select uploads.reserved from uploads
   where uploads.uuid = contributions.file_uuid and uploads.ended_at is null
 ), contributions.size) end`
 
-/** With the file of each, where it is there. */
 export function contributions(db: Queryable) {
   return db
     .selectFrom('contributions')
@@ -124,13 +115,11 @@ export async function linkUsage(db: Queryable, link: LinkId): Promise<LinkUsage>
 }
 
 export interface LinkUsageAndReceived extends LinkUsage {
-  /** What of that is there. */
   readonly received: LinkUsage
 }
 
-/** Whether all that the link takes has come, and is still there. */
 export async function isFullyReceived(db: Queryable, link: LinkId, terms: UploadTerms): Promise<boolean> {
-  // The sum without a look at the files is never less, and takes a tenth of the time.
+  // The sum without a join of files is never less, and takes a tenth of the time.
   const announced = await contributions(db)
     .select(({ fn }) => [fn.countAll<number>().as('files'), wholeSum(db, 'contributions.size').as('size')])
     .where('contributions.link_id', '=', link)
@@ -142,7 +131,6 @@ export async function isFullyReceived(db: Queryable, link: LinkId, terms: Upload
 
 const NOTHING: LinkUsage = { files: 0, size: 0 }
 
-/** Links by which nothing came are missing. */
 export async function usageOfLinks(
   db: Queryable,
   links: readonly LinkId[],
@@ -187,7 +175,7 @@ export async function insertContribution(
     .execute()
 }
 
-/** A contribution as the owner of the link sees it: with its file, or the name of one that is still arriving. */
+/** The file's row, or the name of an arriving file. */
 export interface ListedContribution extends Required<{ readonly [Field in AskedField]: string | null }> {
   readonly file_uuid: Uuid
   readonly file_id: FileId | null
@@ -195,12 +183,10 @@ export interface ListedContribution extends Required<{ readonly [Field in AskedF
   readonly name: string | null
   readonly size: number
   readonly created_at: number
-  /** Of a resumable upload that is on its way. */
   readonly upload_slug: Slug | null
   readonly received: number | null
 }
 
-/** From newest to oldest. */
 export function listContributions(
   db: Database,
   link: LinkId,
@@ -272,7 +258,6 @@ export function contributionByReceipt(db: Database, receipt: string): Promise<Gi
     .executeTakeFirst()
 }
 
-/** Open resumable uploads that come by the link, up to `most`. */
 export async function openUploadsOfLink(db: Database, link: LinkId, most: number): Promise<UploadId[]> {
   const rows = await db
     .selectFrom('contributions')
@@ -289,7 +274,7 @@ export async function dropContribution(db: Database, id: ContributionId): Promis
   await db.deleteFrom('contributions').where('id', '=', id).execute()
 }
 
-/** Deletes up to `most` contributions from before `time` whose file is neither there nor coming; returns how many. */
+/** Deletes up to `most` from before `time` whose files neither exist nor arrive; returns how many. */
 export async function deleteAbandonedContributions(
   db: Database,
   time: number,

@@ -25,11 +25,10 @@ import {
 export interface WantedContribution extends OfferedFile {
   readonly answers: Answers
   readonly uuid: Uuid
-  /** Key of the reservation of an upload that one request brings; null for a resumable one. */
+  /** Null for a resumable upload. */
   readonly reservation: BlobKey | null
 }
 
-/** The upload link of a contribution, and its owner's account. */
 export interface ContributionLink {
   readonly link: LinkId
   readonly account: AccountId
@@ -41,15 +40,14 @@ export interface ReceivedFile {
   readonly size: number
 }
 
-/** The number of the file that a receipt of a contribution names, so that the receipt does not name the file. */
+/** Identifies a file without revealing it. */
 export function contributionTag(signing: Signing, uuid: Uuid): string {
   return signing.tag('contribution', uuid)
 }
 
 /**
- * Contributions by upload links. Each takes its place with its first byte, in a transaction that counts under a lock on the
- * link's row, so that no number of senders at once puts more into a folder than its owner allows, and whoever sends nothing
- * keeps nobody out. It keeps the place as long as its upload is under way or its file is there: see `hasPlace`.
+ * Each contribution counts from its first byte, under a lock of the link's row: concurrent contributors cannot exceed
+ * the limits, and those who send nothing block no others. It counts while it is under way or its file exists.
  */
 export class Contributions {
   readonly #db: Database
@@ -57,7 +55,6 @@ export class Contributions {
   readonly #clock: Clock
   readonly #keepsAddresses: boolean
 
-  /** `keepsAddresses`: whether the log of a link says from where something came. */
   constructor(parts: { db: Database; signing: Signing; clock: Clock; keepsAddresses: boolean }) {
     this.#db = parts.db
     this.#signing = parts.signing
@@ -65,7 +62,6 @@ export class Contributions {
     this.#keepsAddresses = parts.keepsAddresses
   }
 
-  /** Refuses, before anything is reserved, what `take` would refuse now. */
   async check({ link }: ContributorCaller, file: OfferedFile, answers: Answers): Promise<void> {
     const { terms } = await this.#linkOf(this.#db, link)
     checkedAnswers(terms.fields, answers)
@@ -73,8 +69,9 @@ export class Contributions {
   }
 
   /**
-   * Notes what comes, and takes the place of what comes in one request. That of a resumable upload is taken by `grow`. Throws Refusal LINK_NOT_FOUND when the link was revoked or its owner disabled, LINK_ENDED, LINK_USED_UP, FILE_TOO_LARGE,
-   * UNSUPPORTED_MEDIA_TYPE, or INVALID_REQUEST for a missing answer.
+   * One-request contributions count from now, resumable ones from `grow`. Throws Refusal LINK_NOT_FOUND when the link
+   * was revoked or its owner disabled, LINK_ENDED, LINK_USED_UP, FILE_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE,
+   * INVALID_REQUEST.
    */
   async take(trx: Trx, { link }: ContributorCaller, wanted: WantedContribution): Promise<void> {
     const now = this.#clock.now()
@@ -91,9 +88,8 @@ export class Contributions {
   }
 
   /**
-   * Takes place for so many bytes more of a resumable upload, in the transaction that reserves them and has locked the account:
-   * its file's with the first ones, and for no more than come, so that nobody closes the link by announcing much. Throws
-   * Refusal LINK_NOT_FOUND, LINK_USED_UP or FILE_TOO_LARGE.
+   * Counts no more bytes than come, so that large announcements do not close the link. Call in the transaction that
+   * reserves them and has locked the account. Throws Refusal LINK_NOT_FOUND, LINK_USED_UP or FILE_TOO_LARGE.
    */
   async grow(trx: Trx, link: LinkId, bytes: number, isFirst: boolean): Promise<void> {
     const row = await this.#locked(trx, link)
@@ -104,21 +100,19 @@ export class Contributions {
     }
   }
 
-  /** Folders stay when what was to come into them does not. Throws Refusal LINK_USED_UP when there are too many. */
+  /** Folders outlive failed uploads into them, so they are limited. Throws Refusal LINK_USED_UP. */
   async assertFewFolders(trx: Trx, into: FolderId): Promise<void> {
     if ((await countTree(trx, into, MOST_FOLDERS)) < MOST_FOLDERS) return
     throw new Refusal('LINK_USED_UP', 'This link takes no more folders; send files without them')
   }
 
-  /** `take` in a transaction of its own. */
   takeNow(caller: ContributorCaller, wanted: WantedContribution): Promise<void> {
     return inTransaction(this.#db, (trx) => this.take(trx, caller, wanted))
   }
 
   /**
-   * Notes what came, and that the link has ended when that was the last that it takes, in the transaction that stores the
-   * file and has locked the account: nothing arrives any more once a revocation was answered. `address`: where it came from;
-   * null where that is not known. Throws Refusal LINK_NOT_FOUND.
+   * Call in the transaction that stores the file and has locked the account: nothing arrives after a revocation was
+   * answered. Throws Refusal LINK_NOT_FOUND.
    */
   async arrived(
     trx: Trx,
@@ -135,7 +129,6 @@ export class Contributions {
     if (await isFullyReceived(trx, link, terms)) await noteEnd(trx, { id: link, account }, 'full', at)
   }
 
-  /** Deletes what is kept of contributions that will never become files, or whose files are gone. */
   async deleteAbandoned(mayGoOn: () => boolean = () => true): Promise<void> {
     const before = this.#clock.now() - DAY
     while (mayGoOn() && (await deleteAbandonedContributions(this.#db, before, STEP)) === STEP);
@@ -154,13 +147,12 @@ export class Contributions {
   }
 }
 
-/** What needs not be told anew of the end of a link that was full, and is not any more. */
+/** Keeps a link that is no longer full from repeating notices. */
 function endToldAnew(endsAt: number | null, now: number): EndTold {
   return endsAt !== null && endsAt - now < DAY ? END_SOON_TOLD : END_UNTOLD
 }
 
 const STEP = 100
-/** Folders below the one that a link fills. */
 const MOST_FOLDERS = MOST_FILES
 
 export function linkEnded(): Refusal {
@@ -171,10 +163,7 @@ function linkGone(): Refusal {
   return new Refusal('LINK_NOT_FOUND', 'There is no such link')
 }
 
-/**
- * Runs `work` and replaces refusals that would tell a contributor of the owner's account: how much room there is, and what
- * has become of the folder.
- */
+/** Replaces refusals that would reveal the owner's storage or the folder's fate. */
 export async function hideOwnerDetails<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -187,7 +176,6 @@ export async function hideOwnerDetails<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Refuses a request to an upload link that has an Idempotency-Key. */
 export function idempotencyKeyRefused(): Refusal {
   return new Refusal('INVALID_REQUEST', 'Upload links take no Idempotency-Key; leave it out')
 }

@@ -28,7 +28,7 @@ interface Target {
   readonly key: BlobKey
 }
 
-/** One file whose bytes come in one request. After any error only `abort` makes sense. */
+/** After any error only `abort` makes sense. */
 export class DirectUpload {
   readonly #parts: Parts
   readonly #target: Target
@@ -38,9 +38,7 @@ export class DirectUpload {
   readonly #content: IncomingContent
   readonly #head = new FileHead()
   #received = 0
-  /** Whether the store has all bytes. */
   #isComplete = false
-  /** Whether the row is in the database. */
   #isStored = false
 
   constructor(parts: Parts, target: Target, reservation: RequestReservation, content: IncomingContent) {
@@ -51,12 +49,11 @@ export class DirectUpload {
     this.#content = content
   }
 
-  /** Key of the blob and of its reservation. */
   get key(): BlobKey {
     return this.#target.key
   }
 
-  /** Takes the bytes, hashed on the way, up to `most`. Throws Refusal when a limit is passed or the store fails. */
+  /** Takes up to `most` bytes. Throws Refusal when a limit is passed or the store fails. */
   async write(chunk: Uint8Array, most = Number.POSITIVE_INFINITY): Promise<void> {
     this.#received += chunk.byteLength
     if (this.#received > most) throw new Refusal('INVALID_REQUEST', 'The file is longer than was declared')
@@ -66,10 +63,7 @@ export class DirectUpload {
     await this.#storing(() => this.#content.write(chunk))
   }
 
-  /**
-   * Returns once bytes and row would survive a power cut, what `alongside` did in the row's transaction, and what `note`
-   * says.
-   */
+  /** Returns once bytes, row, `note` and the effects of `alongside` would survive a power cut. */
   async finish(
     rawName: string,
     declaredType: string | null,
@@ -103,7 +97,7 @@ export class DirectUpload {
   async abort(): Promise<void> {
     if (this.#isStored) return
     try {
-      // Once the row may be there, the bytes may be somebody's: the reservation asks the database when it is released.
+      // Once the row may exist, the bytes may belong to a file: releasing the reservation asks the database.
       if (!this.#isComplete) await this.#content.abort()
     } finally {
       await this.#reservation.release()

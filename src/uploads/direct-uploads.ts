@@ -29,12 +29,10 @@ export interface DirectUploadParts {
   readonly maxFileSize: number
 }
 
-/** A folder into which a file may be stored. */
 export interface AdmittedPlace {
   readonly folder: FolderId
-  /** What is reserved already, for `begin` to take. */
   readonly reserved: ReservedUpload | null
-  /** That the account has no space, where the file may be too large for any: to be thrown once its size is known. */
+  /** A full account's: thrown only once the file is known to fit any account. */
   readonly refusal: Refusal | null
 }
 
@@ -43,10 +41,9 @@ interface ReservedUpload {
   readonly reservation: RequestReservation
 }
 
-/** Bodies of so many bytes are reserved before they come: their senders keep nothing from others by being slow. */
+/** Bodies up to so many bytes are reserved before they come: slow clients then hold little. */
 const RESERVED_AT_ONCE = 1024 * 1024
 
-/** Uploads whose bytes come in one request: forms and raw bodies. */
 export class DirectUploads {
   readonly #parts: DirectUploadParts
 
@@ -54,10 +51,7 @@ export class DirectUploads {
     this.#parts = parts
   }
 
-  /**
-   * Refuses, before anything is read, what could not be stored anyway. `least` is what the file weighs at least. Returns
-   * the folder at the place, and the refusal for want of space. Throws Refusal FOLDER_NOT_FOUND or FILE_TOO_LARGE.
-   */
+  /** Throws Refusal FOLDER_NOT_FOUND or FILE_TOO_LARGE; a full account's is returned. `least`: bytes of the file. */
   async #check(
     caller: Sender,
     place: FolderPlace,
@@ -65,7 +59,7 @@ export class DirectUploads {
   ): Promise<Pick<AdmittedPlace, 'folder' | 'refusal'>> {
     const { db, health, reservations, maxFileSize } = this.#parts
     health.assertUsable()
-    // Asked at once; what is refused first does not depend on what is answered first.
+    // Which refusal wins does not depend on their order.
     const [folder, space] = await Promise.allSettled([
       resolvePlace(db, reachOf(caller), place),
       reservations.check(caller, least),
@@ -77,10 +71,7 @@ export class DirectUploads {
     return { folder: folder.value, refusal: space.reason }
   }
 
-  /**
-   * The same, for a file that `finish` stores with nothing alongside and whose body declares `declared` bytes: a small one is
-   * reserved with the look at the folder. Whoever does not come to `begin` must call `leave`.
-   */
+  /** Checks, and reserves a small body, before it is read. Call `begin` or `leave` afterwards. */
   async admit(
     caller: Sender,
     place: FolderPlace,
@@ -103,15 +94,14 @@ export class DirectUploads {
     return { folder, reserved: null, refusal }
   }
 
-  /** Gives up what was reserved. Harmless after `begin`, whose upload has it then. */
+  /** Harmless after `begin`. */
   async leave({ reserved }: AdmittedPlace): Promise<void> {
     await reserved?.reservation.release()
   }
 
   /**
-   * Begins an upload into a folder that `admit` has found: storage is reserved before a byte is stored. `size` is
-   * what the file weighs at least and at most, as far as the request tells.
-   * Throws Refusal FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE, RATE_LIMITED.
+   * Reserves before a byte is stored. Throws Refusal FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE,
+   * RATE_LIMITED.
    */
   async begin(
     caller: Sender,
@@ -135,10 +125,7 @@ export class DirectUploads {
     }
   }
 
-  /**
-   * What the sender is told: a file of `most` bytes that is too large for any account is told so, also where this one has no
-   * space. `most`: null where the file is not known yet.
-   */
+  /** A file too large for any account gets that refusal, even where this account is full. */
   refusalFor(error: unknown, most: number | null): unknown {
     const { maxFileSize } = this.#parts
     const isTooLarge = most !== null && most > maxFileSize

@@ -6,7 +6,6 @@ import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { AccountId, BlobKey } from '../domain/ids.ts'
 
-/** Reservations of this node whose upload has failed, kept until the database has ended them. */
 export class FailedReservations {
   readonly #db: Database
   readonly #clock: Clock
@@ -17,18 +16,17 @@ export class FailedReservations {
     this.#clock = clock
   }
 
-  /** Notes a reservation that may be in the database, for `endAll`. */
   add(key: BlobKey, account: AccountId): void {
     this.#pending.set(key, account)
   }
 
-  /** Ends the reservation, and leaves bytes that no row points to as garbage. */
+  /** Leaves bytes without a row as garbage. */
   async end(key: BlobKey, account: AccountId): Promise<void> {
     await inTransaction(this.#db, async (trx) => {
-      // A transaction of this upload whose end nobody has heard of has the account, and is waited for.
+      // Waits for a transaction of unknown outcome.
       await lockAccount(trx, account)
       await endReservation(trx, key)
-      // Bytes that were completed and never got their row are named nowhere else.
+      // Completed bytes without a row are named nowhere else.
       if (!(await blobExists(trx, key))) await discardBlob(trx, key, this.#clock.now())
     })
     this.#pending.delete(key)

@@ -1,7 +1,6 @@
-/** The type of a file without a telling name is read from its first bytes: so many are enough. */
+/** Bytes that suffice to detect a type. */
 export const HEAD_LENGTH = 4100
 
-/** The first bytes of what streams by. */
 export class FileHead {
   readonly #chunks: Buffer[] = []
   #length = 0

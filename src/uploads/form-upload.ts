@@ -6,16 +6,15 @@ import { quotedField } from './part-headers.ts'
 import { declaredLength } from './receive.ts'
 import type { UploadFormat } from './upload-format.ts'
 
-/** Bytes of a field in front of the file. */
+/** Bytes. */
 const LONGEST_FIELD = 1024
 
-/** Programs that percent-encode the file names of forms, as no standard has it. */
+/** Programs that percent-encode file names, against the standard. */
 const ESCAPES_NAMES = /\b(?:aiohttp|Needle)\//
 
 /**
- * A form with the file in the one part named "file" that has a file name. What stands in front of it in parts of these
- * names without a file name is added to `fields`, and refused behind it. Throws Refusal INVALID_REQUEST when the request
- * brings no form, or a piece of a file.
+ * Fields before the file go to `fields`, and are refused behind it. Throws Refusal INVALID_REQUEST for other bodies and
+ * for fragments of a file.
  */
 export function formUpload(
   request: Request,
@@ -34,7 +33,6 @@ export function formUpload(
 
     async read(body, announce) {
       let isFound = false
-      /** Field of the first file that is not in "file". */
       let strayField: string | null = null
       await scanMultipart(body, boundary, {
         escapesNames: ESCAPES_NAMES.test(request.headers.get('user-agent') ?? ''),
@@ -59,7 +57,7 @@ export function formUpload(
           return announce({ name: filename, type: contentType, size, length })
         },
       }).catch((error) => {
-        // Nobody waits for the end of a large file to learn that it is in the wrong field.
+        // Refuses a large file in the wrong field before its end.
         const isTooMuch = error instanceof Refusal && error.code === 'PAYLOAD_TOO_LARGE'
         throw isTooMuch && !isFound && strayField !== null ? misplaced(strayField) : error
       })
@@ -84,7 +82,7 @@ function textOf(name: string, take: (text: string) => void): PartSink {
     write(chunk) {
       length += chunk.byteLength
       if (length > LONGEST_FIELD) throw new Refusal('INVALID_REQUEST', `"${name}": is too long`)
-      // A view of what is overwritten later.
+      // A view of reused memory.
       chunks.push(Buffer.from(chunk))
     },
     end() {
@@ -93,7 +91,7 @@ function textOf(name: string, take: (text: string) => void): PartSink {
   }
 }
 
-/** What the file weighs when it is the last part, as it nearly always is: all but the final boundary's line. */
+/** Assumes the file is the last part, as it nearly always is. */
 function longestContent(declared: number | null, offset: number, boundary: string): number | null {
   return declared === null ? null : Math.max(0, declared - offset - `\r\n--${boundary}--\r\n`.length)
 }

@@ -1,7 +1,7 @@
-/** Recognizes pieces of files that upload scripts send as forms, which would be stored as whole files. */
+/** Fragments of files that upload scripts send as forms would be stored as whole files. */
 import { Refusal } from '../domain/errors.ts'
 
-/** Fields that tell how many pieces a file is sent in, of Dropzone, plupload, Resumable.js, Flow.js and Fine Uploader. */
+/** Of Dropzone, plupload, Resumable.js, Flow.js and Fine Uploader. */
 export const FRAGMENT_COUNTS: readonly string[] = [
   'dztotalchunkcount',
   'chunks',
@@ -10,7 +10,7 @@ export const FRAGMENT_COUNTS: readonly string[] = [
   'qqtotalparts',
 ]
 
-/** Throws Refusal INVALID_REQUEST for a request whose Content-Range is not that of a whole file (RFC 9110, section 14.4). */
+/** Throws Refusal INVALID_REQUEST unless Content-Range is absent or of a whole file (RFC 9110, section 14.4). */
 export function assertWhole(request: Request): void {
   const range = request.headers.get('content-range')
   if (range === null) return
@@ -18,7 +18,7 @@ export function assertWhole(request: Request): void {
   if (last === undefined || Number(last) + 1 !== Number(total)) throw fragment('Content-Range')
 }
 
-/** Throws Refusal INVALID_REQUEST when a field of `FRAGMENT_COUNTS` tells of more than one piece. */
+/** Throws Refusal INVALID_REQUEST. */
 export function assertOnePiece(field: string, count: string): void {
   if (/^0*[1-9]/.test(count.trim()) && !/^0*1(?!\d)/.test(count.trim())) throw fragment(`"${field}"`)
 }

@@ -5,19 +5,18 @@ import { type AccountId, GUESTS } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
 import { unwrittenBytes } from './uploads.rows.ts'
 
-/** How many times the floor of free space has to be left for guests' uploads: the last of it is for accounts. */
+/** Floors of free space that guests must leave: the last is for accounts. */
 const GUEST_FLOORS = 2
 
-/** The free space of the disk under the bytes, less what uploads under way were promised of it. */
+/** Subtracts what uploads under way were promised. */
 export class FreeSpace {
   readonly #db: Database
   readonly #blobs: Pick<BlobStore, 'freeSpace'>
   readonly #databaseSpace: () => Promise<number | null>
   readonly #minFreeSpace: number
-  /** Promises to uploads of this process. */
   readonly #promises = new Set<SpaceReservation>()
 
-  /** `databaseSpace`: bytes that the disk under the database has left; null where nobody can tell. */
+  /** `databaseSpace`: bytes, if known. */
   constructor(parts: {
     db: Database
     blobs: Pick<BlobStore, 'freeSpace'>
@@ -30,7 +29,7 @@ export class FreeSpace {
     this.#minFreeSpace = parts.minFreeSpace
   }
 
-  /** Throws Refusal STORAGE_UNAVAILABLE when so many bytes would take the disk below its floor. */
+  /** Throws Refusal STORAGE_UNAVAILABLE below the disk's floor. */
   async assertFree(account: AccountId, bytes: number): Promise<void> {
     const free = await this.#blobs.freeSpace()
     if (free === null) return this.#assertDatabaseSpace()
@@ -40,7 +39,6 @@ export class FreeSpace {
     if (left < floor) throw unavailable(left < this.#minFreeSpace ? 'full' : 'guests')
   }
 
-  /** A promise of no bytes yet, for uploads of the account. */
   reserve(account: AccountId): SpaceReservation {
     const promise: SpaceReservation = new SpaceReservation(
       (bytes) => this.assertFree(account, bytes),
@@ -50,7 +48,7 @@ export class FreeSpace {
     return promise
   }
 
-  /** Where the bytes lie elsewhere, the rows of files still need the database's own disk. */
+  /** Where the blobs lie elsewhere, rows still need the database's disk. */
   async #assertDatabaseSpace(): Promise<void> {
     const free = await this.#databaseSpace()
     if (free !== null && free < this.#minFreeSpace) throw unavailable('full')
@@ -63,7 +61,6 @@ export class FreeSpace {
   }
 }
 
-/** Bytes that an upload was promised of the disk and has not written yet. */
 export class SpaceReservation {
   readonly #assertFree: (bytes: number) => Promise<void>
   readonly #onEnd: () => void
@@ -78,23 +75,22 @@ export class SpaceReservation {
     return this.#left
   }
 
-  /** Promises so many bytes more. Throws Refusal STORAGE_UNAVAILABLE, and then promises nothing. */
+  /** Throws Refusal STORAGE_UNAVAILABLE, and then promises nothing more. */
   async add(bytes: number): Promise<void> {
     await this.#assertFree(bytes)
     this.#left += bytes
   }
 
-  /** Takes bytes back that are not going to be written. */
   withdraw(bytes: number): void {
     this.#take(bytes)
   }
 
-  /** The store has so many bytes more: from now on the disk itself tells of them. */
+  /** Written bytes show in the disk's own free space. */
   wrote(bytes: number): void {
     this.#take(bytes)
   }
 
-  /** Nothing more is written. Harmless when called again. */
+  /** Harmless when repeated. */
   end(): void {
     this.#left = 0
     this.#onEnd()

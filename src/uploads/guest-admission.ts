@@ -4,13 +4,9 @@ import type { RateLimits, Verdict } from '../core/rate-limits/rate-limits.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 
-/**
- * Throws Refusal when guests may not upload, not into a folder, or not so often from the address `bucket`. A part is no
- * upload of its own: the whole that it becomes a part of counts.
- */
+/** Throws Refusal. `bucket`: the address. Partial uploads count once, as their final upload. */
 export type AdmitGuest = (bucket: string, intoFolder: boolean, started?: StartedByGuest) => Promise<void>
 
-/** What a guest's request starts. */
 export interface StartedByGuest {
   readonly uploads: 0 | 1
   readonly parts: number
@@ -18,10 +14,10 @@ export interface StartedByGuest {
 
 const ONE_UPLOAD: StartedByGuest = { uploads: 1, parts: 0 }
 
-/** Throws Refusal when so much comes from the address `bucket` by upload links that it is as much as guests may upload. */
+/** Throws Refusal at guests' limit. */
 export type AdmitContributor = (bucket: string) => Promise<void>
 
-/** Contributors upload as often as guests may, also where guests may not: somebody with an account has asked them to. */
+/** Applies where guests may not upload, too: the link's owner has invited contributors. */
 export function createContributorAdmission(
   rates: RateLimits,
   { guestRateLimit }: Pick<Config, 'guestRateLimit'>,
@@ -36,7 +32,7 @@ function assertWithin({ allowed, limit, resetsIn }: Verdict): void {
   throw new Refusal('RATE_LIMITED', `Guests may upload ${limit} files an hour; try again later`, resetsIn)
 }
 
-/** Parts that a guest may start for each upload that is allowed: as many as our own clients start. */
+/** As many as our own clients start. */
 const PARTS_EACH = 32
 
 export function createGuestAdmission(
@@ -53,7 +49,6 @@ export function createGuestAdmission(
         'Guests cannot upload to this server; sign in, or send an API key',
       )
     }
-    // Whoever may upload nothing now need not send parts.
     const verdict =
       uploads === 0
         ? await rates.look(`guest:${bucket}`, 1, guestRateLimit, HOUR)
@@ -72,7 +67,7 @@ export function createGuestAdmission(
   }
 }
 
-/** A hash of a guest's address or network, which recognizes uploads from the same one and tells nothing else. */
+/** A keyed hash of a guest's address or network: equal for equal addresses, reveals nothing else. */
 export function guestAddress(signing: Signing, bucket: string): string {
   return signing.tag('guest address', bucket)
 }

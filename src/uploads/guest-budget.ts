@@ -4,14 +4,11 @@ import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { formatSize } from '../domain/sizes.ts'
 
-/** What one upload takes of the bytes that a guest's address may send in an hour; accounts have no such limit. */
+/** Part of the bytes that a guest's address may send in an hour. Accounts have no such limit. */
 export interface GuestBudget {
-  /** Throws Refusal RATE_LIMITED when so many are not left now. Takes nothing. */
+  /** Throws Refusal RATE_LIMITED when fewer bytes are left. Takes nothing. */
   check(bytes: number): Promise<void>
-  /**
-   * Takes so many bytes for the work, and returns them when it fails. Throws Refusal RATE_LIMITED when that would be too
-   * many, and then takes nothing.
-   */
+  /** Returns the bytes when the work fails. Throws Refusal RATE_LIMITED, and then takes nothing. */
   spend<T>(bytes: number, work: () => Promise<T>): Promise<T>
   /** Returns all but `bytes` of what was taken. */
   settle(bytes: number): Promise<void>
@@ -33,7 +30,7 @@ class HourlyBudget implements GuestBudget {
   readonly #subject: string
   readonly #rates: RateLimits
   readonly #hourly: number
-  /** What was taken when: an upload may outlast the hour it began in. */
+  /** By window: an upload may outlast the hour it began in. */
   readonly #takings: { readonly openedAt: number; bytes: number }[] = []
 
   constructor(subject: string, rates: RateLimits, hourly: number) {
@@ -71,7 +68,6 @@ class HourlyBudget implements GuestBudget {
     throw new Refusal('RATE_LIMITED', message, resetsIn)
   }
 
-  /** Returns what was taken last, window by window. */
   async #release(bytes: number): Promise<void> {
     for (let left = bytes; left > 0; ) {
       const last = this.#takings.at(-1)

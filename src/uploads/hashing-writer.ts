@@ -1,34 +1,28 @@
 import type { ContentHash, ContentHashing } from './hashing/content-hash.ts'
 import { BLOCK, type Lane } from './hashing/shared-memory.ts'
 
-/** Full blocks end where a page of the file does, wherever the first one began: so a disk takes them as they are. */
+/** Blocks end at pages of the file: disks take such writes as they are. */
 const PAGE = 4096
 
 export interface HashingWriterParts<D> {
   readonly hashing: ContentHashing
   readonly hash: ContentHash<D>
-  /** Called with one piece after another, several of which may be under way. */
   readonly store: (bytes: Uint8Array) => Promise<void>
-  /** Where in its content the first byte goes. */
   readonly from: number
 }
 
 /**
- * Hashes and stores a stream of bytes in blocks: each block is hashed and stored at the same time, while the next is
- * filled. Without memory for that, each chunk is hashed and stored as it comes. One call at a time. After a failure, which is
- * thrown by the next call, only `rest` makes sense.
+ * A block is hashed and stored in parallel while the next is filled; without memory for that, each chunk as it comes.
+ * One call at a time. A failure is thrown by the next call; then only `rest` makes sense.
  */
 export class HashingWriter<D> {
   readonly #parts: HashingWriterParts<D>
   #position: number
   #lane: Lane | null = null
-  /** The block that is being filled, up to where it is, and up to where it will be. */
   #index = 0
   #filled = 0
   #room = 0
-  /** Of each block, when it may be filled again. */
   #done: Promise<unknown>[] = []
-  /** Of each block, when it is stored. */
   #storing: Promise<void>[] = []
   #failure: { readonly error: unknown } | null = null
 
@@ -37,7 +31,7 @@ export class HashingWriter<D> {
     this.#position = parts.from
   }
 
-  /** Takes the bytes, which are the caller's again when the promise is settled. Resolves when it wants more. */
+  /** The bytes may be reused once the promise is settled. Resolving late is the backpressure. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#assertGoing()
     for (let at = 0; at < chunk.byteLength; ) {
@@ -57,19 +51,19 @@ export class HashingWriter<D> {
     }
   }
 
-  /** Returns when all that came is stored; the hashing of it may go on. */
+  /** Returns when all bytes are stored; hashing may go on. */
   async flush(): Promise<void> {
     if (this.#lane !== null && this.#filled > 0) this.#send(this.#lane)
     await this.stored()
     this.#assertGoing()
   }
 
-  /** Returns when nothing is being stored. Never throws. */
+  /** Returns when no write is pending. Never throws. */
   async stored(): Promise<void> {
     await Promise.all(this.#storing)
   }
 
-  /** `flush`, with the digest. Called once, at the end. */
+  /** `flush`, with the digest. Call once, at the end. */
   async end(): Promise<D> {
     this.#assertGoing()
     const last = this.#lane === null ? new Uint8Array() : this.#block(this.#lane).subarray(0, this.#filled)
@@ -80,10 +74,7 @@ export class HashingWriter<D> {
     return digest
   }
 
-  /**
-   * Returns when nothing is under way, and has given the memory back until more comes. What was not sent on is lost.
-   * Never throws.
-   */
+  /** Returns with the memory released. Unsent bytes are lost. Never throws. */
   async rest(): Promise<void> {
     await Promise.all(this.#done)
     this.#lane?.giveBack()
@@ -120,7 +111,7 @@ export class HashingWriter<D> {
     if (bytes.byteLength > 0) await this.#parts.store(bytes)
   }
 
-  /** Resolves however the work ends; a failure is kept for whoever asks next. */
+  /** Never rejects; a failure is kept for the next call. */
   async #noted(work: Promise<unknown>): Promise<void> {
     try {
       await work

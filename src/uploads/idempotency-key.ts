@@ -7,11 +7,11 @@ import type { EarlierRequest } from './idempotency.ts'
 import type { BodyReader, PartSink } from './multipart.ts'
 import type { UploadFormat } from './upload-format.ts'
 
-/** The longest key that is taken, and the shortest of a guest, who may share an address with others. */
+/** Guests may share an address with others. */
 const LONGEST_KEY = 255
 const SHORTEST_GUEST_KEY = 16
 
-/** The key, if one was sent. Throws Refusal INVALID_REQUEST for one that nobody could rely on. */
+/** Throws Refusal INVALID_REQUEST for a key that is too short or too long. */
 export function checkedKey(key: string | null, caller: Caller): string | null {
   if (key === null) return null
   const shortest = caller.kind === 'guest' ? SHORTEST_GUEST_KEY : 1
@@ -19,10 +19,7 @@ export function checkedKey(key: string | null, caller: Caller): string | null {
   throw new Refusal('INVALID_REQUEST', `An Idempotency-Key has ${shortest} to ${LONGEST_KEY} characters`)
 }
 
-/**
- * The file of the earlier request, when this one asks for the same. Of the body no more is read than tells: its bytes are
- * counted only where one of the two requests declared no length. Throws Refusal IDEMPOTENCY_MISMATCH.
- */
+/** Reads the body only to count it, where either declared no length. Throws Refusal IDEMPOTENCY_MISMATCH. */
 export async function repeatedFile(
   body: BodyReader,
   place: FolderPlace,
@@ -47,7 +44,6 @@ export async function repeatedFile(
   return file
 }
 
-/** Ends the reading of a body that is known to be the same. */
 class Recognized extends Error {}
 
 function counting(most: number, count: (bytes: number) => number): PartSink {

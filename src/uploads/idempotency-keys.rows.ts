@@ -2,16 +2,15 @@ import type { Database, Trx } from '../database/database.ts'
 import { preparedChange } from '../database/prepared.ts'
 import type { NodeId, Sha256, Slug, Uuid } from '../domain/ids.ts'
 
-/** A key as one caller uses it. */
 export interface UsedKey {
   readonly caller: string
   readonly hash: Sha256
 }
 
-/** What a key leads to once a file is stored, if it is still of the node. */
+/** Stored with the file, if the node still has the key. */
 export interface KeyNote extends UsedKey {
   readonly node: NodeId
-  /** The text without the number of the file, which stands between the two. */
+  /** The text around the file's number, which the database fills in. */
   around(file: {
     readonly uuid: Uuid
     readonly slug: Slug
@@ -26,7 +25,7 @@ export interface KeyUse extends UsedKey {
   readonly result: string | null
 }
 
-/** Notes the first request with the key; false when there has been one. */
+/** False when the key was used before. */
 export async function insertKeyUse(
   db: Database,
   { caller, hash }: UsedKey,
@@ -51,7 +50,7 @@ export function findKeyUse(db: Database, { caller, hash }: UsedKey): Promise<Key
     .executeTakeFirst()
 }
 
-/** Begins anew what was seen to be over or nobody's; of several who try at once, one. */
+/** Takes over a key that has expired or whose node is gone; only one of concurrent calls succeeds. */
 export async function renewKeyUse(
   db: Database,
   seen: KeyUse,
@@ -68,7 +67,7 @@ export async function renewKeyUse(
   return result.numUpdatedRows > 0n
 }
 
-/** Keeps what the request led to; false when it was taken from this node. */
+/** False when the key was taken from this node. */
 export async function setKeyResult(
   trx: Trx,
   { caller, hash }: UsedKey,
@@ -85,7 +84,6 @@ export async function setKeyResult(
   return numUpdatedRows > 0n
 }
 
-/** The request came to nothing: the key may be used again. */
 export async function dropKeyUse(db: Database, { caller, hash }: UsedKey, node: NodeId): Promise<void> {
   await db
     .deleteFrom('idempotency_keys')

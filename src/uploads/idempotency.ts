@@ -19,41 +19,35 @@ import {
 } from './idempotency-keys.rows.ts'
 import { assertNotRefused } from './refused-content.ts'
 
-/** Keeps a request that is sent again, because its answer was lost, from storing its file twice. */
+/** A request repeated because its answer was lost stores no second file. */
 export interface Idempotency {
   /**
-   * What a request of this caller to this route with this key led to in the last 24 hours; with none, this is the first.
-   * One that is under way is waited for a while. Throws Refusal REQUEST_UNDER_WAY, or CONTENT_REFUSED for a file that was
-   * taken down.
+   * Finds the request of the last 24 hours, waiting a while for one under way; else this is the first. Throws Refusal
+   * REQUEST_UNDER_WAY, or CONTENT_REFUSED for a file that was taken down.
    */
   begin(
     caller: Caller,
     route: string,
     key: string,
   ): Promise<{ readonly earlier: EarlierRequest } | { readonly first: FirstRequest }>
-  /** Forgets keys that are older. */
   forgetOld(): Promise<void>
 }
 
-/** Parameters of a request with a key: the same key with others is a mistake of its sender. */
 export interface KeyedRequest {
-  /** Cleaned, as the file is called. */
   readonly name: string
   readonly place: FolderPlace
-  /** As declared; null where it was not. */
   readonly length: number | null
 }
 
-/** A request that was answered with a file. */
 export interface EarlierRequest {
   readonly file: StoredFile
   readonly request: KeyedRequest
 }
 
 export interface FirstRequest {
-  /** What is to be noted in the transaction that stores the file, by `setKeyResult` or by the statement that stores it. */
+  /** To be stored in the file's transaction, by `setKeyResult` or the storing statement. */
   note(request: KeyedRequest): KeyNote
-  /** To be called when the request is through: one that has stored no file leaves nothing behind. */
+  /** Call at the request's end: a failed one leaves nothing behind. */
   end(isStored: boolean): Promise<void>
 }
 
@@ -70,14 +64,14 @@ function noteOf(key: UsedKey, node: NodeId, request: KeyedRequest): KeyNote {
 
 const GOOD_FOR = DAY
 
-/** Milliseconds for which the first request is waited for. */
+/** Milliseconds. */
 const PATIENCE = 20 * SECOND
 const LOOK_AGAIN = 100
 
-/** Requests that wait for the same one in this process; further ones are told so at once. */
+/** Per key in this process; more are refused at once. */
 const MOST_WAITING = 16
 
-/** All that wait: each asks the database ten times a second. */
+/** Each waiter asks the database ten times a second. */
 const WAITERS: SharedCeiling = {
   all: { holders: 256, size: 0 },
   each: { holders: 32, size: 0 },
@@ -85,7 +79,7 @@ const WAITERS: SharedCeiling = {
   idleAfter: PATIENCE,
 }
 
-/** Seconds until it is worth another try. */
+/** Seconds. */
 const UNDER_WAY_RETRY = 10
 
 export function createIdempotency(parts: {
@@ -95,18 +89,16 @@ export function createIdempotency(parts: {
   report: (error: unknown) => void
 }): Idempotency {
   const { db, nodes, clock, report } = parts
-  /** First requests of this process: what the database says of others under its name is left over. */
+  /** Rows of this process without an entry are leftovers. */
   const running = new Set<string>()
   const waiters = new Shares(clock, WAITERS)
-  /** How many requests wait for the first one with a key. */
   const waiting = new Map<string, number>()
 
   async function isNobodys({ node }: KeyUse): Promise<boolean> {
-    // This process is looking at the key right now, so it has no first request of its own under way.
+    // This process is looking at the key, so it has no first request under way.
     return node === null || node === nodes.id() || !(await nodeExists(db, node))
   }
 
-  /** Whether this request is the first one now, although the key was used. */
   async function isFirst(present: KeyUse): Promise<boolean> {
     const isOver = present.created_at + GOOD_FOR <= clock.now()
     if (isOver || (present.result === null && (await isNobodys(present))))
@@ -127,18 +119,16 @@ export function createIdempotency(parts: {
     }
   }
 
-  /** What the key leads to now; null while its first request is under way. */
+  /** Null while the first request is under way. */
   async function look(key: UsedKey): Promise<Begun | null> {
     const name = nameOf(key)
     if (running.has(name)) return null
     running.add(name)
     let isOurs = false
     try {
-      // Nearly every key is new.
       isOurs = await insertKeyUse(db, key, useNow())
       if (isOurs) return { first: first(key) }
       const present = await findKeyUse(db, key)
-      // Its first request has just come to nothing.
       if (present === undefined) return null
       const earlier = await earlierOf(db, present, clock.now())
       if (earlier !== null) return { earlier }
@@ -149,7 +139,7 @@ export function createIdempotency(parts: {
     }
   }
 
-  /** A place among all that wait. Throws Refusal REQUEST_UNDER_WAY. */
+  /** Throws Refusal REQUEST_UNDER_WAY. */
   function takePlace(caller: Caller, ended: AbortController): Holding {
     const bucket = caller.kind === 'guest' ? caller.bucket : ''
     try {
@@ -197,7 +187,7 @@ export function createIdempotency(parts: {
 
 type Begun = { readonly earlier: EarlierRequest } | { readonly first: FirstRequest }
 
-/** Null when it led to nothing yet, or so long ago that it is forgotten. Throws Refusal CONTENT_REFUSED. */
+/** Null without a result and after its expiry. Throws Refusal CONTENT_REFUSED. */
 async function earlierOf(db: Database, present: KeyUse, now: number): Promise<EarlierRequest | null> {
   if (present.created_at + GOOD_FOR <= now || present.result === null) return null
   const earlier = parseResult(present.result)
@@ -210,13 +200,13 @@ function underWay(): Refusal {
   return new Refusal('REQUEST_UNDER_WAY', message, UNDER_WAY_RETRY)
 }
 
-/** A guest's address is part of what is hashed, so that the table tells nobody's. */
+/** A guest's address is hashed too, so the table reveals none. */
 function usedKey(caller: Caller, route: string, key: string): UsedKey {
   const text = JSON.stringify([route, caller.kind === 'guest' ? caller.bucket : null, key])
   return { caller: nameOfCaller(caller), hash: Bun.SHA256.hash(text, 'hex') as Sha256 }
 }
 
-/** Whoever may not do all that the account may is not told what others of the account have uploaded. */
+/** Restricted callers must not learn of other uploads of the account. */
 function nameOfCaller(caller: Caller): string {
   if (caller.kind === 'guest') return 'guest'
   const { account, by } = caller

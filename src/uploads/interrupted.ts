@@ -1,9 +1,9 @@
 import { Refusal } from '../domain/errors.ts'
 
-/** Seconds until an upload that was taken from this node may be sent again. */
+/** Seconds. */
 const INTERRUPTED_RETRY = 5
 
-/** The others took this node for dead and ended its uploads. */
+/** Other nodes took this one for dead and ended its uploads. */
 export function uploadInterrupted(): Refusal {
   return new Refusal(
     'STORAGE_UNAVAILABLE',

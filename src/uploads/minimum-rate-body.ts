@@ -2,44 +2,31 @@ import { type Clock, MINUTE, repeat } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { BodyReader } from './multipart.ts'
 
-/** Bytes a sender has to manage in a minute of our waiting: 1 KiB a second. */
+/** Bytes for each minute spent waiting for the client: 1 KiB a second. */
 const LEAST_PER_MINUTE = 60 * 1024
 const LOOK_EVERY = 1000
 
-/** A chunk is good until the next read. */
+/** A chunk is valid until the next read. */
 export interface MinimumRateBody extends BodyReader {
-  /** Whether all of it was read. */
   hasEnded(): boolean
-  /** Bytes that have come so far. */
   received(): number
-  /** Milliseconds for which the present read has waited for the sender; 0 when nobody reads. */
+  /** Milliseconds that the pending read has waited; 0 without one. */
   quietFor(): number
-  /** Lets the next read fail with the error, a pending one too. */
   end(reason: Refusal): void
-  /**
-   * Reads on and drops what comes, at most `most` bytes and for two seconds at most, after nobody wants the body
-   * any more. Tells whether it has ended.
-   */
+  /** Reads and drops at most `most` bytes, for two seconds. Returns whether the body has ended. */
   drain(most: number): Promise<boolean>
 }
 
-/** Milliseconds that a refused sender gets to end its body. */
+/** Milliseconds. */
 const PATIENCE = 2000
 
-/**
- * Lets the chunk's memory go at once. Left to the garbage collector, what many uploads have brought would pile up
- * between its rounds.
- */
+/** Frees memory at once: many uploads' chunks would pile up between garbage collections. */
 function free(chunk: Uint8Array | null): void {
   if (chunk === null || !(chunk.buffer instanceof ArrayBuffer)) return
   if (chunk.byteLength === chunk.buffer.byteLength) chunk.buffer.transfer(0)
 }
 
-/**
- * The body as it comes. Reading fails with Refusal REQUEST_TIMEOUT when the sender is too slow; only time spent
- * waiting for the sender counts, not what our own disk takes. `came` is told of each chunk, and waited for where
- * it returns a promise.
- */
+/** Throws Refusal REQUEST_TIMEOUT for a slow client; our own disk does not count. `came`'s promise is awaited. */
 export function minimumRateBody(
   body: ReadableStream<Uint8Array>,
   clock: Clock,
@@ -57,7 +44,6 @@ export function minimumRateBody(
   function end(reason: Refusal): void {
     stopLooking()
     failure ??= reason
-    // A read that is pending comes back at once, as if the body were over.
     reader.cancel(reason).catch(() => {})
   }
 
@@ -104,7 +90,7 @@ export function minimumRateBody(
     quietFor: () => (waitingSince === null ? 0 : clock.monotonic() - waitingSince),
     end,
 
-    // What has not been read stays where it is, for `drain`.
+    // Unread bytes stay for `drain`.
     async cancel() {
       stopLooking()
     },
@@ -122,7 +108,7 @@ export function minimumRateBody(
           left -= value.byteLength
         }
       } catch {
-        // The sender has gone, and will not read the answer.
+        // The client has gone, and will not read the answer.
       } finally {
         cancelPatience()
       }

@@ -3,36 +3,25 @@ import { formatSize } from '../domain/sizes.ts'
 import { type BoundaryLine, readBoundaryLine } from './boundary.ts'
 import { malformed, type PartHeaders, parsePartHeaders, quotedField } from './part-headers.ts'
 
-/** Where a body comes from, chunk by chunk; the reader of a stream is one. */
 export interface BodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
-  /** Nobody wants the rest. */
   cancel(reason: unknown): Promise<void>
 }
 
-/** What becomes of the parts. */
 export interface PartHandler {
-  /** Whether the sender percent-encodes file names. */
   readonly escapesNames?: boolean
-  /**
-   * Called once for each part, in order, before its bytes, which begin `offset` bytes into the body. Returns a
-   * sink for them, or null to skip them.
-   */
+  /** Called in order, before the part's bytes, which begin at `offset` of the body. Null skips them. */
   part(headers: PartHeaders, offset: number): Promise<PartSink | null> | PartSink | null
 }
 
-/** Takes the bytes of one part, one call at a time. */
 export interface PartSink {
-  /** The chunk may be a view of a bigger buffer; the sink is done with it once its promise is settled. */
+  /** One call at a time. The chunk may be a view, and may be reused once the promise is settled. */
   write(chunk: Uint8Array): Promise<void> | void
-  /** The part is whole. What follows it in the body may still turn out to be malformed. */
+  /** The part is whole. What follows it may still be malformed. */
   end(): Promise<void> | void
 }
 
-/**
- * What a form may weigh beside the parts that are taken: boundaries, headers, and parts that are skipped. There may be any
- * number of them.
- */
+/** Bytes of boundaries, headers and skipped parts, in any number. */
 export const MOST_BESIDE = 1024 * 1024
 
 const MAX_HEADERS = 16 * 1024
@@ -42,14 +31,10 @@ const MAX_PADDING = 1024
 const CR = 13
 
 /**
- * Reads a multipart/form-data body (RFC 7578, RFC 2046) and hands each part to the handler as it streams by.
- * Nothing is read while a sink is busy, and content is passed on as views of the chunks it came in.
- *
- * Text after the boundary that RFC 2046 does not allow there makes the line content, not a delimiter.
- *
- * Throws Refusal INVALID_REQUEST for a malformed body, and PAYLOAD_TOO_LARGE, which names the part, for one with more than
- * `MOST_BESIDE` that is not taken. What the handler, a sink or the body itself throws passes through. After any of these the body is cancelled, and the sink at work gets no `end`: whatever the
- * sinks were given counts only when this function has returned.
+ * Streams a multipart/form-data body (RFC 7578, RFC 2046); reads nothing while a sink is busy. Text after the boundary
+ * that RFC 2046 does not allow there makes the line content. Throws Refusal INVALID_REQUEST, and PAYLOAD_TOO_LARGE for
+ * more than `MOST_BESIDE`; other errors pass through. After any of these the body is cancelled, and the current sink
+ * gets no `end`: what the sinks got counts only once this function has returned.
  */
 export async function scanMultipart(body: BodyReader, boundary: string, handler: PartHandler): Promise<void> {
   const scan = new Scan(boundary, handler)
@@ -61,33 +46,30 @@ export async function scanMultipart(body: BodyReader, boundary: string, handler:
     }
     await scan.finish()
   } catch (error) {
-    // Not awaited: a source that is slow to stop must not hold back the error, which matters more than its own.
+    // Not awaited: a slow source must not hold back this error.
     body.cancel(error).catch(() => {})
     throw error
   }
 }
 
-/** One body on its way through. Bytes come in chunks of any size; every stage can stop and go on at any byte. */
+/** Chunks have any size; every stage can stop and continue at any byte. */
 class Scan {
-  /** CRLF, two hyphens and the boundary. A CR stands only at its start, so no occurrence overlaps another. */
+  /** A CR stands only at its start, so no occurrence overlaps another. */
   readonly #delimiter: Buffer
   readonly #handler: PartHandler
   readonly #headers = Buffer.allocUnsafe(MAX_HEADERS)
   #stage: 'content' | 'delimiter' | 'headers' | 'epilogue' = 'content'
   #sink: PartSink = preamble()
   #parts = 0
-  /** How many bytes of a delimiter the content so far ends with. The body's own start counts as a line's. */
+  /** Length of the delimiter's prefix that ends the content. The body's start counts as a line's. */
   #held = 2
   #line: BoundaryLine = 'bare'
-  /** What has come behind the delimiter so far; content, should the line turn out not to be one. */
+  /** Becomes content if the line turns out not to be a boundary. */
   #rest = ''
   #headersLength = 0
-  /** Bytes of the body in the chunks before this one. */
   #passed = 0
-  /** Bytes that the sinks of parts were given. */
   #taken = 0
   #isTaking = false
-  /** Name of the latest part. */
   #field = ''
 
   constructor(boundary: string, handler: PartHandler) {
@@ -110,7 +92,7 @@ class Scan {
           break
       }
     }
-    // What follows the last boundary is dropped, and counts for nothing.
+    // The epilogue is dropped, and not counted.
     this.#passed += at
     this.#assertLittleBeside(this.#passed)
   }
@@ -126,7 +108,6 @@ class Scan {
     return this.#sink.write(bytes)
   }
 
-  /** The body is over. */
   async finish(): Promise<void> {
     if (this.#stage === 'epilogue') return
     if (this.#stage === 'delimiter' && this.#line === 'closing') return this.#close()
@@ -157,7 +138,7 @@ class Scan {
     return found + this.#delimiter.length
   }
 
-  /** The first delimiter that this chunk alone does not show to be content; -1 when there is none. */
+  /** The first delimiter not ruled out by this chunk; -1 for none. */
   #find(chunk: Buffer, start: number): number {
     let found = chunk.indexOf(this.#delimiter, start)
     while (found >= 0) {
@@ -173,7 +154,7 @@ class Scan {
     return found
   }
 
-  /** Where in the chunk a delimiter begins that the next chunk may complete; the chunk's length if nowhere. */
+  /** The chunk's length for none. */
   #lookAlikeAtEnd(chunk: Buffer, start: number): number {
     const tail = Math.max(start, chunk.length - this.#delimiter.length + 1)
     const last = chunk.subarray(tail).lastIndexOf(CR)
@@ -203,7 +184,7 @@ class Scan {
           await this.#close()
           return at + 1
         case 'content':
-          // No delimiter begins in what is passed on here: none of it is a CR.
+          // The passed bytes have no CR, so no delimiter begins in them.
           this.#stage = 'content'
           await this.#write(Buffer.concat([this.#delimiter, Buffer.from(this.#rest, 'latin1')]))
           return at
@@ -250,9 +231,8 @@ class Scan {
 
 const skipped: PartSink = { write() {}, end() {} }
 
-/** What comes before the first boundary is dropped, but not without end. */
 function preamble(): PartSink {
-  // The line break that the body is taken to start with is counted when it turns out not to lead to a boundary.
+  // The assumed line break at the body's start counts when no boundary follows it.
   let left = MAX_PREAMBLE + 2
   return {
     write(chunk) {

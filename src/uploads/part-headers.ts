@@ -2,13 +2,13 @@ import { Refusal } from '../domain/errors.ts'
 import { INVISIBLE } from '../domain/invisible-characters.ts'
 import { decodedWords, textOfBytes, unescaped } from './sent-file-name.ts'
 
-/** What a part of a form says about itself. Names are as sent; they are not yet fit for a file system. */
+/** Names are as sent, not yet fit for a file system. */
 export interface PartHeaders {
-  /** The form field's name. Any text: `__proto__` is a name like others. */
+  /** Any text: `__proto__` is a name like others. */
   readonly name: string
-  /** Null when the part has no file name, or an empty one, as of a file field in which nothing was picked. */
+  /** Null also for an empty file name, as of a file field in which nothing was picked. */
   readonly filename: string | null
-  /** `type/subtype` in lower case, without parameters; null when there is none or it is not well formed. */
+  /** `type/subtype` in lower case, without parameters; null also when malformed. */
   readonly contentType: string | null
 }
 
@@ -16,11 +16,7 @@ const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const FIELD = new RegExp(`^(${TOKEN}):(.*)$`, 's')
 const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?=[ \\t]*(;|$))`)
 
-/**
- * The headers of one part, without the empty line that ends them (RFC 7578, section 4.2). Each line is UTF-8,
- * or Windows-1252 where it is not valid UTF-8. `escapesNames`: whether the sender percent-encodes file names.
- * Throws Refusal INVALID_REQUEST when they are malformed.
- */
+/** By RFC 7578, section 4.2. Each line is UTF-8, or else Windows-1252. Throws Refusal INVALID_REQUEST. */
 export function parsePartHeaders(block: Buffer, escapesNames = false): PartHeaders {
   const fields = parseFields(block)
   const disposition = fields.get('content-disposition')
@@ -31,7 +27,7 @@ export function parsePartHeaders(block: Buffer, escapesNames = false): PartHeade
   if (name === null) throw malformed('a part has no name')
   const encoding = fields.get('content-transfer-encoding')?.toLowerCase() ?? 'binary'
   if (!['binary', '8bit', '7bit'].includes(encoding)) {
-    // Storing the encoded text as the file would be wrong, and RFC 7578, section 4.7, has done away with it.
+    // The encoded text must not be stored as the file; RFC 7578, section 4.7, deprecates the header.
     throw malformed('a part has a Content-Transfer-Encoding')
   }
   return {
@@ -41,17 +37,14 @@ export function parsePartHeaders(block: Buffer, escapesNames = false): PartHeade
   }
 }
 
-/**
- * A header of the form `value; name=value; name="value"`. The value and the names come in lower case. Null when
- * it is malformed or has a parameter twice.
- */
+/** Value and names in lower case. Null when malformed or with a duplicate parameter. */
 export function parseParameters(
   header: string,
 ): { value: string; parameters: ReadonlyMap<string, string> } | null {
   const semicolon = header.indexOf(';')
   const value = (semicolon < 0 ? header : header.slice(0, semicolon)).trim().toLowerCase()
   const rest = semicolon < 0 ? '' : header.slice(semicolon)
-  // Browsers send a backslash as it is, so one at the end of a name looks like an escaped quote.
+  // Browsers do not escape backslashes, so one at the end of a name looks like an escaped quote.
   const parameters = readParameters(rest, ESCAPED_STRING) ?? readParameters(rest, PLAIN_STRING)
   return parameters && { value, parameters }
 }
@@ -96,7 +89,7 @@ function fileName(parameters: ReadonlyMap<string, string>, escapesNames: boolean
   return unescaped(parameters.get('filename') ?? '') || null
 }
 
-/** The parameter as forms carry it. Its extended form `name*` goes first when it can be read. */
+/** A readable `name*` takes precedence. */
 function formText(parameters: ReadonlyMap<string, string>, name: string): string | null {
   const extended = parameters.get(`${name}*`)
   const plain = parameters.get(name)
@@ -106,7 +99,7 @@ function formText(parameters: ReadonlyMap<string, string>, name: string): string
   return plain.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n')
 }
 
-/** `charset'language'percent-encoded` of RFC 8187; null when it cannot be read. */
+/** `charset'language'percent-encoded` of RFC 8187; null when malformed. */
 function decodeExtended(value: string): string | null {
   const match = /^(utf-8|iso-8859-1)'[^']*'((?:[!-$&-~]|%[0-9a-f]{2})*)$/i.exec(value)
   const [, charset, encoded] = match ?? []
@@ -138,12 +131,11 @@ function parseFields(block: Buffer): ReadonlyMap<string, string> {
   return fields
 }
 
-/** The refusal of a body that cannot be read; the problem follows a colon. */
 export function malformed(problem: string): Refusal {
   return new Refusal('INVALID_REQUEST', `The multipart body is malformed: ${problem}`)
 }
 
-/** The name of a field in quotes, short enough for a message. */
+/** Short enough for a message. */
 export function quotedField(name: string): string {
   const visible = name.toWellFormed().replace(INVISIBLE, '')
   return `"${visible.length > 100 ? `${visible.slice(0, 100).toWellFormed()}…` : visible}"`

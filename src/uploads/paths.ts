@@ -1,2 +1,1 @@
-/** Where resumable uploads are. */
 export const UPLOADS_PATH = '/api/v1/uploads'

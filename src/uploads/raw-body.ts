@@ -9,14 +9,13 @@ import { declaredLength } from './receive.ts'
 import { decodedWords, nameInPath } from './sent-file-name.ts'
 import type { UploadFormat } from './upload-format.ts'
 
-/** What programs declare when nobody has told them what they send. */
+/** Default types of clients that were given none. */
 const UNTOLD = ['application/x-www-form-urlencoded']
 
 /**
- * A body that is the file itself. `isNamed`: whether the address ends with its name; without one, or with `-`, the first
- * bytes are read before the file is announced. Throws Refusal INVALID_REQUEST for one that says it is a form, which would
- * be stored with its envelope, or only a part of the file (RFC 9110, section 14.5), and for one that is not declared: HTTP
- * ends it before its first byte, and an empty file would be stored.
+ * Without a name, or with `-`, the first bytes are read before the announcement. Throws Refusal INVALID_REQUEST for a
+ * form, for a part of a file (RFC 9110, section 14.5), and for an undeclared body, which HTTP ends before its first
+ * byte.
  */
 export function rawUpload({ request, url }: Call, isNamed: boolean, route: string): UploadFormat {
   const type = mediaTypeOf(request)
@@ -66,7 +65,6 @@ export function rawUpload({ request, url }: Call, isNamed: boolean, route: strin
   }
 }
 
-/** The chunks, copied, that hold the first bytes: `HEAD_LENGTH` of them, or all that there are. */
 async function readHead(body: BodyReader): Promise<Uint8Array[]> {
   const chunks: Uint8Array[] = []
   for (let length = 0; length < HEAD_LENGTH; ) {
@@ -78,7 +76,7 @@ async function readHead(body: BodyReader): Promise<Uint8Array[]> {
   return chunks
 }
 
-/** `type/subtype` in lower case, '' when there is none. */
+/** `type/subtype` in lower case, or ''. */
 function mediaTypeOf(request: Request): string {
   const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type) ? type : ''

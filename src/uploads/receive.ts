@@ -7,12 +7,11 @@ import { type MinimumRateBody, minimumRateBody } from './minimum-rate-body.ts'
 import type { UploadFormat } from './upload-format.ts'
 import type { UploadsPart } from './uploads.part.ts'
 
-/** Bytes left of a refused body that are read to its end, so that the sender gets to see the answer. */
+/** Bytes of a refused body that are read, so that the client sees the answer. */
 const MOST_DRAINED = 1024 * 1024
 
 /**
- * Hands the request's body to `UploadRequests.receive` with a minimum rate, ended when the server stops; deals with what is left of
- * it. `folder`: as it was sent, or null. `answers`: what a contributor said, once the format is at the file.
+ * `folder`: as sent. `answers`: valid once the format is at the file. Bodies have a minimum rate and end at shutdown.
  */
 export async function receiveFile(
   call: Call,
@@ -51,15 +50,14 @@ export function emptyBody(): ReadableStream<Uint8Array> {
   })
 }
 
-/** The length of the body, as far as it is declared. Throws as `contentLength` does. */
+/** Throws as `contentLength` does. */
 export function declaredLength(request: Request): number | null {
   return contentLength(request.headers)
 }
 
 /**
- * Deals with what is left of a refused body, so that a sender that sends on regardless sees the answer and not a
- * reset, where what is left is little: it is read off. With more to come the connection is closed after the answer, and
- * so it is when the sender still waits to be asked for its body: it is not asked for what nobody wants.
+ * Reads a short rest, so that a client that keeps sending sees the answer instead of a reset. Else the connection is
+ * closed after the answer, also for a client that awaits 100 Continue.
  */
 export async function drainBody(call: Call, declared: number | null, body: MinimumRateBody): Promise<void> {
   const isUnasked = body.received() === 0 && awaitsContinue(call.request)
@@ -74,7 +72,7 @@ function awaitsContinue(request: Request): boolean {
   return request.headers.get('expect')?.toLowerCase() === '100-continue'
 }
 
-/** `drainBody` for an upload that was refused before anybody began to read its body. */
+/** For a body whose reading never began. */
 export async function drainUnread(call: Call): Promise<void> {
   const source = call.request.body
   if (source === null || source.locked) return

@@ -3,10 +3,7 @@ import { Refusal } from '../domain/errors.ts'
 import type { Sha256 } from '../domain/ids.ts'
 import { isRefused } from '../files/refused-contents.rows.ts'
 
-/**
- * Throws Refusal CONTENT_REFUSED for a content that was taken down. The transaction that brings a file in has locked the
- * content before, so that it cannot be refused meanwhile.
- */
+/** Throws Refusal CONTENT_REFUSED. The caller's transaction has locked the content. */
 export async function assertNotRefused(db: Queryable, sha256: Sha256): Promise<void> {
   if (await isRefused(db, sha256)) throw contentRefused()
 }

@@ -26,7 +26,6 @@ import { assertFits, limitOf, openInAccount, reserveInAccount, type StorageLimit
 
 export interface RequestReservationParts {
   readonly db: Database
-  /** Takes the rows of reservations; see `recorded`. */
   readonly recordingIn: Database
   readonly space: FreeSpace
   readonly failed: FailedReservations
@@ -37,7 +36,7 @@ export interface RequestReservationParts {
   readonly report: (error: unknown) => void
 }
 
-/** The reservation of an upload that one request brings: it is this node's, and ends with the request. */
+/** Owned by this node; ends with the request. */
 export class RequestReservation {
   readonly #parts: RequestReservationParts
   readonly key: BlobKey
@@ -46,13 +45,10 @@ export class RequestReservation {
   readonly #budget: GuestBudget
   readonly #space: SpaceReservation
   readonly #reservation: Reservation
-  /** Where the row of the reservation is to be inserted with a look at the folder, and what that has found. */
   #place: { readonly at: FolderPlace; folder: FolderId | null } | null = null
-  /** The pool of the key, which then needs no row to be found after a kill. */
+  /** A pooled key is found after a kill without a row. */
   #pool: BlobKeyPool | null = null
-  /** Whether something was reserved, by a row or without one. */
   #isOpen = false
-  /** Whether the row of the reservation is in the database. */
   #hasRow = false
 
   private constructor(parts: RequestReservationParts, caller: Sender, key: BlobKey, wanted: number) {
@@ -65,13 +61,12 @@ export class RequestReservation {
     this.#reservation = new Reservation({
       account: this.#account,
       bytes: 0,
-      // What is declared may be too little where another part follows the file.
+      // The declared size may be too little where another part follows the file.
       most: wanted > 0 ? wanted : Number.POSITIVE_INFINITY,
       reserve: (bytes) => this.#reserve(bytes),
     })
   }
 
-  /** Reserves as `Reservations.reserve` says. */
   static async open(
     parts: RequestReservationParts,
     caller: Sender,
@@ -91,10 +86,7 @@ export class RequestReservation {
     }
   }
 
-  /**
-   * Reserves in this process alone, under a key that is recorded already: the disk's space and the guest's budget. The
-   * account is looked at now, and decides when the file is stored.
-   */
+  /** Reserves without a row. Checks the account now, and finally when the file is stored. */
   static async openPooled(
     parts: RequestReservationParts,
     caller: Sender,
@@ -114,10 +106,7 @@ export class RequestReservation {
     }
   }
 
-  /**
-   * Reserves so many bytes, and finds the folder at the place, by one statement: for PostgreSQL only. Null where something is
-   * refused; then nothing is reserved.
-   */
+  /** One statement: PostgreSQL only. Null where refused; then nothing is reserved. */
   static async openInPlace(
     parts: RequestReservationParts,
     caller: Sender,
@@ -133,7 +122,7 @@ export class RequestReservation {
       return place.folder === null ? null : { reservation, folder: place.folder }
     } catch (error) {
       await reservation.release()
-      // Which the release of a row that is not there does not do.
+      // Releasing a missing row does not do these.
       await reservation.#budget.settle(0)
       reservation.#space.end()
       if (error instanceof Refusal) return null
@@ -141,32 +130,24 @@ export class RequestReservation {
     }
   }
 
-  /**
-   * Makes sure of `bytes` in all before they are written. Throws Refusal as `Reservations.reserve` does, and when this
-   * node was taken for dead since then.
-   */
+  /** Call before writing. Throws Refusal as `Reservations.reserve` does, and when this node was taken for dead. */
   async cover(bytes: number): Promise<void> {
     if (this.#parts.nodes.id() !== this.#node) throw uploadInterrupted()
     await this.#reservation.cover(bytes)
   }
 
-  /**
-   * Returns once the reservation would survive a power cut, as it must before the blob is completed: its row is then all
-   * that knows of the bytes.
-   */
+  /** Returns once the row would survive a power cut; only it knows of the bytes of a completed blob. */
   async recorded(): Promise<void> {
     if (this.#pool === null) await this.#parts.db.durable()
   }
 
-  /** The store has so many bytes more. */
   wrote(bytes: number): void {
     this.#space.wrote(bytes)
   }
 
   /**
-   * Ends the reservation inside the transaction that stores the file. Throws Refusal STORAGE_UNAVAILABLE when
-   * somebody has ended it before, because this node was taken for dead, and as `reserve` does where nothing was reserved of
-   * the account.
+   * Call in the transaction that stores the file. Throws Refusal STORAGE_UNAVAILABLE when another node has ended the
+   * reservation, and as `reserve` does where the account had none.
    */
   async use(trx: Trx): Promise<void> {
     const { limits } = this.#parts
@@ -175,21 +156,18 @@ export class RequestReservation {
     if (this.#pool !== null) await assertFits(trx, this.#account, 0, limits)
   }
 
-  /** Gives back what was counted of a guest and not sent, once all bytes are here. Never throws. */
+  /** Returns a guest's unused budget once all bytes are here. Never throws. */
   async settle(bytes: number): Promise<void> {
     await this.#budget.settle(bytes)
   }
 
-  /** To be called when that transaction has gone through. */
+  /** Call when that transaction has committed. */
   used(): void {
     this.#close()
     this.#pool?.end(this.key)
   }
 
-  /**
-   * Ends the reservation of an upload that has failed, and leaves bytes that no row points to for removal. What the
-   * database cannot take now is left to `FailedReservations.endAll`. Harmless when it was used.
-   */
+  /** Leaves bytes without a row as garbage, now or by `FailedReservations.endAll`. Harmless after `used`. */
   async release(): Promise<void> {
     if (!this.#isOpen) return
     const { failed, report } = this.#parts
@@ -221,7 +199,7 @@ export class RequestReservation {
     this.#isOpen = true
   }
 
-  /** Both at once: a reservation in place takes no space from anybody, so it need not wait for the guest's limit. */
+  /** Concurrently: a reservation takes no space from others, so it need not wait for the guest's limit. */
   async #spendAndRecord(bytes: number): Promise<void> {
     const [spent, recorded] = await Promise.allSettled([
       this.#budget.spend(bytes, async () => {}),

@@ -21,13 +21,12 @@ export interface ReservationLimits extends StorageLimits {
   readonly minFreeSpace: number
 }
 
-/** Reserves storage before bytes come: of the account, of the disk, and of what a guest may send in an hour. */
+/** Reserves of the account, of the disk, and of a guest's hourly budget, before bytes come. */
 export class Reservations {
   readonly #parts: RequestReservationParts
   readonly #limits: ReservationLimits
   readonly #keys: BlobKeyPool | null
 
-  /** `databaseSpace`: see `FreeSpace`. */
   constructor(parts: {
     db: Database
     blobs: BlobStore
@@ -47,15 +46,13 @@ export class Reservations {
     this.#keys = !isPostgres(db) && blobs.dropsUnfinished ? new BlobKeyPool(parts) : null
   }
 
-  /** Ends the reservations of failed uploads that the database could not end then. */
   endFailed(): Promise<void> {
     return this.#parts.failed.endAll()
   }
 
   /**
-   * Runs work for the account that reserves so many bytes by itself, while nobody else is promised the same space of the
-   * disk. The work tells of bytes that it has written, for the disk itself tells of those. Throws Refusal
-   * STORAGE_UNAVAILABLE when the disk has not that much.
+   * The work reserves its account's bytes by itself, and must report written bytes, which show in the disk's free
+   * space. Throws Refusal STORAGE_UNAVAILABLE.
    */
   async withFreeSpace<T>(
     account: AccountId,
@@ -71,10 +68,7 @@ export class Reservations {
     }
   }
 
-  /**
-   * Refuses, as `reserve` would, what does not fit now, and of a guest also what would be refused at a later step.
-   * Reserves nothing.
-   */
+  /** Refuses what does not fit now, and for a guest also what a later step would refuse. Reserves nothing. */
   async check(caller: Sender, bytes: number): Promise<void> {
     const { db, space, rates } = this.#parts
     const account = ownerOf(caller)
@@ -83,40 +77,34 @@ export class Reservations {
     const row = await findAccount(db, account)
     if (row === undefined) return
     const limit = row.quota ?? limitOf(account, this.#limits)
-    // What others have under way counts as far as `reserve` needs it at once.
+    // Other uploads count as far as `reserve` needs the bytes at once.
     const first = account === GUESTS ? Math.min(bytes, GUEST_STEP) : bytes
     const isFull = first > 0 && row.storage_used + row.storage_reserved + first > limit
     if (isFull || row.storage_used + bytes > limit) throw await storageFull(db, account, this.#limits)
   }
 
-  /**
-   * Reserves at least `least` bytes, `wanted` if there are that many; for a guest no more than a step, however much that
-   * is. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED.
-   */
+  /** A guest gets at most one step. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED. */
   reserve(caller: Sender, key: BlobKey, least: number, wanted: number): Promise<RequestReservation> {
     return RequestReservation.open(this.#parts, caller, key, { least, wanted })
   }
 
   /**
-   * The same for a small upload, under a key that it draws. Null where each upload needs a row: where other processes share the
-   * database, where the store keeps what was not completed, and for a contributor, whose place is held by that row.
+   * Without a row; null where one is needed: with a shared database, with a store that keeps unfinished blobs, and for
+   * a contributor, whose place is that row.
    */
   async reserveSmall(caller: Sender, least: number, wanted: number): Promise<RequestReservation | null> {
     if (this.#keys === null || caller.kind === 'contributor') return null
     return RequestReservation.openPooled(this.#parts, caller, this.#keys, { least, wanted })
   }
 
-  /**
-   * Reserves so many bytes and finds the folder at the place in one round trip, where statements are one. Null where that
-   * cannot be, or where something is refused; then nothing is reserved, and `check` tells what it is.
-   */
+  /** One statement. Null where impossible or refused; then nothing is reserved, and `check` throws. */
   async reserveInPlace(
     caller: Sender,
     key: BlobKey,
     bytes: number,
     place: FolderPlace,
   ): Promise<{ readonly reservation: RequestReservation; readonly folder: FolderId } | null> {
-    // A folder that the caller is kept to is looked up with all that lie above the place.
+    // Their folder is checked with all ancestors.
     const isKept = reachOf(caller).within !== null
     if (this.#parts.db.pipeline === null || isKept) return null
     return RequestReservation.openInPlace(this.#parts, caller, key, bytes, place)

@@ -1,10 +1,10 @@
-/** Reads file names out of what programs send: bytes of unknown encoding, percent escapes, and words of mail headers. */
+/** Names as clients send them: of unknown encoding, percent-encoded, or in encoded words of mail headers. */
 import { decodeWords } from 'postal-mime'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const windows1252 = new TextDecoder('windows-1252')
 
-/** The bytes as UTF-8, or as Windows-1252 where they are not valid UTF-8. */
+/** UTF-8, or Windows-1252 where that is invalid. */
 export function textOfBytes(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
@@ -13,13 +13,13 @@ export function textOfBytes(bytes: Uint8Array): string {
   }
 }
 
-/** The last segment of a path of an address, with its percent escapes as bytes; malformed escapes stay. */
+/** Malformed escapes stay. */
 export function nameInPath(path: string): string {
   const [, segment = ''] = /([^/]*)\/*$/.exec(path) ?? []
   return unescaped(segment)
 }
 
-/** The text with its percent escapes as bytes; malformed escapes stay. */
+/** Malformed escapes stay. */
 export function unescaped(text: string): string {
   if (!text.includes('%')) return text
   const octets = Buffer.from(text, 'utf8')
@@ -31,7 +31,7 @@ export function unescaped(text: string): string {
 const ENCODED_WORD = String.raw`=\?[\w*.:-]+\?(?:B\?[A-Za-z0-9+/]*={0,2}|Q\?[!->@-~]*)\?=`
 const ENCODED_WORDS = new RegExp(`^\\s*${ENCODED_WORD}(?:\\s*${ENCODED_WORD})*\\s*$`, 'i')
 
-/** A name that is wholly one or more encoded words (RFC 2047), decoded; any other stays. */
+/** Only names made of encoded words alone (RFC 2047). */
 export function decodedWords(name: string): string {
   return ENCODED_WORDS.test(name) ? decodeWords(name) : name
 }

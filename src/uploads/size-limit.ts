@@ -1,7 +1,7 @@
 import { Refusal } from '../domain/errors.ts'
 import { formatSize } from '../domain/sizes.ts'
 
-/** Throws Refusal FILE_TOO_LARGE for a file of more than `most` bytes. */
+/** Throws Refusal FILE_TOO_LARGE. */
 export function assertFileSize(bytes: number, most: number): void {
   if (bytes > most) throw fileTooLarge(most)
 }

@@ -8,18 +8,18 @@ import { type AccountId, GUESTS } from '../domain/ids.ts'
 import { formatSize } from '../domain/sizes.ts'
 
 export interface StorageLimits {
-  /** Bytes of an account without a quota of its own. */
+  /** Default, in bytes. */
   readonly storageLimit: number
-  /** Bytes of all guests together. */
+  /** Bytes. */
   readonly guestStorage: number
 }
 
-/** Bytes that the account may have in all, unless it has a quota of its own. */
+/** Bytes, unless the account has a quota of its own. */
 export function limitOf(account: AccountId, limits: StorageLimits): number {
   return account === GUESTS ? limits.guestStorage : limits.storageLimit
 }
 
-/** Reserves bytes of the account. Throws Refusal STORAGE_LIMIT_EXCEEDED, of guests STORAGE_UNAVAILABLE. */
+/** Throws Refusal STORAGE_LIMIT_EXCEEDED, of guests STORAGE_UNAVAILABLE. */
 export async function reserveInAccount(
   trx: Trx,
   account: AccountId,
@@ -30,7 +30,6 @@ export async function reserveInAccount(
   throw await storageFull(trx, account, limits)
 }
 
-/** `reserveInAccount` for a new reservation, in a transaction of its own. */
 export async function openInAccount(
   db: Database,
   reservation: ReservationRow,
@@ -41,7 +40,7 @@ export async function openInAccount(
   throw await storageFull(db, account, limits)
 }
 
-/** Throws, as `reserveInAccount` does, where so many bytes more would be too many. Reserves nothing. */
+/** Throws as `reserveInAccount`. Reserves nothing. */
 export async function assertFits(
   db: Queryable,
   account: AccountId,
@@ -52,7 +51,6 @@ export async function assertFits(
   throw await storageFull(db, account, limits)
 }
 
-/** The refusal of an upload that does not fit into the account's storage. */
 export async function storageFull(
   db: Queryable,
   account: AccountId,

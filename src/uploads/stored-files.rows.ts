@@ -1,4 +1,4 @@
-/** The rows of a file that is stored, as one statement: for PostgreSQL only. */
+/** PostgreSQL only. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { hasSpace } from '../core/accounts.rows.ts'
 import type { NewBlob } from '../core/blobs.rows.ts'
@@ -9,35 +9,30 @@ import { sortKeyOfFolded } from '../domain/sort-key.ts'
 import type { NewFile } from '../files/files.rows.ts'
 import type { KeyNote } from './idempotency-keys.rows.ts'
 
-/** A file to be stored, with its blob. */
 export interface NewRows {
   readonly file: Omit<NewFile, 'blob_id'>
   readonly blob: NewBlob
-  /** State of its thumbnail to begin with; null where none are made. */
+  /** Initial state of the thumbnail; null where none are made. */
   readonly thumbnail: { readonly state: 'wanted' | 'none'; readonly turn: number } | null
-  /** When an older copy of the same content may be removed. */
   readonly garbageDueAt: number
-  /** Bytes that the account may have without a quota of its own. */
+  /** Bytes. */
   readonly storageLimit: number
   readonly note: KeyNote | null
 }
 
-/** Outcome of storing one file. Without an id nothing was stored. */
+/** Without an id nothing was stored. */
 export interface StoringResult {
   readonly id: FileId | null
-  /** Whether the folder or one above it is deleted. */
+  /** True also for a deleted ancestor. */
   readonly isFolderGone: boolean
   readonly isRefused: boolean
-  /** Whether less than the file was reserved, and the account has no space for it any more. */
+  /** Less than the file was reserved, and the account has no space left. */
   readonly isFull: boolean
 }
 
 /**
- * Inserts the file and its blob, or refers to the blob with the same content, whose copy is replaced; notes whether a
- * thumbnail is wanted, counts the file in its account and folders, and notes the change. With `reservation` all this
- * happens only if the reservation under that key is there, and it ends; and with a note also only if the key is still of
- * the node. To be run once account and content are locked.
- * Throws a unique violation when slug, UUID or content are taken.
+ * A blob of equal content has its copy replaced. Only if the `reservation` exists, which it ends, and the node still
+ * has the note's key. Lock account and content before. Throws a unique violation when slug, UUID or content are taken.
  */
 export function storingStatement(
   db: Queryable,
@@ -64,7 +59,7 @@ export function storingStatement(
     file.created_at,
     storageLimit,
   ]
-  // Without a reservation the transaction notes it by itself.
+  // Without a reservation the transaction stores the note itself.
   if (note === null || reservation === null) return storing(db, ...values)
   const { uuid, slug } = file
   const { before, after } = note.around({ uuid, slug, size: file.size, sha256: blob.sha256 })
@@ -168,7 +163,7 @@ function given([
     )`
 }
 
-/** `condition`: what must be true besides; `noted`: what is changed besides, once the file has an id. */
+/** `condition`: a further precondition; `noted`: a further change once the file has an id. */
 function statement(
   tables: RawBuilder<unknown>,
   condition: RawBuilder<unknown>,

@@ -10,7 +10,6 @@ import type { ResumableUpload } from './resumable/resumable-uploads.ts'
 import { parseMetadata } from './resumable/tus-headers.ts'
 import type { UploadsPart } from './uploads.part.ts'
 
-/** Answer to the sender of a stored file; for a guest with the receipt. */
 export function toUploadResult(
   call: Pick<Call, 'site' | 'headers'>,
   uploads: Pick<UploadsPart, 'receipts'>,
@@ -23,7 +22,7 @@ export function toUploadResult(
   }
 }
 
-/** The receipt of a guest's upload, in the answer's headers too. Nobody but the one who uploads may be given it. */
+/** The receipt must reach the uploader only. */
 export function addGuestReceipt(
   call: Pick<Call, 'headers'>,
   { receipts }: Pick<UploadsPart, 'receipts'>,
@@ -37,7 +36,6 @@ export function setReceiptHeader({ headers }: Pick<Call, 'headers'>, receipt: Re
   return { receipt }
 }
 
-/** Answer to a contributor whose file has arrived, with the receipt, which is in the headers too. */
 export function toContributionResult(
   call: Pick<Call, 'headers'>,
   { receipts }: Pick<UploadsPart, 'receipts'>,
@@ -47,7 +45,6 @@ export function toContributionResult(
   return { success: true, message: 'File received', size, sha256, ...receipt }
 }
 
-/** Answer to a request for a completed upload. */
 export function toStoredUpload(site: Site, file: StoredFile): UploadResult {
   return {
     success: true,
@@ -79,7 +76,7 @@ export function toUnfinishedUpload(
   }
 }
 
-/** What all bytes of are here is processed next, though nobody may have begun to join its parts. */
+/** An upload with all bytes counts as processing, even before its parts are being joined. */
 export function reportedState({
   state,
   received,
@@ -88,7 +85,7 @@ export function reportedState({
   return state === 'uploading' && received === size ? 'processing' : state
 }
 
-/** Slug and address of an upload's file. Never sent to a contributor. */
+/** Never sent to a contributor. */
 export function publicNames(
   site: Site,
   { slug, kind }: Pick<ResumableUpload, 'slug' | 'kind'>,

@@ -14,17 +14,13 @@ import { checkedKey, repeatedFile } from './idempotency-key.ts'
 import type { BodyReader } from './multipart.ts'
 import type { Announce, AnnouncedFile, UploadFormat } from './upload-format.ts'
 
-/** A request that brings one file. */
 export interface UploadRequest {
-  /** The folder's identifier as it was sent, or null. */
   readonly folder: string | null
-  /** The Idempotency-Key as it was sent, or null. */
   readonly key: string | null
   readonly format: UploadFormat
   readonly body: BodyReader
-  /** Declared length of the body, or null. */
   readonly declared: number | null
-  /** Of a contributor: what the link asks for, once the format is at the file. */
+  /** Valid once the format is at the file. */
   readonly answers: () => Answers
 }
 
@@ -38,7 +34,6 @@ export interface UploadRequestsParts {
   readonly report: (error: unknown) => void
 }
 
-/** Receives files that come in one request, as forms or raw bodies. */
 export class UploadRequests {
   readonly #parts: UploadRequestsParts
 
@@ -47,10 +42,9 @@ export class UploadRequests {
   }
 
   /**
-   * Stores the file, or finds the one that an earlier request with the same key led to; of a repeated request the body may
-   * be left unread. Guests' permission, folder, declared length and storage are checked before the body is read. Returns
-   * once the file would survive a power cut; after any failure nothing is left. Throws Refusal as `AdmitGuest`,
-   * `Idempotency.begin`, `DirectUploads.begin`, `Contributions.take` and the format do.
+   * Or returns an earlier request's file with the key. Checks before reading. Returns once the file would survive a
+   * power cut; after a failure nothing is left. Throws Refusal as `AdmitGuest`, `Idempotency.begin`,
+   * `DirectUploads.begin`, `Contributions.take` and the format do.
    */
   async receive(caller: Sender, request: UploadRequest): Promise<StoredFile> {
     const { idempotency, admitGuest, admitContributor } = this.#parts
@@ -105,7 +99,7 @@ export class UploadRequests {
         contributions.arrived(trx, caller, { id, size, name: offered.name }, caller.bucket)
       received = { file, upload, contribution: { link, settle } }
       const wanted = { ...offered, answers: said, uuid: link.uuid, reservation: upload.key }
-      // With the first byte, or the end of a file that has none: who only asks keeps nobody out.
+      // At the first byte, or the end of an empty file: clients that send nothing block no others.
       let taken: Promise<void> | null = null
       const take = () => (taken ??= contributions.takeNow(caller, wanted))
       return {
@@ -120,7 +114,7 @@ export class UploadRequests {
       await format.read(body, announce)
       return await finish(received, place, first)
     } catch (error) {
-      // What goes wrong now is for the log; the caller is told what went wrong first.
+      // Later errors are only logged; the caller gets the first.
       await abort(received).catch(report)
       await direct.leave(admitted).catch(report)
       throw direct.refusalFor(error, most)
@@ -131,11 +125,10 @@ export class UploadRequests {
 type Received = {
   readonly file: AnnouncedFile
   readonly upload: DirectUpload
-  /** Of a contributor: names that nobody is told, and what must be true when the file is stored. */
   readonly contribution: { readonly link: FileLink; readonly settle: Settle } | null
 } | null
 
-/** What the file weighs at most, which is all that a link counts until it is there. */
+/** Length that a link counts until the file is stored. */
 function lengthOf({ length }: AnnouncedFile): number {
   if (length !== null) return length
   throw new Refusal('INVALID_REQUEST', 'Say how many bytes come, in Content-Length: this link has limits')

@@ -58,10 +58,7 @@ const named = {
   params: z.object({ name: z.string().openapi({ description: 'The name of the file' }) }),
 }
 
-/**
- * A file as the body itself, as `curl -T` sends it. An Idempotency-Key is good for one path: what it is bound to besides
- * its caller is the route.
- */
+/** An Idempotency-Key applies to one route, hence to one path. */
 function rawEndpoint(
   route: string,
   {
@@ -97,9 +94,7 @@ function rawEndpoint(
 }
 
 export const putUpload = rawEndpoint('raw', named)
-/**
- * At any path of one segment that no other route has, which else answers 405: `curl -T file https://host/` puts the file there.
- */
+/** `curl -T file https://host/` puts the file there. Matches after all other routes. */
 export const putAtTop = rawEndpoint('raw at the top', { ...named, errors: [405] })
 /** `some-command | curl -T - https://host/` adds no name to the address. */
 export const putUnnamed = rawEndpoint('raw without a name', {
@@ -111,7 +106,6 @@ function folderOf({ request }: Call): string | null {
   return request.headers.get('x-folder-id')
 }
 
-/** Whether the answer is to be JSON: it is named, and not as something that is not wanted. */
 export function asksForJson(request: Request): boolean {
   const accepted = (request.headers.get('accept') ?? '').toLowerCase().split(',')
   return accepted.some((range) => /^\s*application\/json\s*(;(?!.*q=0(\.0*)?\s*$)|$)/.test(range))

@@ -20,7 +20,6 @@ import { createResumable } from './resumable/resumable.ts'
 import type { ResumableUploads } from './resumable/resumable-uploads.ts'
 import { UploadRequests } from './upload-requests.ts'
 
-/** Bytes in: form, raw and resumable. */
 export interface UploadsPart {
   readonly requests: UploadRequests
   readonly resumable: ResumableUploads
@@ -31,7 +30,6 @@ export interface UploadsPart {
   readonly jobs: readonly Job[]
 }
 
-/** `hashing`: left out, contents are hashed on a thread of their own. */
 export function createUploadsPart(
   core: Core,
   {
@@ -103,7 +101,7 @@ export function createUploadsPart(
         every: 5 * SECOND,
         run: () => resumable.leases.releaseLeft(),
       },
-      // Also what this node itself has left in the middle, which no other can tell from work under way.
+      // Includes this node's own leftovers, which other nodes cannot tell from work under way.
       {
         name: 'finish uploads',
         on: 'every node',

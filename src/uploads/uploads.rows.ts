@@ -1,4 +1,3 @@
-/** The rows of resumable uploads. */
 import type { Insertable, Selectable } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { wholeSum } from '../database/differences.ts'
@@ -19,7 +18,7 @@ import { treeOf } from '../files/folders/trees.rows.ts'
 export type UploadRow = Readonly<Selectable<Tables['uploads']>>
 export type NewUploadRow = Omit<Insertable<Tables['uploads']>, 'id' | 'reserved' | 'progress' | 'sitting'>
 
-/** `reserved`: bytes that its account has reserved for it in the same transaction. */
+/** `reserved`: bytes reserved of the account in the same transaction. */
 export function insertUpload(trx: Trx, upload: NewUploadRow, reserved: number): Promise<UploadRow> {
   return trx
     .insertInto('uploads')
@@ -28,7 +27,7 @@ export function insertUpload(trx: Trx, upload: NewUploadRow, reserved: number): 
     .executeTakeFirstOrThrow()
 }
 
-// Asked several times by every request that brings bytes.
+// Prepared, because every request that brings bytes runs them several times.
 const byId = prepared((db, id: UploadId) => db.selectFrom('uploads').selectAll().where('id', '=', id))
 const byToken = prepared((db, hash: Sha256) =>
   db.selectFrom('uploads').selectAll().where('token_hash', '=', hash),
@@ -49,7 +48,6 @@ export async function uploadsByToken(db: Queryable, hashes: readonly Sha256[]): 
   return db.selectFrom('uploads').selectAll().where('token_hash', 'in', hashes).execute()
 }
 
-/** The upload whose file is going to have that slug. */
 export async function uploadBySlug(db: Database, slug: Slug): Promise<UploadRow | undefined> {
   return db
     .selectFrom('uploads')
@@ -59,7 +57,7 @@ export async function uploadBySlug(db: Database, slug: Slug): Promise<UploadRow 
     .executeTakeFirst()
 }
 
-/** The account's unfinished upload of that slug, unless it is a part that is used up. */
+/** Excludes partial uploads in use. */
 export async function openUploadBySlug(
   db: Database,
   account: AccountId,
@@ -75,14 +73,12 @@ export async function openUploadBySlug(
     .executeTakeFirst()
 }
 
-/** The upload that is going to be that file. */
 export async function arrivingUpload(db: Database, file: FileIdentifier): Promise<UploadRow | undefined> {
   if (file.kind === 'id') return undefined
   const upload = file.kind === 'slug' ? await uploadBySlug(db, file.slug) : await uploadByUuid(db, file.uuid)
   return upload?.state === 'uploading' || upload?.state === 'processing' ? upload : undefined
 }
 
-/** The upload whose file has that UUID, or is going to. */
 export function uploadByUuid(db: Database, uuid: Uuid): Promise<UploadRow | undefined> {
   return db
     .selectFrom('uploads')
@@ -92,7 +88,7 @@ export function uploadByUuid(db: Database, uuid: Uuid): Promise<UploadRow | unde
     .executeTakeFirst()
 }
 
-/** Unfinished uploads of the account, or of those to a live folder of it and below, oldest first. */
+/** Oldest first. */
 export function openUploads(
   db: Database,
   account: AccountId,
@@ -110,7 +106,7 @@ export function openUploads(
   return db.readPool.rows(open.where('folder_id', 'in', treeOf(within)))
 }
 
-/** Bytes that are reserved for unfinished uploads and not recorded as received yet. */
+/** Excludes bytes recorded as received. */
 export async function unwrittenBytes(db: Database): Promise<number> {
   const [sums] = await sumsOfOpen(db)
   if (sums === undefined) throw new Error('a sum is always there')
@@ -125,7 +121,7 @@ const sumsOfOpen = prepared((db) =>
     .where('joined_into', 'is', null),
 )
 
-/** Adds to what is reserved for the upload, in the transaction that reserves as much of its account. */
+/** Call in the transaction that reserves the bytes of the account. */
 export async function growUploadReservation(trx: Trx, id: UploadId, bytes: number): Promise<void> {
   await trx
     .updateTable('uploads')
@@ -134,7 +130,7 @@ export async function growUploadReservation(trx: Trx, id: UploadId, bytes: numbe
     .execute()
 }
 
-/** Whoever has the address of the ended upload of a file learns no more of it than of other files of its account. */
+/** Knowing an ended upload's address must reveal no more of its file than of others of the account. */
 export async function giveUploads(
   trx: Trx,
   uuid: Uuid,

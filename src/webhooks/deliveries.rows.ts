@@ -9,7 +9,6 @@ import type { StoredDeliveryFailure } from '../domain/webhook.ts'
 
 export interface DeliveryRow {
   readonly id: WebhookDeliveryId
-  /** Of the event. */
   readonly uid: string
   readonly kind: StoredEventKind
   readonly at: number
@@ -20,7 +19,6 @@ export interface DeliveryRow {
   readonly failure: StoredDeliveryFailure | null
 }
 
-/** One that is due, with all that is sent. */
 export interface DueDelivery extends DeliveryRow, EventColumns {
   readonly due_at: number
   readonly queued_at: number
@@ -48,7 +46,6 @@ const deliveries = (db: Queryable) =>
     .selectFrom('webhook_deliveries')
     .innerJoin('link_events', 'link_events.id', 'webhook_deliveries.event_id')
 
-/** Whether any is due, but for disabled accounts. */
 export async function isAnyDue(db: Database, now: number): Promise<boolean> {
   return (await oneDue(db, now)).length > 0
 }
@@ -64,7 +61,7 @@ const oneDue = prepared((db, now: number) =>
     .limit(sql.lit(1)),
 )
 
-/** Those that are due longest, but none of these webhooks and accounts. What a disabled account was told waits until it is enabled. */
+/** The longest due, without these webhooks and accounts. Deliveries of a disabled account wait until it is enabled. */
 export function dueDeliveries(
   db: Database,
   now: number,
@@ -103,7 +100,7 @@ export function dueDeliveries(
   return (accounts.length === 0 ? others : others.where('webhooks.account_id', 'not in', accounts)).execute()
 }
 
-/** Claims the delivery until then. False when another node has it, or it is over. */
+/** False when another node has claimed the delivery, or it is over. */
 export async function claimDelivery(
   db: Database,
   { id, due_at }: DueDelivery,
@@ -125,7 +122,7 @@ export async function updateDelivery(trx: Trx, id: WebhookDeliveryId, change: De
   await trx.updateTable('webhook_deliveries').set(change).where('id', '=', id).execute()
 }
 
-/** The same for one that was claimed until then. False when the claim is over, or somebody has ended the delivery. */
+/** As `updateDelivery`. False when the claim until `claimed` is over, or the delivery was ended. */
 export async function settleDelivery(
   trx: Trx,
   id: WebhookDeliveryId,
@@ -141,7 +138,7 @@ export async function settleDelivery(
   return numUpdatedRows > 0n
 }
 
-/** All that waits for the webhook waits until then at least. */
+/** Delays all pending deliveries of the webhook until at least then. */
 export async function restDeliveries(trx: Trx, webhook: WebhookId, until: number): Promise<void> {
   await trx
     .updateTable('webhook_deliveries')
@@ -152,8 +149,8 @@ export async function restDeliveries(trx: Trx, webhook: WebhookId, until: number
 }
 
 /**
- * All that waits for the webhook is due, with all its attempts. Each gets another time than it had, so that who has read or
- * claimed it with the address that the webhook had before neither sends it there nor settles it.
+ * Makes all pending deliveries due, with all their attempts. Each gets another time than before, so that a node that
+ * has read or claimed it with the webhook's former address neither sends it there nor settles it.
  */
 export async function redirectDeliveries(trx: Trx, webhook: WebhookId, now: number): Promise<void> {
   await trx
@@ -167,7 +164,6 @@ export async function redirectDeliveries(trx: Trx, webhook: WebhookId, now: numb
     .execute()
 }
 
-/** What waits for the webhook will not be sent. */
 export async function endDeliveries(trx: Trx, webhook: WebhookId): Promise<void> {
   await trx
     .updateTable('webhook_deliveries')
@@ -177,7 +173,6 @@ export async function endDeliveries(trx: Trx, webhook: WebhookId): Promise<void>
     .execute()
 }
 
-/** From newest to oldest. */
 export function listDeliveries(
   db: Database,
   webhook: WebhookId,
@@ -214,7 +209,7 @@ export function findDelivery(
     .executeTakeFirst()
 }
 
-/** Deletes up to `most` deliveries that are over and were put into the outbox before `time`; returns how many. */
+/** Finished deliveries queued before `time`; returns how many. */
 export async function dropOldDeliveries(db: Database, time: number, most: number): Promise<number> {
   const old = db
     .selectFrom('webhook_deliveries')

@@ -8,7 +8,7 @@ import type { WebhookRow } from './webhooks.rows.ts'
 
 const LASTS = 3 * DAY
 
-/** Tells the owner by mail that the server has disabled a webhook, in the transaction that does so. */
+/** Notifies the owner in the transaction that disables a webhook. */
 export function webhookDisabled({ outbox, unsubscribePath }: EndableMails) {
   return async (trx: Trx, webhook: WebhookRow, reason: DisablingReason): Promise<void> => {
     const { account_id: account, url } = webhook

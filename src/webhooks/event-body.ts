@@ -3,12 +3,11 @@ import { eventFields } from '../core/link-event-fields.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { DueDelivery } from './deliveries.rows.ts'
 
-/** Identifies the event to its receivers, however often it is sent. */
 export function eventIdOf({ uid }: Pick<DueDelivery, 'uid'>): string {
   return `evt_${uid}`
 }
 
-/** The same for every attempt, since an event never changes. */
+/** Equal for every attempt: an event never changes. */
 export function eventBody(event: DueDelivery, publicUrl: string): string {
   const { kind, at, link } = event
   const body: WebhookEvent = {

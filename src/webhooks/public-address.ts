@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * Addresses of IPv4 that lead to no host of the public Internet: the special-purpose registry of IANA,
- * https://www.iana.org/assignments/iana-ipv4-special-registry, multicast and what is reserved. Metadata services of clouds
- * are at 169.254.169.254, 100.100.100.200 and 192.0.0.192, which are among these, and at 168.63.129.16.
+ * IPv4 addresses outside the public Internet: https://www.iana.org/assignments/iana-ipv4-special-registry, multicast
+ * and reserved ones. Includes metadata services of clouds: 169.254.169.254, 100.100.100.200, 192.0.0.192 and
+ * 168.63.129.16.
  */
 const NOT_PUBLIC_4 = [
   '0.0.0.0/8',
@@ -23,12 +23,12 @@ const NOT_PUBLIC_4 = [
   '224.0.0.0/3',
 ]
 
-/** Global unicast addresses of IPv6. All others are refused: loopback, local, mapped and translated ones, multicast. */
+/** IPv6 global unicast. All others are refused: loopback, local, mapped and translated ones, multicast. */
 const UNICAST_6 = ['2000::/3']
 
 /**
- * Of these, those of https://www.iana.org/assignments/iana-ipv6-special-registry: protocols, among them Teredo and
- * benchmarking, documentation, and 6to4, which has addresses of IPv4 in it.
+ * Of these, https://www.iana.org/assignments/iana-ipv6-special-registry: protocols such as Teredo and benchmarking,
+ * documentation, and 6to4, which embeds IPv4 addresses.
  */
 const NOT_PUBLIC_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
@@ -44,7 +44,7 @@ function listOf(ranges: readonly string[]): BlockList {
   return list
 }
 
-/** Whether the address is one of the public Internet. False for what is no address, or has a zone. */
+/** False for malformed addresses and those with a zone. */
 export function isPublicAddress(address: string): boolean {
   const version = address.includes('%') ? 0 : isIP(address)
   if (version === 4) return !notPublic.check(address, 'ipv4')

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { parseWebhookSecret } from '../domain/webhook.ts'
 
-/** The headers of https://www.standardwebhooks.com for a message. `at`: milliseconds since the epoch. */
+/** Headers by https://www.standardwebhooks.com. `at`: milliseconds since the epoch. */
 export function webhookHeaders(
   secret: string,
   id: string,

@@ -3,14 +3,13 @@ import { isIP } from 'node:net'
 import type { DeliveryFailure } from '../domain/webhook.ts'
 import { isPublicAddress } from './public-address.ts'
 
-/** Addresses of a host name. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 export interface WebhookRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Number of attempts before this one: each goes to the next address of the host. */
+  /** Earlier attempts: each goes to the next address of the host. */
   readonly tries: number
   readonly signal: AbortSignal
 }
@@ -20,20 +19,19 @@ export type WebhookAnswer =
   | { readonly kind: 'failed'; readonly failure: DeliveryFailure }
 
 export interface WebhookSender {
-  /** Never throws, but for the abort of the signal. */
+  /** Throws only the signal's reason. */
   post(request: WebhookRequest): Promise<WebhookAnswer>
 }
 
-/** Milliseconds for all of a request: name, connection, answer. */
+/** Milliseconds for a whole request: name, connection, answer. */
 const MAY_TAKE = 15_000
 
 export const resolveHost: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
 /**
- * Posts to addresses that strangers have chosen. The name is resolved once, and the connection is made to an address that
- * was looked at: another answer of a name server later leads nowhere. Redirects are not followed and bodies not read.
- * `anyNetwork`: whether private networks may be asked too.
+ * Posts to addresses chosen by strangers. Resolves the name once and connects to an address that was checked, against
+ * DNS rebinding. Does not follow redirects or read bodies. `anyNetwork`: allows private networks.
  */
 export function createWebhookSender({
   anyNetwork,
@@ -90,7 +88,7 @@ function failed(failure: DeliveryFailure): WebhookAnswer {
   return { kind: 'failed', failure }
 }
 
-/** A look-up cannot be stopped, but need not be waited for. */
+/** A look-up cannot be stopped, but need not be awaited. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const onAbort = () => reject(signal.reason)

@@ -20,7 +20,7 @@ import { webhookHeaders } from './signature.ts'
 import type { WebhookAnswer, WebhookSender } from './webhook-request.ts'
 import { findWebhook, updateWebhook, type WebhookRow } from './webhooks.rows.ts'
 
-/** Requests that are under way at once; of one account, and of one webhook one: a slow receiver delays its own account. */
+/** Concurrent requests, in all and of one account; of one webhook, one: a slow receiver delays only its own account. */
 const AT_ONCE = 32
 const OF_ACCOUNT = 4
 /** Longer than a request may take, so that a stalled node does not send it a second time. */
@@ -38,12 +38,11 @@ const WAITS = [
   6 * HOUR,
   12 * HOUR,
 ]
-/** For how long a webhook rests after its first failure in a row, and at most: other events need not fail too. */
+/** Backoff of a webhook after its first failure in a row, and its longest: other events need not fail too. */
 const [FIRST_REST, LONGEST_REST] = [5 * SECOND, 5 * MINUTE]
 /** A webhook is disabled when an event failed for good, and nothing has succeeded for so long. */
 const DEAD_FOR = DAY
 const GONE = 410
-/** For which what became of a delivery is kept. */
 const KEPT_FOR = 7 * DAY
 const STEP = 200
 
@@ -54,11 +53,10 @@ export interface WebhookSendingParts {
   readonly sender: WebhookSender
   readonly publicUrl: () => string
   readonly userAgent: string
-  /** Called in the transaction that disables a webhook. */
   readonly disabled: (trx: Trx, webhook: WebhookRow, reason: DisablingReason) => Promise<void>
 }
 
-/** Sends what is in the outbox of webhooks, at least once each. */
+/** Sends the outbox of webhooks, each event at least once. */
 export class WebhookSending {
   readonly #parts: WebhookSendingParts
   readonly #stopping = new AbortController()
@@ -68,12 +66,10 @@ export class WebhookSending {
     this.#parts = parts
   }
 
-  /** Whether anything is due. */
   hasWork(): Promise<boolean> {
     return isAnyDue(this.#parts.db, this.#parts.clock.now())
   }
 
-  /** Sends what is due; resolves when nothing is any more. */
   async run(mayGoOn: () => boolean): Promise<void> {
     const running = new Set<Promise<void>>()
     const failures: unknown[] = []
@@ -91,13 +87,12 @@ export class WebhookSending {
         running.add(sending)
       }
       if (running.size === 0) break
-      // What has become due meanwhile does not wait for a slow receiver.
+      // New due deliveries do not wait for a slow receiver.
       await Promise.race([...running, sleep(this.#parts.clock.timers, SECOND)])
     }
     if (failures.length > 0) throw failures[0]
   }
 
-  /** Aborts what is under way and leaves it to the next run. */
   stop(): void {
     this.#stopping.abort()
   }
@@ -107,10 +102,7 @@ export class WebhookSending {
     while (mayGoOn() && (await dropOldDeliveries(this.#parts.db, before, STEP)) === STEP);
   }
 
-  /**
-   * Of each webhook the one that is due longest; accounts take turns: first those of which nothing is under way, then one
-   * more of each, up to as many as one may have.
-   */
+  /** Of each webhook the longest due. Accounts take turns: those without a request in progress come first. */
   async #due(room: number): Promise<DueDelivery[]> {
     const { db, clock } = this.#parts
     const chosen: DueDelivery[] = []
@@ -148,7 +140,7 @@ export class WebhookSending {
     })
   }
 
-  /** null when the server stops meanwhile. */
+  /** Null when the server stops meanwhile. */
   async #send(delivery: DueDelivery): Promise<WebhookAnswer | null> {
     const { clock, sender, publicUrl, userAgent } = this.#parts
     const body = eventBody(delivery, publicUrl())
@@ -194,13 +186,12 @@ export class WebhookSending {
     await this.#parts.disabled(trx, webhook, reason)
   }
 
-  /** Up to a tenth more, so that what failed together does not return together. */
+  /** Up to a tenth more, so that deliveries that failed together do not retry together. */
   #jittered(wait: number): number {
     return Math.round(wait * (1 + (this.#parts.random(1)[0] ?? 0) / 2550))
   }
 }
 
-/** Accounts of which at least so many are under way. */
 function accountsWith(busy: ReadonlyMap<WebhookId, AccountId>, least: number): AccountId[] {
   const counts = new Map<AccountId, number>()
   for (const account of busy.values()) counts.set(account, (counts.get(account) ?? 0) + 1)

@@ -7,15 +7,12 @@ import { createWebhookSender } from './webhook-request.ts'
 import { WebhookSending } from './webhook-sending.job.ts'
 import { Webhooks } from './webhooks.ts'
 
-/** Webhooks and what is sent to them. */
 export interface WebhooksPart {
   readonly webhooks: Webhooks
   readonly jobs: readonly Job[]
-  /** Stops sending; no further request is begun. */
   stop(): void
 }
 
-/** `version`: of this program. */
 export function createWebhooksPart(core: Core, mails: EndableMails, version: string): WebhooksPart {
   const anyNetwork = core.config.webhookPrivateNetworks
   const sending = new WebhookSending({

@@ -17,7 +17,6 @@ const columns = [
 
 export type WebhookRow = Row<'webhooks', (typeof columns)[number]>
 
-/** From oldest to newest. */
 export function listWebhooks(db: Queryable, account: AccountId): Promise<WebhookRow[]> {
   return db.selectFrom('webhooks').select(columns).where('account_id', '=', account).orderBy('id').execute()
 }
@@ -50,7 +49,6 @@ export async function updateWebhook(
   await trx.updateTable('webhooks').set(change).where('id', '=', id).execute()
 }
 
-/** With its deliveries. */
 export async function dropWebhook(db: Database, id: WebhookId): Promise<void> {
   await db.deleteFrom('webhooks').where('id', '=', id).execute()
 }

@@ -40,7 +40,7 @@ import {
 
 export interface WebhookTerms {
   readonly url?: string
-  /** null: all. */
+  /** Null: all. */
   readonly kinds?: readonly EventKind[] | null
   readonly isEnabled?: boolean
 }
@@ -48,14 +48,12 @@ export interface WebhookTerms {
 export interface WantedWebhook {
   readonly url: string
   readonly kinds: readonly EventKind[] | null
-  /** null: a new one. */
   readonly secret: string | null
 }
 
-/** Of a webhook that was not tried yet, or whose failures are over. */
 const NO_FAILURES = { failures: 0, failing_since: null, rest_until: 0 } as const
 
-/** Tests and repetitions of an account in an hour. */
+/** Tests and replays of an account in an hour. */
 const MOST_BY_HAND = 100
 
 interface WebhooksParts {
@@ -63,14 +61,12 @@ interface WebhooksParts {
   readonly rates: RateLimits
   readonly clock: Clock
   readonly random: Random
-  /** Whether private networks may be asked too. */
   readonly anyNetwork: boolean
 }
 
 /**
- * Webhooks of an account. They tell of all that it has: so they are not there for callers who are kept to one folder, and
- * who decides where they lead needs the scope `read` too. All of these throw Refusal NOT_FOUND for a webhook that is out of
- * reach.
+ * Webhooks of an account. They report everything in it: callers restricted to one folder see none, and setting the
+ * address needs the scope `read` too. All methods throw Refusal NOT_FOUND for a webhook out of reach.
  */
 export class Webhooks {
   readonly #parts: WebhooksParts
@@ -79,7 +75,6 @@ export class Webhooks {
     this.#parts = parts
   }
 
-  /** From oldest to newest. */
   async list(caller: AccountCaller): Promise<WebhookRow[]> {
     return caller.within === null ? listWebhooks(this.#parts.db, caller.account) : []
   }
@@ -88,9 +83,7 @@ export class Webhooks {
     return this.#find(caller, id)
   }
 
-  /**
-   * Throws Refusal INVALID_REQUEST for an address or a secret that cannot be used, or too many webhooks, and SCOPE_MISSING.
-   */
+  /** Throws Refusal INVALID_REQUEST for an unusable address or secret, or too many webhooks, and SCOPE_MISSING. */
   async add(caller: AccountCaller, { url, kinds, secret }: WantedWebhook): Promise<WebhookRow> {
     assertScope(caller, 'read')
     if (caller.within !== null) throw onlyFolder()
@@ -112,10 +105,7 @@ export class Webhooks {
     })
   }
 
-  /**
-   * What waits is sent to another address from now on, at once and as if for the first time; what waits for one that is
-   * disabled will not be sent. Throws Refusal INVALID_REQUEST, SCOPE_MISSING.
-   */
+  /** A new address gets pending deliveries at once; disabling drops them. Throws INVALID_REQUEST, SCOPE_MISSING. */
   async change(
     caller: AccountCaller,
     id: WebhookId,
@@ -149,7 +139,7 @@ export class Webhooks {
     await dropWebhook(this.#parts.db, id)
   }
 
-  /** Sends a test. Throws Refusal RATE_LIMITED, or INVALID_REQUEST for a webhook that is disabled or has too much waiting. */
+  /** Throws Refusal RATE_LIMITED, or INVALID_REQUEST for a webhook that is disabled or has too much pending. */
   test(caller: AccountCaller, id: WebhookId): Promise<DeliveryRow> {
     return this.#byHand(caller, id, async (trx, now) => {
       const event = { account: caller.account, link: null, kind: 'webhook.test', at: now } as const
@@ -158,7 +148,6 @@ export class Webhooks {
     })
   }
 
-  /** From newest to oldest. */
   async deliveries(
     caller: AccountCaller,
     id: WebhookId,
@@ -173,11 +162,11 @@ export class Webhooks {
     }
   }
 
-  /** Sends an event again, under its id. Throws Refusal as `test` does. */
+  /** Sends an event again under its id. Throws Refusal as `test` does. */
   replay(caller: AccountCaller, id: WebhookId, delivery: WebhookDeliveryId): Promise<DeliveryRow> {
     return this.#byHand(caller, id, async (trx, now) => {
       const { due_at } = await findOwnDelivery(trx, id, delivery)
-      // One that waits, or is under way, is not begun anew.
+      // A pending delivery is not restarted.
       if (due_at === null) {
         const again = { tries: 0, delivered_at: null, status: null, failure: null }
         await updateDelivery(trx, delivery, { due_at: now, queued_at: now, ...again })
@@ -196,7 +185,7 @@ export class Webhooks {
     return row
   }
 
-  /** Runs the work on a webhook that may be sent something, locked against all else that happens to the account. */
+  /** With the account locked. */
   async #byHand<T>(
     caller: AccountCaller,
     id: WebhookId,

@@ -45,9 +45,7 @@ describe('holdfast admin', () => {
       ['default', null],
       ['never', 0],
     ] as const) {
-      expect((await run('account', 'inactive-days', 'Ann', days)).output).toContain(
-        'The days of Ann are set',
-      )
+      expect((await run('account', 'inactive-days', 'Ann', days)).output).toContain('The days of Ann are set')
       expect(await json('account', 'list', '--search', 'ann')).toMatchObject([{ inactive_days: stored }])
     }
     for (const wrong of ['36501', '1.5', 'always', '']) {
@@ -136,7 +134,9 @@ describe('holdfast admin', () => {
     const { sha256 } = await caller.put('taken down by a slip')
     expect(await json('admin', 'take-down', '--sha256', sha256)).toEqual([{ sha256, files: 1 }])
     expect(await caller.upload('taken down by a slip')).toMatchObject(refusal('CONTENT_REFUSED'))
-    expect((await run('admin', 'allow', sha256.toUpperCase())).output).toBe(`${sha256} may be uploaded again.\n`)
+    expect((await run('admin', 'allow', sha256.toUpperCase())).output).toBe(
+      `${sha256} may be uploaded again.\n`,
+    )
     expect((await caller.upload('taken down by a slip')).status).toBe(200)
     expect(await refused('admin', 'allow', sha256)).toContain('is blocked')
   })
@@ -148,7 +148,9 @@ describe('holdfast admin', () => {
     expect((await run('report', 'dismiss', String(report.id))).code).toBe(0)
     expect(await json('report', 'list')).toEqual([])
     expect((await fetch(url)).status).toBe(200)
-    expect((await json('admin', 'audit', '--act', 'report.dismissed'))[0]).toMatchObject({ object: String(report.id) })
+    expect((await json('admin', 'audit', '--act', 'report.dismissed'))[0]).toMatchObject({
+      object: String(report.id),
+    })
   })
 
   test('lists the newest and the largest files, and tells whose they are', async () => {
@@ -182,7 +184,9 @@ describe('holdfast admin', () => {
       expect.objectContaining({ name, state: 'set aside', failures: 5, failure: 'no store' }),
     )
     expect((await run('admin', 'jobs', 'retry', name)).output).toContain(`"${name}" runs again`)
-    expect(await json('admin', 'jobs', 'list')).toContainEqual(expect.objectContaining({ name, state: 'waiting' }))
+    expect(await json('admin', 'jobs', 'list')).toContainEqual(
+      expect.objectContaining({ name, state: 'waiting' }),
+    )
     expect(await refused('admin', 'jobs', 'retry', name)).toContain('not set aside')
     expect((await json('admin', 'audit', '--act', 'job.retried'))[0]).toMatchObject({ object: name })
   })

@@ -99,14 +99,18 @@ testWith(
     const { certificate, key } = await makeCertificate(renewed.path)
     renameSync(certificate, join(renewed.path, 'fullchain.pem'))
     renameSync(key, join(renewed.path, 'privkey.pem'))
-    const hook = /--deploy-hook \\\n {2}'([^']+)'/.exec(GUIDE)?.[1]?.replaceAll('/etc/haproxy/certs', folder.path)
+    const hook = /--deploy-hook \\\n {2}'([^']+)'/
+      .exec(GUIDE)?.[1]
+      ?.replaceAll('/etc/haproxy/certs', folder.path)
     if (hook === undefined) throw new Error('the documents have no deploy hook')
     const file = join(folder.path, 'film.mkv')
     const bytes = randomBytes(3_000_000)
     writeFileSync(file, bytes)
     const pidFile = join(folder.path, 'haproxy.pid')
     // What the unit of Debian's package does at "systemctl reload".
-    writeFileSync(join(folder.path, 'systemctl'), `#!/bin/sh\nkill -USR2 "$(cat ${pidFile})"\n`, { mode: 0o755 })
+    writeFileSync(join(folder.path, 'systemctl'), `#!/bin/sh\nkill -USR2 "$(cat ${pidFile})"\n`, {
+      mode: 0o755,
+    })
 
     const haproxy = startProgram([toolPath('haproxy') ?? 'haproxy', '-W', '-p', pidFile, '-f', path])
     const url = `https://127.0.0.1:${tls}`
@@ -119,12 +123,23 @@ testWith(
       await eventually('HAProxy listens', () => listens(tls))
       await eventually('the node is found', async () => (await health()).code === 0)
       const before = await served()
-      const upload = startProgram(['curl', '--silent', '--insecure', '--limit-rate', '500k', '-T', file, `${url}/`])
+      const upload = startProgram([
+        'curl',
+        '--silent',
+        '--insecure',
+        '--limit-rate',
+        '500k',
+        '-T',
+        file,
+        `${url}/`,
+      ])
       await eventually('the upload is under way', async () =>
         /uploads_in_progress 1\b/.test(await (await fetch(`${host.nodeUrl}/metrics`)).text()),
       )
       const environment = { PATH: `${folder.path}:${process.env.PATH}`, RENEWED_LINEAGE: renewed.path }
-      const ran = await runProgram(['sh', '-c', hook.replaceAll('files.example.org.pem', 'both.pem')], { env: environment })
+      const ran = await runProgram(['sh', '-c', hook.replaceAll('files.example.org.pem', 'both.pem')], {
+        env: environment,
+      })
       expect(ran).toMatchObject({ code: 0, errors: '' })
       await eventually('the new certificate is served', async () => ![before, ''].includes(await served()))
       expect(statSync(pem).size).toBeGreaterThan(0)

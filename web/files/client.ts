@@ -13,7 +13,7 @@ import { WINDOW } from './list/listing.ts'
 import type { FailedOperation } from './operations.ts'
 import { filePage, folderEntries, folderEntryAnswer } from './shapes.ts'
 
-/** Every call that the file manager makes, but for uploads. All throw RequestFailure. */
+/** All functions throw RequestFailure. */
 
 export const fetchWindow: FetchWindow = async (query, index, signal) => {
   const { place, search, sort, order } = query
@@ -31,7 +31,6 @@ export async function fetchAccount(): Promise<Account> {
   return (await fetchJson(accountAnswer, '/api/v1/account')).data
 }
 
-/** All of the account. */
 export async function fetchFolders(): Promise<readonly FolderEntry[]> {
   return (await fetchJson(folderEntries, '/api/v1/folders')).data
 }
@@ -40,7 +39,7 @@ export async function fetchDetail(file: FileEntry, signal: AbortSignal): Promise
   return (await fetchJson(fileAnswer, `/api/v1/file/${file.id}`, { signal })).data
 }
 
-/** How many one request may move. */
+/** The server's limit per request. */
 export const BATCH_SIZE = 200
 
 /** Returns those that were not moved. */
@@ -68,7 +67,6 @@ interface Result {
   readonly error?: string | undefined
 }
 
-/** Those of the entries that were refused, one by one or all together. */
 async function refusedOf(
   entries: readonly Entry[],
   act: () => Promise<readonly Result[]>,
@@ -86,14 +84,12 @@ async function refusedOf(
   }
 }
 
-/** Returns the name that it has now. */
 export async function renameEntry(entry: Entry, name: string): Promise<string> {
   if (entry.kind === 'folder') return (await changeFolder(entry, { name })).name
   const request = jsonRequest('PATCH', { name })
   return (await fetchJson(fileAnswer, `/api/v1/file/${entry.id}`, request)).data.name
 }
 
-/** Gives an entry the name that it had when it was listed. Returns it when that was refused. */
 export function renameBack(entry: Entry): Promise<readonly FailedOperation[]> {
   return refusedOf([entry], async () => {
     await renameEntry(entry, entry.name)
@@ -113,7 +109,7 @@ export async function createFolder(name: string, parent: Place): Promise<Place> 
 export interface FolderChange {
   readonly name?: string
   readonly public?: boolean
-  /** null takes it off. */
+  /** Null removes it. */
   readonly password?: string | null
 }
 
@@ -121,7 +117,7 @@ export async function changeFolder({ id }: FolderEntry, change: FolderChange): P
   return (await fetchJson(folderEntryAnswer, `/api/v1/folder/${id}`, jsonRequest('PATCH', change))).data
 }
 
-/** The address of a zip of files and folders, for a few minutes. */
+/** Zip of files and folders; expires within minutes. */
 export async function archiveOf(
   files: readonly FileEntry[],
   folders: readonly FolderEntry[],
@@ -130,7 +126,6 @@ export async function archiveOf(
   return (await fetchJson(archiveAddressAnswer, '/api/v1/files/download', jsonRequest('POST', body))).data.url
 }
 
-/** What a browser is sent to for a zip of all that is in a place. */
 export function folderArchive(place: Place): string {
   return `/api/v1/folder/${place}/download`
 }

@@ -12,35 +12,27 @@ import type { Manager } from './manager.ts'
 import { failureText, reasonOf } from './network-text.ts'
 import { selectedCount } from './selection/selection.ts'
 
-/** What stands over the page. */
 export type OpenDialog =
   | { readonly kind: 'new folder' | 'uploads' | 'bin' | 'links' | 'folders' }
   | { readonly kind: 'rename'; readonly entry: Entry }
   | { readonly kind: 'move' | 'share'; readonly entries: readonly Entry[] }
   | { readonly kind: 'settings'; readonly folder: FolderEntry }
 
-/** What can be asked for, by whatever button, key or menu. */
 export interface Commands {
   go(place: Place): void
-  /** A folder is gone into; of a file the details are shown. */
   open(entry: Entry): void
   show(dialog: OpenDialog): void
   showDetails(isShown: boolean): void
-  /** What is selected: a file as it is, all else as one zip. */
   download(): Promise<void>
   copyLinks(entries: readonly Entry[]): Promise<void>
   remove(entries: readonly Entry[]): void
   move(entries: readonly Entry[], to: Place): void
-  /** Makes folders by their paths below a place. */
   makeFolders(place: Place, paths: readonly string[]): void
-  /** Takes an operation back. */
   undo(operation: number): void
   undoLast(): void
-  /** Does it with all that is selected. */
   withChosen(act: (entries: readonly Entry[]) => void): void
-  /** For who listens, and below the list for who looks. */
+  /** Shown, and announced to screen readers. */
   say(text: string): void
-  /** Says why a request was not answered. */
   failed(error: unknown): void
 }
 
@@ -60,7 +52,7 @@ export function createCommands(parts: {
 
   const isPrivate = (entry: Entry) => isOwnersAlone(manager.snapshot().tree, entry)
 
-  /** Where a browser gets what is selected from; null when it is too much of a folder for one zip. */
+  /** Null for a folder with too much for one zip. */
   async function addressOfChosen(): Promise<string | null> {
     const { selection, query } = manager.snapshot()
     const count = selectedCount(selection, manager.listing.total() ?? 0)
@@ -123,13 +115,11 @@ export function createCommands(parts: {
   }
 }
 
-/** Whether its link opens for nobody but its owner: it, or a folder that it is in, is private. */
 export function isOwnersAlone(tree: FolderTree | null, entry: Entry): boolean {
   const above = tree?.path(entry.place) ?? []
   return (entry.kind === 'folder' && !entry.isPublic) || above.some(({ isPublic }) => !isPublic)
 }
 
-/** The same of what is being uploaded, or was, as long as it stays there. */
 export function isPrivateTarget(tree: FolderTree | null, { folder, path }: Target): boolean {
   if (tree === null) return false
   let place = folder ?? TOP
@@ -151,7 +141,7 @@ function startDownload(address: string): void {
   link.remove()
 }
 
-/** Whether something may be put there: a folder goes neither into itself nor below. */
+/** A folder goes neither into itself nor into a descendant. */
 export function mayGo(manager: Manager, entries: readonly Entry[], to: Place): boolean {
   const { tree } = manager.snapshot()
   if (entries.every(({ place }) => place === to)) return false

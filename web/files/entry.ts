@@ -1,11 +1,9 @@
-/** What a folder holds, as the file manager knows it. */
-
-/** A folder's identifier, or `root` for the top level. */
+/** A folder's identifier, or `root`. */
 export type Place = string
 
 export const TOP: Place = 'root'
 
-/** A place as uploads name it: null for the top level. */
+/** Null for the top level, as uploads have it. */
 export function uploadFolder(place: Place): string | null {
   return place === TOP ? null : place
 }
@@ -17,11 +15,10 @@ export interface FolderEntry {
   readonly name: string
   /** ISO 8601 UTC. */
   readonly createdAt: string
-  /** Files directly in it. */
+  /** Directly in it. */
   readonly fileCount: number
   readonly isPublic: boolean
   readonly hasPassword: boolean
-  /** Where it is. */
   readonly place: Place
 }
 
@@ -34,22 +31,19 @@ export interface FileEntry {
   /** Bytes. */
   readonly size: number
   readonly type: string
-  /** The link to give away. */
   readonly url: string
   /** ISO 8601 UTC. */
   readonly createdAt: string
   readonly downloads: number
-  /** Of the thumbnail, as far as there is or may be one, else of the icon of the type. */
+  /** Thumbnail, if there is or may be one, else the icon of the type. */
   readonly pictureUrl: string
   /** The server has lost bytes of it. */
   readonly isDamaged: boolean
-  /** Where it is. */
   readonly place: Place
 }
 
 export type Entry = FolderEntry | FileEntry
 
-/** Tells one entry from all others of the account. */
 export type Key = `folder:${string}` | `file:${number}`
 
 export const folderKey = (id: Place): Key => `folder:${id}`

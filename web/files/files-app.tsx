@@ -32,7 +32,6 @@ interface FilesAppProps {
   readonly preferences: Preferences
 }
 
-/** The file manager: the tree of folders, the list of one of them, and the details of what is selected. */
 export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) {
   const shown = useSyncExternalStore(manager.subscribe, manager.snapshot)
   const [look, setLook] = useState(() => preferences.read().look)
@@ -65,17 +64,17 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
     [data, words, shown, manager, commands, setLeaveMenu],
   )
   const isHeld = useDrops(files, engine)
-  /** A finger opens what it touches, unless something is selected. */
+  /** While entries are selected, touch does not open them. */
   const closeDetails = () => {
     showDetails(false)
     if (isTouchDevice()) manager.selectNone()
-    // The button that had the focus is gone with the panel.
+    // The focused button went with the panel.
     document.querySelector<HTMLElement>(HEIR)?.focus()
   }
   const isOver = hasDetails && isNarrow()
-  // A dialog takes the place of the menu that it was chosen in. A mouse leaves a menu by any click.
+  // A dialog replaces its menu. A mouse click outside closes a menu.
   const hasLayer = dialog !== null || (hasMenu && isTouchDevice())
-  // A finger selects by a state of its own, which Back ends.
+  // Touch selection is a mode, which Back ends.
   const isSelecting =
     !hasDetails && isTouchDevice() && selectedCount(shown.selection, manager.listing.total() ?? 0) > 0
   useLayers([hasLayer, isOver, isSelecting].filter(Boolean).length, () => {
@@ -112,15 +111,14 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
   )
 }
 
-/** The row where keys go on when a button is gone with the selection or a message. */
+/** Gets the focus when its button goes with the selection or a message. */
 const HEIR = '[data-row][tabindex="0"], .empty-list'
 
-/** Whether the details stand over the list, as the stylesheet has it. */
 function isNarrow(): boolean {
   return matchMedia('(max-width: 1099px)').matches
 }
 
-/** The name of the folder; null leaves the title that the page came with. */
+/** Null keeps the title of the document. */
 function useTitle(name: string | null): void {
   useEffect(() => {
     if (name === null) return

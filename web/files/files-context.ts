@@ -5,7 +5,6 @@ import type { FilesPageData } from './data.ts'
 import type { Manager } from './manager.ts'
 import type { ManagerView } from './manager-view.ts'
 
-/** What every part of the file manager works with. */
 export interface FilesContextValue {
   readonly data: FilesPageData
   readonly texts: FilesPageData['texts']
@@ -13,7 +12,7 @@ export interface FilesContextValue {
   readonly shown: ManagerView
   readonly manager: Manager
   readonly commands: Commands
-  /** Tells what leaves the menu that is open, for Back; null when none is. */
+  /** Registers how Back closes the open menu. */
   readonly setLeaveMenu: (leave: (() => void) | null) => void
 }
 

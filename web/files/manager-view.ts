@@ -4,24 +4,21 @@ import type { Query } from './list/listing.ts'
 import type { ListProblem } from './problem.ts'
 import type { Selection } from './selection/selection.ts'
 
-/** What the page shows, and nothing of how. */
 export interface ManagerView {
   readonly query: Query
-  /** null before the first answer. */
   readonly tree: FolderTree | null
   readonly selection: Selection
-  /** Changes with what is listed. */
+  /** Changes with the listing. */
   readonly version: number
-  /** Entries that something is being done with. */
   readonly busy: ReadonlySet<Key>
   readonly problem: ListProblem | null
-  /** A row to be scrolled to, each time that it is another object; null before the first. */
+  /** A new object for each scroll. */
   readonly revealed: { readonly row: number } | null
 }
 
 export interface Picking {
   readonly ctrl: boolean
   readonly shift: boolean
-  /** The focus goes there, and nothing is selected by it. */
+  /** Moves the focus without selecting. */
   readonly isFocusAlone?: boolean
 }

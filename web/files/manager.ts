@@ -27,10 +27,10 @@ import {
 } from './selection/selection.ts'
 import { StorageLevel } from './storage-level.ts'
 
-/** Rows among which an entry is looked for that has gone out of what is here. */
+/** Rows searched for an entry that is not loaded any more. */
 const SEARCHED = 1000
 
-/** Milliseconds until what failed for the network is asked for again: half as long as it has failed, between these two. */
+/** Milliseconds before a retry: half as long as the network has failed, within these bounds. */
 const [SOON, LATER] = [5000, 60_000]
 
 export class Manager {
@@ -40,12 +40,10 @@ export class Manager {
   readonly #listeners = new Set<() => void>()
   readonly #busy = new BusyEntries()
   #failingSince: number | null = null
-  /** Of the rows that a selection is being extended over. */
   #extending = new AbortController()
   readonly #folders = new NewestFolders(fetchFolders)
-  /** The entry that the person has put the focus on. */
   #focused: Key | null = null
-  /** What has the focus instead, once the entry that has it is gone. */
+  /** Gets the focus once the focused entry is gone. */
   #heir: Key | null = null
   #timer: ReturnType<typeof setTimeout> | undefined
   #treeProblem: ListProblem | null = null
@@ -64,16 +62,14 @@ export class Manager {
     this.listing.subscribe(() => this.#listed())
   }
 
-  /** The same object as long as nothing has changed. */
+  /** A new object only after a change. */
   readonly snapshot = (): ManagerView => this.#shown
 
-  /** Returns what ends it. */
   readonly subscribe = (changed: () => void): (() => void) => {
     this.#listeners.add(changed)
     return () => this.#listeners.delete(changed)
   }
 
-  /** Loads what there is. */
   start(place: Place): void {
     this.#list({ ...this.#shown.query, place })
     void this.#loadTree()
@@ -92,16 +88,15 @@ export class Manager {
     this.#list({ ...this.#shown.query, sort, order })
   }
 
-  /** Asks again for everything that is shown. `shown` is called with each part of the list that comes. */
+  /** `shown` is called with each part of the list that comes. */
   async refresh(shown: () => void = () => {}): Promise<void> {
     clearTimeout(this.#timer)
     const [folders, files] = [this.#loadTree(), this.listing.refresh()]
     await Promise.all([folders.then(shown), files.then(shown), this.storage.refresh()])
   }
 
-  /** A click, an arrow or a touch on a row. While something else is opening nothing can be selected. */
+  /** Click, arrow or touch. Selects nothing while another list is opening. */
   pick(row: number, { ctrl, shift, isFocusAlone = false }: Picking): void {
-    // The rows are still those of the list before.
     if (this.listing.isOpening()) return
     if (shift) {
       void this.#extend(row, ctrl)
@@ -122,7 +117,7 @@ export class Manager {
     this.#select(selectNone(this.#shown.selection))
   }
 
-  /** All that is selected, wherever it is. Rejects when it cannot be had. */
+  /** Includes rows that are not loaded. Rejects when one cannot be had. */
   async chosen(): Promise<readonly Entry[]> {
     const { selection } = this.#shown
     if (selection.selected.kind === 'these') return [...selection.selected.entries.values()]
@@ -130,7 +125,6 @@ export class Manager {
     return all.filter(({ key }) => isSelected(selection, key))
   }
 
-  /** Whether that is everything in the place that is listed. Rejects when it cannot be said. */
   async isAllChosen(): Promise<boolean> {
     const { selection, query } = this.#shown
     if (query.search !== '' || selectedCount(selection, this.#total()) !== this.#total()) return false
@@ -144,12 +138,11 @@ export class Manager {
     if (moved.length > 0) await this.#perform(moved, moveWork(moved, to))
   }
 
-  /** Into the bin. */
   async remove(entries: readonly Entry[]): Promise<void> {
     await this.#perform(entries, removeWork(entries))
   }
 
-  /** The server has given an entry this name: the focus goes with it to where it is listed now. */
+  /** Moves the focus to the entry's new row. */
   async renamed(entry: Entry, name: string): Promise<void> {
     const { query, selection } = this.#shown
     this.#focused ??= this.listing.at(selection.focus)?.key ?? null
@@ -161,7 +154,6 @@ export class Manager {
     else this.#show({ selection: focusMoved(this.#shown.selection, row), revealed: { row } })
   }
 
-  /** Takes an operation back. */
   async undo(operation: number): Promise<void> {
     await this.operations.undo(operation)
     await this.#refreshInView()
@@ -190,7 +182,6 @@ export class Manager {
     return this.listing.fetch({ first: 0, end: this.#total() }, new AbortController().signal)
   }
 
-  /** Where the focus goes with its entry, so does what is seen. */
   async #refreshInView(): Promise<void> {
     const { focus } = this.#shown.selection
     await this.refresh()
@@ -198,7 +189,7 @@ export class Manager {
     if (row !== focus) this.#show({ revealed: { row } })
   }
 
-  /** null also when it cannot be had. */
+  /** Null also on failure. */
   async #rowFarAway(key: Key): Promise<number | null> {
     const rows = { first: 0, end: Math.min(this.#total(), SEARCHED) }
     const found = await this.listing.fetch(rows, new AbortController().signal).catch(() => [])
@@ -206,14 +197,13 @@ export class Manager {
     return row < 0 ? null : row
   }
 
-  /** The focus stays on its entry where that is in another row now, or goes to its neighbour. */
+  /** Keeps the focus on its entry, or moves it to a neighbour. */
   #followed(selection: Selection): Selection {
     const rowOf = (key: Key | null) => (key === null ? null : this.listing.rowOf(key))
     const row = rowOf(this.#focused) ?? rowOf(this.#heir)
     return row === null ? selection : focusMoved(selection, row)
   }
 
-  /** The list has something else to show. */
   #listed(): void {
     const { listing } = this
     const failure = listing.failure()
@@ -227,7 +217,7 @@ export class Manager {
     else if (this.#treeProblem === null) this.#failingSince = null
   }
 
-  /** The list and the tree answer in any order. */
+  /** List and tree answer in any order. */
   #problemNow(): ListProblem | null {
     const failure = this.listing.failure()
     return failure === null ? this.#treeProblem : problemOf(failure)
@@ -266,11 +256,10 @@ export class Manager {
     }
   }
 
-  /** Does it, with the entries marked until the list shows what has come of it. */
   async #perform(entries: readonly Entry[], work: Work<OperationDescription>): Promise<void> {
     this.#mark(entries, 1)
     const { selection } = this.#shown
-    // What comes later is not among what it was asked for.
+    // New entries are not among those that were to be worked on.
     if (selection.selected.kind === 'all') this.#select(selectThese(selection, entries))
     const heir = nextFocus((row) => this.listing.at(row), this.#shown.selection.focus, entries)
     this.#heir = heir

@@ -15,13 +15,10 @@ import type { OperationDescription } from './operation-work.ts'
 import type { FileOperation } from './operations.ts'
 import { SignedOutNotice } from './signed-out.tsx'
 
-/** Of operations. */
 const SHOWN = 3
 
-/** What was uploaded from here without an account. */
 const receipts = openReceiptStore(storage())
 
-/** What is being done and what was done, with what takes it back; and anything else there is to say. */
 export function NoticeList({ said }: { said: Saying }) {
   const { texts, manager, words, data, shown } = useFiles()
   const isSessionOver = useSessionOver()
@@ -130,7 +127,6 @@ function progress(
   })
 }
 
-/** The first of what was refused, and why; of the others how many there are. */
 function failure(
   { failed }: FileOperation<OperationDescription>,
   { texts, words }: FilesContextValue,

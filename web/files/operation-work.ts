@@ -3,16 +3,12 @@ import { BATCH_SIZE, moveFiles, moveFolders, renameBack } from './client.ts'
 import { type Entry, filesOf, foldersOf, type Key, type Place } from './entry.ts'
 import type { Batch, Work } from './operations.ts'
 
-/** What an operation does, as it is told to the person. */
 export type OperationDescription =
-  /** `to`: where to. */
   | { readonly kind: 'move'; readonly to: Place }
-  /** Into the bin, where each has a number. */
   | { readonly kind: 'remove'; readonly binned: ReadonlyMap<Key, BinNumber> }
   | { readonly kind: 'restore' }
   | { readonly kind: 'rename'; readonly name: string }
 
-/** Moves entries to a place, and those that were sent there back to where each of them was. */
 export function moveWork(entries: readonly Entry[], to: Place): Work<OperationDescription> {
   const sent = new Set<Entry>()
   return {
@@ -30,7 +26,7 @@ export function moveWork(entries: readonly Entry[], to: Place): Work<OperationDe
   }
 }
 
-/** Notes in `sent` what was asked for, whether it is answered or not. */
+/** Records requested entries in `sent` before the answer. */
 function moves(entries: readonly Entry[], to: Place, sent: Set<Entry>): Batch[] {
   return [
     ...inBatches(foldersOf(entries)).map((some) => noting(some, sent, () => moveFolders(some, to))),
@@ -48,20 +44,19 @@ function noting(some: readonly Entry[], sent: Set<Entry>, run: Batch['run']): Ba
   }
 }
 
-/** Puts entries into the bin, and brings back those that are there. */
 export function removeWork(entries: readonly Entry[]): Work<OperationDescription> {
   const binned = new Map<Key, BinNumber>()
   const sent = new Set<Entry>()
   return {
     kind: { kind: 'remove', binned },
     batches: inBatches(entries).map((some) => {
-      // Of what was sent before and not answered, all may be in the bin already.
+      // An unanswered request may have binned them already.
       let isRepeated = false
       return noting(some, sent, async () => {
         const was = isRepeated
         isRepeated = true
         const failed = await putIntoBin(some, binned, was)
-        // What was refused stayed where it was.
+        // Refused entries stayed where they were.
         if (!was) for (const entry of some) if (!binned.has(entry.key)) sent.delete(entry)
         return failed
       })
@@ -77,7 +72,7 @@ export function removeWork(entries: readonly Entry[]): Work<OperationDescription
   }
 }
 
-/** A rename that the server has answered already: listed, so that it can be taken back like all else. */
+/** Already done: listed so that it can be undone. */
 export function renameWork(entry: Entry, name: string): Work<OperationDescription> {
   return {
     kind: { kind: 'rename', name },
@@ -96,7 +91,7 @@ function inBatches<T>(all: readonly T[]): T[][] {
   )
 }
 
-/** Whether nothing of it is left in the bin once these are deleted for good; null: all that are there. */
+/** Whether undo has nothing left to restore once these are deleted for good; null: the whole bin. */
 export function isLostWith(deed: OperationDescription, deleted: BinNumber | null): boolean {
   if (deed.kind !== 'remove') return false
   return deleted === null || [...deed.binned.values()].every((number) => number === deleted)

@@ -1,18 +1,16 @@
 import { isSignedOut } from '../shared/session.ts'
 
 /**
- * What was asked for and changes something: it goes on until the server has said yes or no to all of it, however often
- * the network breaks on the way, and can be undone. Every batch may be sent twice: what was done already is done.
+ * Operations continue across network failures until the server has answered, and can be undone. Batches are
+ * idempotent, since each may be sent twice.
  */
 
-/** A part of the work that is one request. */
 export interface Batch {
   readonly count: number
-  /** Resolves with what the server refused; rejects when it is not known whether it was done. */
+  /** Resolves with the refused entries; rejects when the outcome is unknown. */
   run(): Promise<readonly FailedOperation[]>
 }
 
-/** What the server refused, by name, and its code. */
 export interface FailedOperation {
   readonly name: string
   readonly code: string
@@ -21,7 +19,6 @@ export interface FailedOperation {
 export interface Work<Kind> {
   readonly kind: Kind
   readonly batches: readonly Batch[]
-  /** What takes it back; null when nothing can. */
   readonly undo: (() => Work<Kind>) | null
 }
 
@@ -33,7 +30,7 @@ export interface FileOperation<Kind> {
   readonly done: number
   readonly failed: readonly FailedOperation[]
   readonly canUndo: boolean
-  /** `waiting`: nobody answered; it is tried again by itself. `signed out`: it goes on once `retry` is called. */
+  /** `waiting`: offline, retries by itself. `signed out`: continues after `retry`. */
   readonly state: 'running' | 'waiting' | 'signed out' | 'over'
 }
 
@@ -44,13 +41,12 @@ interface Listed<Kind> {
   readonly ended: PromiseWithResolvers<void>
 }
 
-/** Longest pause before what failed is tried again, milliseconds. */
+/** Milliseconds, the longest backoff. */
 const PATIENCE = 15_000
 
-/** `act` is called after so many milliseconds; what it returns calls that off. */
+/** Returns a function that cancels the timer; `wait` in milliseconds. */
 export type Later = (act: () => void, wait: number) => () => void
 
-/** By the browser's clock. */
 export function later(act: () => void, wait: number): () => void {
   const timer = setTimeout(act, wait)
   return () => clearTimeout(timer)
@@ -60,10 +56,9 @@ export class Operations<Kind> {
   readonly #later: Later
   readonly #listeners = new Set<() => void>()
   readonly #listed = new Map<number, Listed<Kind>>()
-  /** Ends of the pauses that batches wait for. */
   readonly #waiting = new Set<() => void>()
   #count = 0
-  /** The latest that has left the list and could have been taken back. */
+  /** Latest undoable operation that has left the list. */
   #left = 0
   #snapshot: readonly FileOperation<Kind>[] = []
 
@@ -71,32 +66,30 @@ export class Operations<Kind> {
     this.#later = later
   }
 
-  /** The same object as long as nothing has changed. The latest is last. */
+  /** A new object only after a change. Latest last. */
   readonly snapshot = (): readonly FileOperation<Kind>[] => this.#snapshot
 
-  /** Returns what ends it. */
   readonly subscribe = (changed: () => void): (() => void) => {
     this.#listeners.add(changed)
     return () => this.#listeners.delete(changed)
   }
 
-  /** Resolves when it is over, one way or the other. */
+  /** Resolves on success, failure or undo. */
   start(work: Work<Kind>): Promise<void> {
     return this.#begin(work, false)
   }
 
-  /** Tries at once what waits. */
   retry(): void {
     for (const end of [...this.#waiting]) end()
   }
 
-  /** Stops it where it is, and takes back what may have been done. */
+  /** Stops it, and undoes what may have been done. */
   async undo(id: number): Promise<void> {
     const it = this.#listed.get(id)
     if (it === undefined || it.work.undo === null || !it.shown.canUndo) return
     it.isStopped = it.shown.state !== 'over'
     this.#listed.delete(id)
-    // A request that is on its way would come after what takes it back.
+    // A pending request would otherwise follow its undo.
     this.retry()
     const back = it.work.undo()
     this.#publish()
@@ -104,18 +97,17 @@ export class Operations<Kind> {
     await this.#begin(back, true)
   }
 
-  /** The latest that can be, as long as it is on the list; none that came before one that has left it. */
+  /** The latest undoable one on the list, unless a later one has left it. */
   async undoLast(): Promise<void> {
     const last = this.#snapshot.findLast(({ canUndo, isUndo }) => canUndo && !isUndo)
     if (last !== undefined && last.id > this.#left) await this.undo(last.id)
   }
 
-  /** What these did cannot be taken back any more. */
   withdrawUndo(which: (kind: Kind) => boolean): void {
     for (const it of this.#listed.values()) if (which(it.shown.kind)) this.#show(it, { canUndo: false })
   }
 
-  /** Takes it off the list. What is not over is not. */
+  /** Only operations that are over. */
   dismiss(id: number): void {
     const shown = this.#listed.get(id)?.shown
     if (shown?.state !== 'over') return
@@ -134,7 +126,7 @@ export class Operations<Kind> {
     this.#publish()
   }
 
-  /** Until it is time to try again; null: only when that is asked for. */
+  /** Null waits for `retry`. */
   #pause(wait: number | null): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
@@ -147,7 +139,6 @@ export class Operations<Kind> {
     })
   }
 
-  /** null when it was stopped. */
   async #insist(it: Listed<Kind>, batch: Batch): Promise<readonly FailedOperation[] | null> {
     for (let wait = 1000; ; wait = Math.min(PATIENCE, wait * 2)) {
       if (it.isStopped) return null

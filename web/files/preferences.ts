@@ -1,6 +1,5 @@
 import type { Sort } from './list/listing.ts'
 
-/** How a person likes to see lists. */
 export interface Preferred {
   readonly sort: Sort
   readonly order: 'asc' | 'desc'
@@ -9,7 +8,7 @@ export interface Preferred {
 
 export interface Preferences {
   read(): Preferred
-  /** Storage that is closed to us forgets them with the page. */
+  /** Without storage, they end with the page. */
   write(preferred: Preferred): void
 }
 
@@ -37,7 +36,7 @@ export function createPreferences(): Preferences {
       try {
         localStorage.setItem(KEY, JSON.stringify(preferred))
       } catch {
-        // As it was before.
+        // Storage failed: unchanged.
       }
     },
   }

@@ -1,11 +1,10 @@
 import { RequestFailure } from '../uploads/answers.ts'
 
-/** Why there is no list, or an old one. */
 export type ListProblem =
-  /** Nobody answers; it is tried again. */
+  /** Retried. */
   | 'network'
   | 'signed out'
-  /** The folder is not there, or no longer. */
+  /** The folder is gone. */
   | 'missing'
 
 export function problemOf(error: unknown): ListProblem {

@@ -3,8 +3,6 @@ import { fileListItem, filesAnswer } from '../../src/contract/files.ts'
 import { folderChangedAnswer, folderListItem, foldersAnswer } from '../../src/contract/folders.ts'
 import { type FileEntry, type FolderEntry, fileKey, folderKey, TOP } from './entry.ts'
 
-/** The server's answers, with files and folders as the file manager has them. */
-
 const fileItem = z.pipe(
   fileListItem,
   z.transform(

@@ -3,7 +3,6 @@ import { SignInLink, useSessionOver } from '../shared/sign-in-link.tsx'
 import { Told } from '../shared/told.tsx'
 import { useFiles } from './files-context.ts'
 
-/** Says in a dialog that its requests are refused, for as long as they are. */
 export function SignedOutNote() {
   const { problems } = useFiles().texts
   if (!useSessionOver()) return null
@@ -19,7 +18,6 @@ export function SignedOutNote() {
   )
 }
 
-/** The same over the list. */
 export function SignedOutNotice() {
   const { problems } = useFiles().texts
   return (

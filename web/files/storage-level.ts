@@ -1,28 +1,25 @@
 import type { Account } from '../../src/contract/account.ts'
 import { isNearlyFull } from '../../src/domain/storage.ts'
 
-/** How full the storage is, for as long as it is nearly full. */
+/** How full the storage is, while it is nearly full. */
 export class StorageLevel {
   readonly #fetchAccount: () => Promise<Account>
   readonly #listeners = new Set<() => void>()
   #shown: Account | null = null
-  /** How often it was asked, and which of these answers is shown: they come in any order. */
+  /** Answers come in any order: only the latest request's is shown. */
   readonly #turns = { asked: 0, shown: 0 }
 
   constructor(fetchAccount: () => Promise<Account>) {
     this.#fetchAccount = fetchAccount
   }
 
-  /** The account; null while there is room, or before that is known. */
   readonly snapshot = (): Account | null => this.#shown
 
-  /** Returns what ends it. */
   readonly subscribe = (changed: () => void): (() => void) => {
     this.#listeners.add(changed)
     return () => this.#listeners.delete(changed)
   }
 
-  /** Asks the server. What cannot be had now stays as it is. */
   async look(): Promise<void> {
     this.#turns.asked += 1
     const turn = this.#turns.asked
@@ -33,7 +30,7 @@ export class StorageLevel {
     for (const changed of this.#listeners) changed()
   }
 
-  /** Asks only whether there is room again: the server tells when there is none any more. */
+  /** Asks only whether there is room again: the server notifies of the opposite. */
   async refresh(): Promise<void> {
     if (this.#shown !== null) await this.look()
   }

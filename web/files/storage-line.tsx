@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { NearlyFull } from '../shared/app/nearly-full.tsx'
 import { useFiles } from './files-context.ts'
 
-/** Below the list, which gives it room without moving, while storage is nearly full. */
+/** Below the list, so that nothing moves. */
 export function StorageLine() {
   const { texts, words, manager } = useFiles()
   const account = useSyncExternalStore(manager.storage.subscribe, manager.storage.snapshot)

@@ -1,19 +1,15 @@
 import { useEffect, useRef } from 'react'
 
-/** How many layers the present entry of the history stands for. */
 export function layersOf(state: unknown): number {
   const layers = typeof state === 'object' && state !== null && 'layers' in state ? state.layers : 0
   return typeof layers === 'number' ? layers : 0
 }
 
-/**
- * Makes Back close what stands over the page instead of leaving the folder: the history has an entry for each layer.
- * `closeTop` closes the uppermost.
- */
+/** Back closes the top layer instead of leaving the folder: each layer has a history entry. */
 export function useLayers(count: number, closeTop: () => void): void {
   const latest = useRef({ count, closeTop })
   latest.current = { count, closeTop }
-  /** The history goes back later than it is told to: until then its state is not where it will be. */
+  /** `history.go` is asynchronous: until it is done, the state is the old one. */
   const isGoing = useRef(false)
 
   useEffect(() => {
@@ -21,7 +17,7 @@ export function useLayers(count: number, closeTop: () => void): void {
     const noted = layersOf(history.state)
     addLayers(noted, count)
     if (noted <= count) return
-    // Whoever closes a layer may go to a folder with the same click: its entry takes the layer's place.
+    // The click that closes a layer may also open a folder, whose entry then replaces the layer's.
     const timer = setTimeout(() => {
       if (layersOf(history.state) !== noted) return
       isGoing.current = true
@@ -36,7 +32,7 @@ export function useLayers(count: number, closeTop: () => void): void {
       const now = latest.current
       const noted = layersOf(history.state)
       if (isGoing.current) {
-        // What was opened meanwhile has no entry yet, and what was closed still has one.
+        // Layers opened meanwhile have no entry yet, and closed ones still have one.
         isGoing.current = noted > now.count
         if (isGoing.current) history.go(now.count - noted)
         else addLayers(noted, now.count)

@@ -5,7 +5,6 @@ import { layersOf } from './use-layers.ts'
 
 const PAGE = '/files'
 
-/** Keeps the address of the page and what is listed together; returns what goes to a place. */
 export function usePlace(manager: Manager): (place: Place) => void {
   useEffect(() => {
     manager.start(placeNow())
@@ -13,7 +12,7 @@ export function usePlace(manager: Manager): (place: Place) => void {
     addEventListener(
       'popstate',
       () => {
-        // A layer over the same folder was closed.
+        // A layer over one folder was closed.
         if (placeNow() !== manager.snapshot().query.place) manager.open(placeNow())
       },
       { signal: listening.signal },

@@ -4,13 +4,10 @@ import { isSessionOver, watchSession } from '../shared/session.ts'
 import type { UploadEngine } from '../uploads/engine.ts'
 import type { Manager } from './manager.ts'
 
-/** Milliseconds in which what has changed is gathered. */
+/** Milliseconds in which changes are gathered. */
 const GATHERED = 300
 
-/**
- * Shows what has changed elsewhere: when the server says so, an upload is done, the network is back, or the person
- * comes back.
- */
+/** Refreshes when the server notifies, an upload is done, or the network or the user is back. */
 export function useRefresh(manager: Manager, engine: UploadEngine): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined

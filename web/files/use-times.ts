@@ -2,11 +2,10 @@ import { useMemo } from 'react'
 import { dayFormat, momentFormat, zoneHere } from '../../src/domain/days.ts'
 import { useFiles } from './files-context.ts'
 
-/** Moments as people write them where they are. */
+/** In the local time zone. */
 export interface ShownTimes {
-  /** `12 Mar 2026`. */
+  /** `12 Mar 2026` */
   short(iso: string): string
-  /** With the time of the day. */
   long(iso: string): string
 }
 

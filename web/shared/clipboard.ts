@@ -1,7 +1,4 @@
-/**
- * Copies text; returns whether it worked. Falls back to a hidden field on pages over plain HTTP, which have
- * no clipboard API.
- */
+/** False on failure. Uses a hidden field over plain HTTP, where the clipboard API is missing. */
 export async function toClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

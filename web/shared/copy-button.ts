@@ -1,11 +1,9 @@
 import { toClipboard } from './clipboard.ts'
 
-/** Milliseconds for which a button shows its success. */
+/** Milliseconds. */
 const SAID_FOR = 2000
 
-/**
- * Makes every button with `data-copy` copy that value and confirm it with the texts in its other attributes.
- */
+/** A button copies its `data-copy` and confirms with the texts in its other attributes. */
 export function enableCopy(page: Document): void {
   for (const button of page.querySelectorAll<HTMLButtonElement>('button[data-copy]')) enable(button)
 }

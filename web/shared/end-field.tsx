@@ -12,19 +12,16 @@ export interface EndTexts {
 }
 
 interface EndFieldProps {
-  /** In days. */
+  /** Days. */
   readonly choices: readonly number[]
-  /** Null: what there is stays, in the words of `kept`. */
   readonly chosen: End | null
   readonly choose: (end: End | null) => void
   readonly kept?: string
-  /** Whether it has the focus when its dialog opens. */
   readonly hasFocus?: boolean
   readonly texts: EndTexts
   readonly words: Words
 }
 
-/** When something ends: after some days, on a day that is chosen, or never. */
 export function EndField({ choices, chosen, choose, kept, hasFocus, texts, words }: EndFieldProps) {
   const [field, day] = [useId(), useId()]
 

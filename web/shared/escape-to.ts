@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react'
 
-/** Makes Escape answer a question with no, and nothing else, such as closing the dialog around it. */
+/** Escape cancels the question and not the dialog around it. */
 export function escapeTo(cancel: () => void): (event: KeyboardEvent) => void {
   return (event) => {
     if (event.key !== 'Escape') return

@@ -3,15 +3,14 @@ import { answerOf, RequestFailure } from '../uploads/answers.ts'
 import { ownAccount } from './own-account.ts'
 import { isSignedOut, noteSession } from './session.ts'
 
-/** Nobody waits longer than this for an answer. */
+/** Milliseconds before a request is aborted. */
 const QUIET = 30_000
 
-/** What a signed-in page asks for, with its headers as an object. */
 export interface JsonRequest extends RequestInit {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Asks the server for JSON of a shape. Throws RequestFailure, also for an answer that is not the server's. */
+/** Throws RequestFailure, also for an answer that is not the server's. */
 export async function fetchJson<T>(
   shape: z.ZodMiniType<T>,
   path: string,
@@ -52,12 +51,12 @@ function json(said: string): unknown {
   }
 }
 
-/** Why the server has said no, so that asking again would change nothing; null for all else that can go wrong. */
+/** Code of a final refusal; null for failures that may pass. */
 export function refusedRequest(error: unknown): string | null {
   if (!(error instanceof RequestFailure) || error.answer === null) return null
   const { status, code } = error.answer
   return status >= 400 && status < 500 && !PASSING.includes(status) ? code : null
 }
 
-/** Somebody may sign in, or a while may pass. */
+/** Signing in, or waiting, may help. */
 const PASSING = [401, 408, 423, 429]

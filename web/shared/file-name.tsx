@@ -1,7 +1,4 @@
-/**
- * A file name that is truncated in its middle when space is short, so that its ending stays visible. The
- * element's text, which is copied and read aloud, is the whole name; what is seen are its two parts.
- */
+/** The element's text, copied and read aloud, is the whole name; its two parts are visible. */
 export function FileName({ name }: { name: string }) {
   const [start, end] = splitName(name)
   return (
@@ -13,10 +10,7 @@ export function FileName({ name }: { name: string }) {
   )
 }
 
-/**
- * Splits a name. The second part is the extension, with a few preceding letters that can be separated without
- * changing their shape.
- */
+/** The end is the extension with a few letters that can be separated without changing their shape. */
 export function splitName(name: string): readonly [start: string, end: string] {
   const extension = /\.[^.\s]{1,10}$/u.exec(name)?.[0] ?? ''
   const stem = name.slice(0, name.length - extension.length)

@@ -1,10 +1,9 @@
-/** An element and its index among its siblings. */
 interface Step {
   readonly element: Element
   readonly index: number
 }
 
-/** Where the focus was: the element and its ancestors, from the inside out. */
+/** The focused element and its ancestors, from the inside out. */
 type FocusPlace = readonly Step[]
 
 const CONTROLS = 'a[href], button:not(:disabled), summary, [tabindex="0"]'
@@ -14,11 +13,11 @@ const BLOCKS = 'section, dialog, form, main'
 const HEADINGS = 'h1, h2, h3'
 
 /**
- * Moves the focus on when its element is removed, as by an action that takes its own row off a list: to the same
- * control of the neighbouring row, else to what is left of the row, else to the heading. After a dialog it goes to
- * what opened it, or in its stead. A disabled element gets the focus back when it is enabled.
+ * Moves the focus on when its element is removed, for example with its row: to the same control of the
+ * neighbouring row, else to what is left of the row, else to the heading. After a dialog it goes to the
+ * opener, or its successor. A disabled element gets the focus back when it is enabled.
  *
- * `data-heir` on an ancestor names the element to go to by a selector; an empty one leaves the focus to the page.
+ * `data-heir` on an ancestor is a selector of the next element; an empty one leaves the focus to the page.
  */
 export function keepFocus(): void {
   let last: FocusPlace | null = null
@@ -33,7 +32,7 @@ export function keepFocus(): void {
     last = placeOf(target)
   })
 
-  // A click beside every control gives the focus up on purpose; what is removed loses it otherwise.
+  // A click beside every control gives the focus up on purpose; removal does not.
   document.addEventListener('focusout', ({ target }) => {
     queueMicrotask(() => {
       if (!hasFocus() && target instanceof HTMLElement && canHaveFocus(target)) last = null
@@ -58,7 +57,6 @@ function placeOf(target: Element): FocusPlace {
   return steps
 }
 
-/** Null: nobody, or nobody yet. */
 function heirOf(place: FocusPlace, openers: WeakMap<Element, FocusPlace>): HTMLElement | null {
   const closed = place.findLast(({ element }) => element.matches('dialog') && !isOpen(element))
   const opener = closed === undefined ? undefined : openers.get(closed.element)
@@ -66,7 +64,7 @@ function heirOf(place: FocusPlace, openers: WeakMap<Element, FocusPlace>): HTMLE
   const left = place.findIndex(({ element }) => isShown(element))
   const own = place[0]?.element
   if (left === 0) return own instanceof HTMLElement && canHaveFocus(own) ? own : null
-  // What stands beside a list is about all of it, as what empties it.
+  // Controls beside a list concern all of it, such as one that empties it.
   let isListOver = place.slice(0, left).some(({ element }) => element.matches(LISTS))
   for (const [at, { element }] of place.entries()) {
     if (element instanceof HTMLElement && element.dataset.heir !== undefined)
@@ -79,7 +77,7 @@ function heirOf(place: FocusPlace, openers: WeakMap<Element, FocusPlace>): HTMLE
   return null
 }
 
-/** `gone`: from the element with the focus to the child of `parent` that it was in. */
+/** `gone`: from the focused element to the child of `parent` that contained it. */
 function withinOf(parent: Element, gone: FocusPlace): HTMLElement | null {
   const index = gone.at(-1)?.index ?? 0
   const children = [...parent.children]
@@ -92,7 +90,6 @@ function withinOf(parent: Element, gone: FocusPlace): HTMLElement | null {
   return first(neighbours, controlIn)
 }
 
-/** The control of a row that is where the lost one was in its row. */
 function sameIn(row: Element, gone: FocusPlace): HTMLElement | null {
   let found: Element | undefined = row
   for (const { index } of gone.slice(0, -1).reverse()) found = found?.children[index]

@@ -1,10 +1,7 @@
-/** Milliseconds between two questions to the server: the first pause, doubled while nothing changes, and the longest. */
+/** Milliseconds: the first pause, doubled while nothing changes, and the longest. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [2000, 15_000]
 
-/**
- * Keeps the elements with `data-live` as the server has them now, while somebody may see them. When the page has none any
- * more, it is another page, which is loaded.
- */
+/** While the page is visible. When the answer has no `data-live`, the page is reloaded. */
 export function keepLive(): void {
   const live = liveOf(document)
   if (live.length > 0) setTimeout(look, FIRST_PAUSE, live, FIRST_PAUSE)
@@ -21,7 +18,7 @@ async function look(live: readonly Element[], pause: number): Promise<void> {
     }
     for (const [at, element] of live.entries()) {
       const now = present[at]
-      // What is the same keeps the focus.
+      // Replaces only changed elements, which keeps the focus.
       if (now !== undefined && now.innerHTML !== element.innerHTML) {
         element.replaceChildren(...now.childNodes)
         hasChanged = true
@@ -36,7 +33,7 @@ function liveOf(page: Document): readonly Element[] {
   return [...page.querySelectorAll('[data-live]')]
 }
 
-/** Null while the server cannot be reached, or is too busy. */
+/** Null while the server is unreachable or busy. */
 async function presentPage(): Promise<Document | null> {
   try {
     const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' })

@@ -1,9 +1,6 @@
 import { dayFormat, zonedMomentFormat, zoneHere } from '../../src/domain/days.ts'
 
-/**
- * Rewrites days and moments that the server has written in UTC, as they are where the reader is. They are `<time>` elements
- * whose `data-day` or `data-moment` is the locale that they are written in.
- */
+/** `<time>` elements whose `data-day` or `data-moment` names the locale of their UTC time. */
 export function showLocalDays(): void {
   const zone = zoneHere()
   for (const element of document.querySelectorAll<HTMLTimeElement>('time[data-day], time[data-moment]')) {

@@ -1,27 +1,26 @@
-/** Which files stand beside one on the page of its folder: kept in this tab, so that one leads on to the next. */
+/** Neighbours of a file on its folder's page, kept in this tab for previous and next. */
 
 const KEY = 'files-of-folder'
 const FILES = '.file-item > .file-link'
 
 export interface NeighbouringFiles {
-  /** Paths of their pages; null at an end. */
   readonly previous: string | null
   readonly next: string | null
 }
 
-/** Keeps the order of the files on this page, also when the browser brings the page back without loading it. */
+/** Also after the browser restores the page from its cache. */
 export function rememberFiles(page: Document): void {
   window.addEventListener('pageshow', () => {
     const paths = [...page.querySelectorAll<HTMLAnchorElement>(FILES)].map(({ pathname }) => pathname)
     try {
       sessionStorage.setItem(KEY, paths.join('\n'))
     } catch {
-      // Without storage the page of the folder is the way to the next file.
+      // Without storage there are no neighbours.
     }
   })
 }
 
-/** null: this tab did not show a folder with that file last. */
+/** Null unless this tab showed a folder with that file last. */
 export function neighbouringFiles(path: string): NeighbouringFiles | null {
   const paths = remembered()
   const at = paths.indexOf(path)

@@ -2,12 +2,12 @@ import { ACCOUNT_HEADER } from '../../src/contract/account-header.ts'
 
 let headers: Readonly<Record<string, string>> = {}
 
-/** Makes all that the page asks for be for this account, by its number; undefined on a page for nobody in particular. */
+/** Restricts the page's requests to this account. */
 export function askForAccount(account: string | undefined): void {
   headers = account === undefined ? {} : { [ACCOUNT_HEADER]: account }
 }
 
-/** Headers by which only the account that the page was made for is answered. */
+/** The server refuses these for any other session. */
 export function ownAccount(): Readonly<Record<string, string>> {
   return headers
 }

@@ -1,6 +1,5 @@
 import { fill } from './words.ts'
 
-/** Where passkeys work, as texts say it. */
 export interface PasskeyPlaceTexts {
   /** {address} */
   readonly elsewhere: string
@@ -8,10 +7,7 @@ export interface PasskeyPlaceTexts {
   readonly nowhere: string
 }
 
-/**
- * Why no passkey can be made or used on a page of that origin, or null: they belong to the host name of the public address,
- * and every attempt at another one fails.
- */
+/** Passkeys belong to the host name of the public address. Null where they work. */
 export function passkeyObstacleAt(
   origin: string,
   publicUrl: string,

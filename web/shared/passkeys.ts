@@ -6,10 +6,7 @@ const options = dataOf(
   z.custom<PublicKeyCredentialRequestOptionsJSON>((value) => typeof value === 'object' && value !== null),
 )
 
-/**
- * The browser's response to a passkey challenge of the server. Throws RequestFailure, and what the browser
- * throws for a ceremony that was cancelled or failed.
- */
+/** Throws RequestFailure, and the browser's error for a ceremony that was cancelled or failed. */
 export async function askForPasskey(): Promise<ReturnType<PublicKeyCredential['toJSON']> | null> {
   const { data } = await fetchJson(options, '/api/v1/session/passkey/options', { method: 'POST' })
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(data)

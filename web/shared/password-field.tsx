@@ -2,13 +2,11 @@ import { TextInput, type TextInputProps } from '@mantine/core'
 import { Drawing } from './drawings/drawing.tsx'
 
 interface PasswordFieldProps extends Omit<TextInputProps, 'type' | 'rightSection' | 'withAsterisk'> {
-  /** Names the button that shows what is typed. */
   readonly show: string
-  /** Whether it is legible from the beginning. */
   readonly isShown?: boolean
 }
 
-/** A field for a password, which a button shows: by `watchPasswordFields`, also on pages without React. */
+/** Works by `watchPasswordFields`, also on pages without React. */
 export function PasswordField({ show, isShown = false, ...props }: PasswordFieldProps) {
   return (
     <TextInput

@@ -1,4 +1,3 @@
-/** Lets the button in each password field show what is typed, and hide it again. */
 export function watchPasswordFields(): void {
   document.addEventListener('click', ({ target }) => {
     const button = target instanceof Element ? target.closest('.show-password') : null

@@ -1,14 +1,13 @@
 import { useEffect, useState } from 'react'
 
-/** Something that was said. The same words are said again when the object is another. */
+/** A new object repeats the announcement. */
 export interface Saying {
   readonly text: string
 }
 
-/** Milliseconds for which it is said that all went well. */
+/** Milliseconds for which a success is shown. */
 export const SAID_FOR = 10_000
 
-/** What is said once, and goes away by itself; it stands among the `.notices` of a page. */
 export function Said({ saying }: { saying: Saying }) {
   const [shown, setShown] = useState({ text: '', count: 0 })
   useEffect(() => {

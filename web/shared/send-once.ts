@@ -1,10 +1,7 @@
-/** Milliseconds after which a form may be sent again: somebody may have stopped the page that was to come. */
+/** Milliseconds after which a form may be sent again: the user may have stopped the navigation. */
 const LONG = 10_000
 
-/**
- * Ignores a second click on what sends a form while the page that answers is on its way: the browser would drop that page
- * and send the form again, which then finds that a name is taken, or a link used.
- */
+/** The browser would send the form again, which then finds a name taken or a link used. */
 export function sendFormsOnce(): void {
   const sent = new Set<EventTarget>()
   addEventListener('submit', (event) => {
@@ -15,6 +12,6 @@ export function sendFormsOnce(): void {
     sent.add(form)
     setTimeout(() => sent.delete(form), LONG)
   })
-  // Somebody has come back from the answer.
+  // The user came back from the answer.
   addEventListener('pageshow', () => sent.clear())
 }

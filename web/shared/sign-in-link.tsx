@@ -2,7 +2,6 @@ import { Button } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 import { isSessionOver, watchSession } from './session.ts'
 
-/** Where to sign in, and back to this page. */
 export function signInAddress(): string {
   return `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`
 }
@@ -11,7 +10,7 @@ export function useSessionOver(): boolean {
   return useSyncExternalStore(watchSession, isSessionOver, isSessionOver)
 }
 
-/** Signs in in a window of its own, so that nothing of this page is lost. */
+/** Opens a new window, so that nothing on this page is lost. */
 export function SignInLink({ label }: { label: string }) {
   return (
     <Button component="a" href={signInAddress()} target="_blank" variant="light">

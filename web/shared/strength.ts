@@ -1,11 +1,10 @@
 import { gradeOf, SHORTEST_PASSWORD, STRONG_ENOUGH } from '../../src/domain/password-grade.ts'
 
-/** Strength of a password as shown while typing. `good` and better are accepted. */
+/** `good` and better are accepted. */
 export type Strength = 'short' | 'weak' | 'nearly' | 'good' | 'strong'
 
 export type StrengthTexts = Readonly<Record<Strength, string>>
 
-/** Number of filled segments of the meter, of four. */
 export const fillingOf = { short: 1, weak: 1, nearly: 2, good: 3, strong: 4 } as const satisfies Record<
   Strength,
   number
@@ -14,10 +13,7 @@ export const fillingOf = { short: 1, weak: 1, nearly: 2, good: 3, strong: 4 } as
 /** Milliseconds without input before the password is graded. */
 export const PAUSE = 250
 
-/**
- * `known`: facts about its owner that an attacker would try first. Null for an empty password, or when the
- * dictionaries cannot be loaded.
- */
+/** `known`: facts about its owner that an attacker would try first. Null also without dictionaries. */
 export async function strengthOf(password: string, known: readonly string[]): Promise<Strength | null> {
   if (password === '') return null
   if (password.length < SHORTEST_PASSWORD) return 'short'

@@ -3,9 +3,7 @@ import { type ReactNode, useEffect } from 'react'
 import { keepFocus } from './kept-focus.ts'
 import { theme } from './theme.ts'
 
-/**
- * Mantine's provider without its injected styles: the CSS variables are in theme.css, which needs no script.
- */
+/** Without Mantine's injected styles: the CSS variables are in theme.css, which needs no script. */
 export function ThemeProvider({ children }: { children: ReactNode }) {
   useEffect(keepFocus, [])
   return (

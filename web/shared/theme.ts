@@ -1,9 +1,6 @@
 import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core'
 
-/**
- * Shades from light to dark; those that pages use by name are in theme.css, where they follow the colour
- * scheme.
- */
+/** Light to dark; shades that pages use by name are in theme.css, where they follow the colour scheme. */
 const accent: MantineColorsTuple = [
   '#f0fdfa',
   '#ccfbf1',
@@ -17,7 +14,7 @@ const accent: MantineColorsTuple = [
   '#134e4a',
 ]
 
-/** Mantine's theme, limited to what its components need; the rest of the style is in theme.css. */
+/** Only what Mantine's components need; the rest of the style is in theme.css. */
 export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 7, dark: 4 },

@@ -8,10 +8,7 @@ interface ToldProps {
 /** Milliseconds for a screen reader to notice a new region. */
 const NOTICED = 100
 
-/**
- * Text that is announced when it changes, and also when it comes: of a region that is inserted together with its text
- * most screen readers say nothing, so that its text is inserted once more.
- */
+/** Most screen readers ignore a region inserted with its text, so the text is inserted once more. */
 export function Told({ children, className }: ToldProps) {
   const [isNoticed, setIsNoticed] = useState(false)
   useEffect(() => {

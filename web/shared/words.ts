@@ -1,29 +1,23 @@
 import { dayFormat, zonedMomentFormat } from '../../src/domain/days.ts'
 import { scaleSize } from '../../src/domain/sizes.ts'
 
-/**
- * A text that depends on a number, by CLDR's plural categories of its language. `{count}` stands for the
- * number: `{ one: '{count} file', other: '{count} files' }`.
- */
+/** By CLDR's plural categories of the language: `{ one: '{count} file', other: '{count} files' }`. */
 export type Plural = { readonly other: string } & Partial<Readonly<Record<Intl.LDMLPluralRule, string>>>
 
-/** Formatters for numbers, sizes and dates in one locale. */
 export interface Words {
-  /** `1,204 files`. */
+  /** `1,204 files` */
   count(number: number, forms: Plural): string
-  /** An integer with separated thousands. */
   number(number: number): string
   /** `1.5 GB`, in units of 1024. */
   size(bytes: number): string
-  /** Date of an ISO 8601 timestamp: `12 March 2026`. */
+  /** `12 March 2026`, of an ISO 8601 timestamp. */
   day(iso: string): string
-  /** Date and time of an ISO 8601 timestamp, with its zone: `12 March 2026 at 09:15 UTC`. */
+  /** `12 March 2026 at 09:15 UTC`, of an ISO 8601 timestamp. */
   moment(iso: string): string
 }
 
 /**
- * `zone`: that of days and times. Pages that the server renders say UTC; what a script shows is in the browser's zone, in
- * which its reader chooses days too.
+ * Pages that the server renders say UTC; scripts use the browser's zone, in which readers also choose days.
  */
 export function createWords(locale: string, zone: string): Words {
   const numbers = new Intl.NumberFormat(locale)
@@ -44,7 +38,6 @@ export function createWords(locale: string, zone: string): Words {
   }
 }
 
-/** The text with every `{name}` replaced by the value of that name. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole)
 }

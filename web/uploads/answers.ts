@@ -1,13 +1,10 @@
 import type { FailedAnswer } from '../../src/client/policy/retry-policy.ts'
 import { wholeNumber } from '../../src/domain/whole-number.ts'
 
-/** A failed answer as the pages read it. */
 export interface PageAnswer extends FailedAnswer {
-  /** Why the storage cannot be used; null where the server does not say. */
   readonly reason: string | null
 }
 
-/** A request that was not answered as hoped; `answer` is null when there was none at all. */
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure'
 

@@ -8,52 +8,45 @@ import {
   type Uploads,
 } from './upload-item.ts'
 
-/** What the page knows of an upload besides what it shows. */
 export interface BoardEntry {
   readonly item: UploadItem
   /** Null once nothing has to outlive the page. */
   keptId: string | null
-  /** While it works towards its end. */
   running: AbortController | null
   /** Bytes; `item` follows a moment later. */
   sent: number
 }
 
-/** Milliseconds between two looks at how far things are. */
+/** Milliseconds between two progress checks. */
 const TICK = 250
-/** Milliseconds between two times at which changes are shown: with many small files there are hundreds a second. */
+/** Milliseconds between two renderings: with many small files there are hundreds of changes a second. */
 const SHOWN_EVERY = 100
-/** Bytes that may be on their way when a connection ends: that fewer are sent again is not worth a word. */
+/** Bytes possibly in flight when a connection ends: re-sending fewer is not shown. */
 const ON_THE_WAY = 1024 * 1024
-/** Milliseconds after which it is said that the server has not answered yet. */
+/** Milliseconds after which the page says that the server has not answered. */
 const SLOW = 5000
 
 interface Listed extends BoardEntry {
   item: UploadItem
   pacer: Pacer | null
-  /** The most bytes that have gone off. */
   reached: number
-  /** Whether bytes up to `reached` are being sent again. */
+  /** Bytes up to `reached` are being sent again. */
   isAgain: boolean
-  /** Since when it is in its state, as of `performance.now()`. */
+  /** Start of the state, by `performance.now()`. */
   since: number
-  /** Files of one round are counted together; null for those that are not. */
   readonly round: number | null
 }
 
-/** All uploads of the page, and what is shown of them. */
 export class Board {
   readonly #entries = new Map<string, Listed>()
   readonly #listeners = new Set<() => void>()
   #count = 0
   #round = 0
-  /** Of all files of the round together, while one of them is being sent. */
   #pacer: Pacer | null = null
-  /** Bytes that have gone off for files of a round: of one that goes on, none of those that the server had. */
+  /** Bytes sent for files of a round, without those that the server had before. */
   #gone = 0
   #timer: ReturnType<typeof setInterval> | null = null
   #isPublishing = false
-  /** As of `performance.now()`. */
   #publishedAt = Number.NEGATIVE_INFINITY
   #snapshot: Uploads
 
@@ -61,12 +54,11 @@ export class Board {
     this.#snapshot = { items: [], total: this.#total() }
   }
 
-  /** The same object as long as nothing has changed. */
+  /** A new object only after a change. */
   snapshot(): Uploads {
     return this.#snapshot
   }
 
-  /** Returns what ends it. */
   subscribe(changed: () => void): () => void {
     this.#listeners.add(changed)
     return () => this.#listeners.delete(changed)
@@ -80,7 +72,7 @@ export class Board {
     return this.#entries.get(id) ?? null
   }
 
-  /** `isCounted`: whether it is part of what is waited for now. `id`: where it was shown already. */
+  /** `isCounted`: belongs to the round. `id`: of a row that is shown already. */
   add(
     shown: Omit<UploadItem, 'id'>,
     keptId: string | null,
@@ -112,13 +104,12 @@ export class Board {
     this.#publish()
   }
 
-  /** What a person does is seen at once, whatever else changes. */
+  /** The user's own actions show at once. */
   showNow(): void {
     this.#isPublishing = true
     queueMicrotask(() => this.#tell())
   }
 
-  /** What is added from now on is counted by itself, if nothing else is under way. */
   startRound(): void {
     if (![...this.#entries.values()].some(({ item }) => isActive(item))) this.#round += 1
   }
@@ -133,7 +124,7 @@ export class Board {
     this.#publish()
   }
 
-  /** The first change is told at once, those that follow soon after it together. */
+  /** Renders the first change at once, and those soon after it together. */
   #publish(): void {
     if (this.#isPublishing) return
     this.#isPublishing = true
@@ -165,7 +156,7 @@ export class Board {
     this.#timer = null
   }
 
-  /** Before `item` follows. A total of the same bytes as the rows have comes to the same speed as they do. */
+  /** Before `item` follows: a total of the same bytes as the rows has their speed. */
   #countGone({ item, sent, round }: Listed): void {
     if (round !== this.#round || item.state.kind !== 'sending') return
     this.#gone += Math.max(0, sent - item.sent)
@@ -199,7 +190,6 @@ function measure(entry: Listed): void {
   entry.item = { ...item, sent, state }
 }
 
-/** Whether it is part of what the person waits for. */
 function counts({ state }: UploadItem): boolean {
   return !['failed', 'cancelled', 'interrupted', 'deleted'].includes(state.kind)
 }

@@ -1,15 +1,11 @@
-/**
- * Which uploads were cancelled, noted at once: what the browser keeps of an upload goes later than a page may, and the
- * next page would take it up again.
- */
+/** Synchronous: removal from IndexedDB may outlast the page, and the next would resume the upload. */
 export interface CancelledMarks {
   has(keptId: string): boolean
   add(keptId: string): void
-  /** It is wanted after all, or nothing is left of it. */
   remove(keptId: string): void
 }
 
-/** More are not cancelled in the moment before a page goes. */
+/** More are not cancelled in the moment before a page closes. */
 const MOST = 500
 
 export function createCancelledMarks(storage: Storage | null, window: string): CancelledMarks {
@@ -29,7 +25,7 @@ export function createCancelledMarks(storage: Storage | null, window: string): C
       if (ids.length === 0) storage?.removeItem(key)
       else storage?.setItem(key, JSON.stringify(ids.slice(-MOST)))
     } catch {
-      // The upload may come back, and can be cancelled again.
+      // Storage failed: the next page may resume the upload, and it can be cancelled again.
     }
   }
 

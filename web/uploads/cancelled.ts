@@ -5,7 +5,6 @@ import type { UploadRunContext, UploadRunner } from './upload-runner.ts'
 /** Milliseconds. */
 const SECOND_THOUGHTS = 6000
 
-/** Uploads that were cancelled a moment ago, which can be taken back. */
 export class Cancelled {
   readonly #parts: UploadRunContext
   readonly #runs: UploadRunner
@@ -14,7 +13,7 @@ export class Cancelled {
   constructor(parts: UploadRunContext, runs: UploadRunner) {
     this.#parts = parts
     this.#runs = runs
-    // Whoever leaves does not want them back.
+    // Leaving the page confirms the cancellations.
     addEventListener('pagehide', () => {
       for (const entry of [...this.#waiting.keys()]) this.#end(entry)
     })
@@ -29,7 +28,6 @@ export class Cancelled {
     this.#waiting.set(entry, { timer: setTimeout(() => this.#end(entry), SECOND_THOUGHTS), before })
   }
 
-  /** The state that it had; null when it was not cancelled. */
   takeBack(entry: BoardEntry): UploadPhase | null {
     const cancelled = this.#waiting.get(entry)
     if (cancelled === undefined) return null

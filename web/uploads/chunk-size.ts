@@ -10,14 +10,12 @@ import {
 } from '../../src/client/policy/chunk-policy.ts'
 import { DAY } from '../../src/domain/clock.ts'
 
-/** How long a smaller size is kept; the line may be better then, and the proxy told otherwise. */
+/** Afterwards the connection or the proxy may allow more. */
 const KEPT = DAY
 const KEY = 'holdfast-chunk'
 
 /**
- * How much the page sends in one request: as much as whatever stands before the server lets through. It never grows
- * beyond the first size: a refusal costs a person's line the whole body. A smaller one is kept for this server; storage
- * that is closed to us costs a few refusals more, nothing else.
+ * Never exceeds the first size: a refusal costs the user a whole body. Smaller sizes are stored per server.
  */
 export class KeptChunkSize {
   readonly #storage: Storage | null
@@ -35,7 +33,7 @@ export class KeptChunkSize {
     return this.#state.bytes
   }
 
-  /** A body of so many bytes did not get through; false when less is no use. */
+  /** False when smaller ones are no use. */
   refused(bytes: number): boolean {
     const smaller = afterRefusal(this.#state, bytes)
     if (smaller === null) return false
@@ -47,7 +45,7 @@ export class KeptChunkSize {
   }
 }
 
-/** A request begins at an offset: with less where some before it have got nothing across. `left`: bytes from there on. */
+/** Halves the size when requests from one offset repeatedly failed. `left`: bytes from there on. */
 export function lessIfStuck(
   before: StuckState,
   offset: number,
@@ -77,6 +75,6 @@ function keep(storage: Storage | null, value: { readonly bytes: number; readonly
   try {
     storage?.setItem(KEY, JSON.stringify(value))
   } catch {
-    // It is learned again.
+    // Storage failed: the size is learned again.
   }
 }

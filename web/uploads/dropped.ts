@@ -1,22 +1,20 @@
 import type { FileHandle } from './file-handles.ts'
 import { byItself, type Picked } from './picked.ts'
 
-/** What TypeScript's own types leave out. */
+/** Missing in TypeScript's types. */
 interface DroppedItem extends DataTransferItem {
   getAsFileSystemHandle?(): Promise<FileSystemHandle | null>
 }
 
-/** What somebody has dropped. */
 export interface Dropped {
-  /** Those in folders included. */
   readonly files: readonly Picked[]
-  /** Paths of folders with nothing in them, which no file brings along: `photos/2026`. */
+  /** `photos/2026` */
   readonly emptyFolders: readonly string[]
-  /** Paths of what cannot be read: links that lead nowhere, files and folders without a right. */
+  /** Broken links, and entries without permission. */
   readonly unreadable: readonly string[]
 }
 
-/** All of a drop. What is in it has to be asked for before the event is over. */
+/** Must be called before the drop event ends; reads all of it. */
 export async function readDrop(dropped: DataTransfer): Promise<Dropped> {
   const items: DroppedItem[] = [...dropped.items].filter(({ kind }) => kind === 'file')
   const found = items.map((item) => contentOf(item))
@@ -32,7 +30,6 @@ function together(some: readonly Dropped[]): Dropped {
   }
 }
 
-/** What a folder holds, as it is told; `path` without a slash at its end. */
 function folderOf(path: string, content: readonly Dropped[]): Dropped {
   return content.length === 0 ? { ...NOTHING, emptyFolders: [path] } : together(content)
 }
@@ -56,7 +53,6 @@ function contentOf(item: DroppedItem): Promise<Dropped> {
   )
 }
 
-/** What cannot be read is named, and takes nothing else with it. */
 async function contentOfHandle(handle: FileSystemHandle, folder: string): Promise<Dropped> {
   const path = `${folder}${handle.name}`
   if (isFile(handle)) {
@@ -83,7 +79,7 @@ async function contentOfEntry(entry: FileSystemEntry, folder: string): Promise<D
   const reader = entry.createReader()
   const content: Dropped[] = []
   for (;;) {
-    // It gives a hundred at a time, and none at the end.
+    // It returns a hundred at a time, and none at the end.
     const some = await new Promise<FileSystemEntry[] | null>((resolve) =>
       reader.readEntries(resolve, () => resolve(null)),
     )

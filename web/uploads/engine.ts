@@ -3,19 +3,16 @@ import type { Picked } from './picked.ts'
 import { NO_PACE, type UploadItem, type Uploads } from './upload-item.ts'
 import type { UploadList } from './uploads.ts'
 
-/** The uploads of the page, also before the code that does them is there. */
+/** Uploads of the page, usable before their code is loaded. */
 export interface UploadEngine {
   snapshot(): Uploads
   subscribe(changed: () => void): () => void
-  /** `folder`: where they go; null where there are no folders. */
   add(picked: readonly Picked[], folder?: string | null): void
-  /** Calls it as soon as there is a list; at once, so still in the click, when there is one. */
+  /** Called once the list exists; synchronously, so within the click, if it does. */
   act(action: (list: UploadList) => void): void
-  /** Loads the code and what an earlier page left. */
   open(): void
 }
 
-/** Before anything was chosen, and on the server. */
 export const NOTHING: Uploads = { items: [], total: { size: 0, sent: 0, pace: NO_PACE, isActive: false } }
 
 export function createEngine(open: () => Promise<UploadList>): UploadEngine {
@@ -42,7 +39,7 @@ export function createEngine(open: () => Promise<UploadList>): UploadEngine {
         publish()
       },
       () => {
-        // The network may be away just now; what is to be done is still there.
+        // Offline, perhaps; the queued actions stay.
         opening = false
         setTimeout(start, backoff(failures, Math.random()))
         failures += 1
@@ -75,7 +72,7 @@ export function createEngine(open: () => Promise<UploadList>): UploadEngine {
       const added = picked.map((each, index) => soon(each, folder, first + index))
       shown = { ...shown, items: [...shown.items, ...added], total: { ...shown.total, isActive: true } }
       publish()
-      // What is pressed in their rows meanwhile means the same uploads then, and the focus stays there.
+      // Rows keep their ids, so clicks in them and the focus survive.
       const ids = added.map(({ id }) => id)
       act((opened) => opened.add(picked, folder, ids))
     },

@@ -1,15 +1,12 @@
-/**
- * Handles of chosen files (the File System Access API), where the browser has them: with one the same file can be read
- * again after a reload, large as it is, after the person has said yes once.
- */
+/** The File System Access API: re-reads a file of any size after a reload, once the user permits it. */
 
-/** What TypeScript's own types leave out. */
+/** Missing in TypeScript's types. */
 export interface FileHandle extends FileSystemFileHandle {
   queryPermission?(wanted: { mode: 'read' }): Promise<PermissionState>
   requestPermission?(wanted: { mode: 'read' }): Promise<PermissionState>
 }
 
-/** Whether the file may be read. `ask`: in a click, when the browser may show its question. */
+/** `ask`: within a click, when the browser may ask the user. */
 export async function mayRead(handle: FileHandle, ask: boolean): Promise<boolean> {
   try {
     const state = (await handle.queryPermission?.({ mode: 'read' })) ?? 'granted'

@@ -2,7 +2,7 @@ import type { UploadItem } from './upload-item.ts'
 
 type FinishedItem = Pick<UploadItem, 'name' | 'size' | 'link' | 'folder' | 'path'>
 
-/** The links of finished uploads, kept as long as the tab, so that a reload does not lose them. */
+/** Kept for the tab, so that a reload does not lose the links. */
 export interface Finished {
   list(): readonly FinishedItem[]
   add(item: FinishedItem): void
@@ -25,7 +25,7 @@ export function createFinished(window: string): Finished {
     try {
       sessionStorage.setItem(key, JSON.stringify(items))
     } catch {
-      // The list is gone with the page.
+      // Storage failed: the list ends with the page.
     }
   }
 

@@ -10,13 +10,11 @@ import type { UploadPhase } from './upload-item.ts'
 import type { UploadRunContext, UploadRunner } from './upload-runner.ts'
 import { classifyFailure } from './verdict.ts'
 
-/** The uploads that an earlier page did not finish. */
 export class Interrupted {
   readonly #parts: UploadRunContext
   readonly #runs: UploadRunner
-  /** The file that a person gave to an upload as the one that is alike. */
+  /** Files given by the user as matching. */
   readonly #given = new Map<BoardEntry, { readonly file: File; readonly picked: PickedTarget | null }>()
-  /** Files that are alike and were found to be others. */
   readonly #others = new WeakMap<BoardEntry, WeakSet<File>>()
 
   constructor(parts: UploadRunContext, runs: UploadRunner) {
@@ -24,11 +22,10 @@ export class Interrupted {
     this.#runs = runs
   }
 
-  /** Lists them, and goes on with those that need nobody. */
   async restore(): Promise<void> {
     const { way, board, finished, marks } = this.#parts
     const links = new Set(finished.list().map(({ link }) => link))
-    // The end of an upload may have come too late to be noted where unfinished ones are.
+    // The page may have closed before a finished upload was removed from the store.
     for (const { id, created } of way.kept.list()) if (links.has(created?.link ?? null)) way.kept.remove(id)
     const all = way.kept.list().map((upload) => ({ upload, entry: this.#list(upload) }))
     for (const { upload, entry } of all) {
@@ -40,10 +37,7 @@ export class Interrupted {
     await Promise.all(wanted.map(({ entry, upload }) => this.#pickUp(entry, upload)))
   }
 
-  /**
-   * An interrupted upload that may be of this file: what the server has of it tells. One that was in a folder may be
-   * chosen by itself when it is asked for.
-   */
+  /** As far as the server's bytes tell. Matches an upload from a folder with its file chosen singly. */
   whoseFile({ file, path }: Picked, folder: string | null): BoardEntry | null {
     const found = this.#parts.board.all().find((entry) => {
       const upload = this.#keptOf(entry)
@@ -57,7 +51,6 @@ export class Interrupted {
     return found ?? null
   }
 
-  /** The upload of this page, among these, that has the very file already. */
   async whichHas(
     picked: Picked,
     folder: string | null,
@@ -72,7 +65,6 @@ export class Interrupted {
     return null
   }
 
-  /** Whether one of these may have the file already. */
   mayHave(picked: Picked, folder: string | null, among: readonly BoardEntry[]): boolean {
     return this.#like(picked, folder, among).length > 0
   }
@@ -85,10 +77,7 @@ export class Interrupted {
     })
   }
 
-  /**
-   * Goes on with it, or says that it is not its file. `picked`: what was dropped or chosen without being asked for, which
-   * is uploaded by itself where the server has another file.
-   */
+  /** `picked`: a file dropped or chosen unasked, which becomes an upload of its own if it is different. */
   giveFile(entry: BoardEntry, file: File, picked: PickedTarget | null = null): void {
     const upload = this.#keptOf(entry)
     if (upload === null || entry.item.state.kind !== 'interrupted') return
@@ -98,10 +87,7 @@ export class Interrupted {
     } else this.#parts.board.setState(entry, { ...entry.item.state, other: otherThan(upload, file) })
   }
 
-  /**
-   * What the server has is of another file than the upload was given: it waits for its own again. False where nobody gave
-   * it one. `left`: told of one that had come without being asked for.
-   */
+  /** False for a file that the user did not give. `left`: called with one given unasked. */
   takeBack(entry: BoardEntry, left: (picked: PickedTarget) => void): boolean {
     const { keptId } = entry
     const upload = this.#keptOf(entry)
@@ -117,12 +103,11 @@ export class Interrupted {
     return true
   }
 
-  /** In a click, in which the browser may ask: goes on with the file that it can find again. */
   async reopen(entry: BoardEntry): Promise<void> {
     const upload = this.#keptOf(entry)
     const file = upload === null ? null : await refind(upload, true)
     if (file !== null) this.#goOn(entry, file, 'found')
-    // It was moved or changed, or the answer was no.
+    // Moved, changed, or refused by the user.
     else this.#parts.board.setState(entry, { kind: 'interrupted', hasHandle: false, other: null })
   }
 
@@ -151,7 +136,7 @@ export class Interrupted {
     if (upload.created !== null) await this.#look(entry, upload.created.address)
   }
 
-  /** How far it is may be known better by the server. */
+  /** The server may know the offset better. */
   async #look(entry: BoardEntry, address: string): Promise<void> {
     const { way, board } = this.#parts
     try {
@@ -180,7 +165,7 @@ export class Interrupted {
   }
 }
 
-/** The file as the browser finds it again; null where it does not, or may not. `ask`: as of `mayRead`. */
+/** Null when the browser cannot or may not find the file. `ask`: see `mayRead`. */
 async function refind({ handle, ...upload }: KeptUpload, ask: boolean): Promise<File | null> {
   if (handle === null || !(await mayRead(handle, ask))) return null
   const file = await handle.getFile().catch(() => null)

@@ -7,14 +7,13 @@ import { KEPT_FOR, type StoredUpload, type UploadStore } from './upload-store.ts
 
 const MIB = 1024 ** 2
 
-/** Files of up to this size are kept by the browser, so that they go on by themselves after a reload. */
+/** Bytes up to which the browser keeps a file, so that its upload resumes after a reload. */
 const LARGEST_CONTENT = 64 * MIB
-/** Of all uploads of a window together. */
+/** Bytes, for all uploads of a window. */
 const MOST_CONTENTS = 512 * MIB
-/** Milliseconds between two notes of how far an upload is: each is a write to the disk. */
+/** Milliseconds between two writes of an upload's progress to disk. */
 const NOTED_EVERY = 500
 
-/** An upload that outlives the page. */
 export interface KeptUpload extends Omit<StoredUpload, 'window' | 'expires'> {
   /** Null when the page has no file to read. */
   readonly file: Blob | null
@@ -22,8 +21,8 @@ export interface KeptUpload extends Omit<StoredUpload, 'window' | 'expires'> {
 }
 
 /**
- * Where the page has the file of an upload from: `chosen` for this upload; `found` again after a reload, by a handle or as
- * a copy; or `given`, by a person, as one that is alike.
+ * `chosen` for this upload; `found` after a reload, by a handle or as a copy; or `given` by the user as
+ * matching.
  */
 export type FileOrigin = 'chosen' | 'found' | 'given'
 
@@ -31,18 +30,18 @@ interface NewlyKept {
   readonly file: File
   readonly handle: FileHandle | null
   readonly target: Target
-  /** Of an upload that was begun elsewhere; null for a new one. */
+  /** Of an upload begun elsewhere. */
   readonly created: Created | null
 }
 
-/** The unfinished uploads of this window: in memory, and written to the store with every change. */
+/** The window's unfinished uploads: in memory, with every change written to the store. */
 export class KeptUploads {
   readonly #store: UploadStore
   readonly #window: string
   readonly #uploads = new Map<string, KeptUpload>()
-  /** Uploads whose content is kept too. */
+  /** Uploads with stored content. */
   readonly #contents = new Set<string>()
-  /** When `sent` of an upload was last written, as of `performance.now()`. */
+  /** When `sent` was last written, by `performance.now()`. */
   readonly #notedAt = new Map<string, number>()
 
   private constructor(store: UploadStore, window: string) {
@@ -79,13 +78,11 @@ export class KeptUploads {
     return upload
   }
 
-  /** Gives an upload its file back. */
   give(id: string, file: Blob, origin: FileOrigin): void {
     this.#change(id, { file, origin })
     this.#keepContent(id, file)
   }
 
-  /** It was not its file. */
   takeBack(id: string): void {
     this.#change(id, { file: null })
     this.#dropContent(id)
@@ -99,7 +96,7 @@ export class KeptUploads {
     if (this.find(id)?.isPaused !== isPaused) this.#change(id, { isPaused })
   }
 
-  /** How far it is, so that the next page can say so before the server does. */
+  /** For the next page to show before the server answers. */
   noteSent(id: string, sent: number): void {
     const now = performance.now()
     if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < NOTED_EVERY) return
@@ -107,7 +104,7 @@ export class KeptUploads {
     this.#change(id, { sent })
   }
 
-  /** It is done, or nobody wants it any more. What has arrived at the server is not touched. */
+  /** Leaves the server's bytes alone. */
   remove(id: string): void {
     this.#uploads.delete(id)
     this.#contents.delete(id)
@@ -132,7 +129,7 @@ export class KeptUploads {
     if (kept + content.size > MOST_CONTENTS) return
     this.#contents.add(id)
     this.#store.putContent(id, content, async () => {
-      // One that was overwritten while the browser read it may be a mixture.
+      // A file overwritten while the browser copied it may be a mixture.
       const upload = this.find(id)
       if (upload === null || (await isUnchanged({ file: content, handle: upload.handle }))) return
       this.#dropContent(id)

@@ -1,15 +1,13 @@
 import { backoff, requestedPause } from '../../src/client/policy/retry-policy.ts'
 
-/** The way to the server, as all uploads see it: when it is out, all wait together and one pause is enough. */
+/** The connection to the server, shared by all uploads: during an outage all wait with one backoff. */
 export class Line {
   readonly #now: () => number
   readonly #chance: () => number
   readonly #waiting = new Set<() => void>()
-  /** In a row. */
   #failures = 0
-  /** When something may be asked again, as of `now`. */
+  /** When requests may be sent again, by `now`. */
   #until = 0
-  /** Whether the server has named that moment. */
   #isAsked = false
 
   /** `chance`: from 0 to 1. */
@@ -18,7 +16,7 @@ export class Line {
     this.#chance = chance
   }
 
-  /** Resolves when something may be asked again, or `signal` is aborted; at once where nothing is wrong. */
+  /** Resolves when requests may be sent, or `signal` is aborted. */
   async open(signal: AbortSignal): Promise<void> {
     for (let left = this.#left(); left > 0 && !signal.aborted; left = this.#left()) {
       await new Promise<void>((resolve) => {
@@ -35,7 +33,7 @@ export class Line {
     }
   }
 
-  /** Something failed. `seconds`: how long the server asked to wait, null where it did not. Until when all wait. */
+  /** `seconds`: the server's `Retry-After`. Returns when all waiting ends. */
   failed(seconds: number | null): number {
     if (seconds !== null) {
       this.#until = Math.max(this.#until, this.#now() + requestedPause(seconds, this.#chance()))
@@ -48,17 +46,16 @@ export class Line {
     return this.#until
   }
 
-  /** Something went through. */
   works(): void {
     this.#failures = 0
   }
 
-  /** Whoever waits because nobody answered tries at once: the network is said to be back. */
+  /** Retries at once after an outage: the network is said to be back. */
   nudge(): void {
     if (!this.#isAsked) this.tryNow()
   }
 
-  /** As `nudge`, because a person wants it: also where the server has asked for more patience. */
+  /** On the user's request, ends every wait, also one that the server asked for. */
   tryNow(): void {
     this.#failures = 0
     this.#until = 0

@@ -1,7 +1,6 @@
 import { RequestFailure } from './answers.ts'
 import { ask } from './server.ts'
 
-/** What a link is to open: the uploads of a guest by their receipts, or those of the session's account by their slugs. */
 type Linked = { readonly receipts: readonly string[] } | { readonly files: readonly string[] }
 
 interface LinkTerms {
@@ -9,13 +8,12 @@ interface LinkTerms {
   readonly password: string
   /** 0 for no end. */
   readonly days: number
-  /** Only for the first download. */
   readonly once: boolean
 }
 
 const DAY = 86_400_000
 
-/** Makes one link to all of them; `receipt` revokes that of a guest. */
+/** Makes one link to all of them; a guest's `receipt` revokes it. */
 export async function makeLinkTo(
   linked: Linked,
   { password, days, once }: LinkTerms,

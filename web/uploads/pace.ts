@@ -2,14 +2,13 @@ import { SECOND } from '../../src/domain/clock.ts'
 import { createSpeed } from './speed.ts'
 import type { Pace } from './upload-item.ts'
 
-/** After so long without a byte a stall is called a stall. */
+/** Without bytes for so long, an upload counts as stalled. */
 const STALL = 6 * SECOND
-/** After so long without a byte an estimate would only tell of the pause. */
+/** Without bytes for so long, an estimate would only reflect the pause. */
 const PAUSE = 2 * SECOND
 
-/** Follows one file, or all of them together. */
 export interface Pacer {
-  /** `sent`: bytes that have gone off since some time; `left`: those that are still to go. */
+  /** `sent`: bytes sent since some time; `left`: bytes still to send. */
   tick(sent: number, left: number, now: number): Pace
 }
 

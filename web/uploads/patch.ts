@@ -2,23 +2,22 @@ import { MINUTE } from '../../src/domain/clock.ts'
 import { wholeNumber } from '../../src/domain/whole-number.ts'
 import { answerOf, RequestFailure } from './answers.ts'
 
-/** No byte has gone off for so long: the connection is taken for dead. Milliseconds. */
+/** Milliseconds of silence after which the connection counts as dead. */
 const QUIET = MINUTE
 
 export interface PatchRequest {
-  /** The path of the upload. */
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly offset: number
   readonly body: Blob
   readonly signal: AbortSignal
-  /** Told of the bytes of the body that have gone off. */
+  /** Bytes of the body that were sent. */
   readonly onSent: (bytes: number) => void
 }
 
 /**
- * Appends bytes to an upload; resolves with the offset at which it is then, all before it safe. Throws RequestFailure,
- * also when `signal` is aborted. By XMLHttpRequest, because `fetch` does not tell how much of a body has gone off.
+ * Resolves with the durable offset. Throws RequestFailure, also when `signal` is aborted. XMLHttpRequest,
+ * because `fetch` does not report upload progress.
  */
 export function appendBytes({
   address,
@@ -47,7 +46,7 @@ export function appendBytes({
   }
   request.onerror = lost
   signal.addEventListener('abort', lost)
-  // Otherwise what is under way would be noticed to be lost only much later.
+  // Browsers would notice the lost connection only much later.
   addEventListener('offline', lost)
   const all = {
     ...headers,
@@ -68,14 +67,13 @@ export function appendBytes({
   })
 }
 
-/** Null unless the answer is one of success by tus: anything else may have answered. */
+/** Null unless tus answered with success: a captive portal may have answered. */
 function offsetOf(request: XMLHttpRequest): number | null {
   return request.status === 204 ? wholeNumber(request.getResponseHeader('upload-offset')) : null
 }
 
 function failureOf(request: XMLHttpRequest): RequestFailure {
   const { status, responseText } = request
-  // A status of success is no tus: something else has answered.
   if (status < 300) return new RequestFailure(null)
   return new RequestFailure(answerOf(status, responseText, request.getResponseHeader('retry-after')))
 }

@@ -1,15 +1,13 @@
 import type { FileHandle } from './file-handles.ts'
 
-/** A file that a person has chosen, dropped or pasted. */
 export interface Picked {
   readonly file: File
-  /** With it the file can be read again after a reload; null where the browser has none. */
+  /** Permits reading the file after a reload; null where the browser has none. */
   readonly handle: FileHandle | null
-  /** Its path inside the folder that was dropped; null for a file by itself. */
+  /** Path inside a dropped folder. */
   readonly path: string | null
 }
 
-/** `folder`: where it goes; null for the top level, or where there are no folders. */
 export interface PickedTarget {
   readonly picked: Picked
   readonly folder: string | null

@@ -3,7 +3,6 @@ import { deleteWithReceipt } from './server.ts'
 import type { DeletionState } from './upload-item.ts'
 import type { UploadRunContext } from './upload-runner.ts'
 
-/** Deletes what this browser has uploaded as a guest, after it has asked: nobody can bring it back. */
 export interface ReceiptDeletion {
   ask(entry: BoardEntry): void
   keep(entry: BoardEntry): void

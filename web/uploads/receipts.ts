@@ -1,4 +1,4 @@
-/** What this browser was given when it uploaded a file as a guest: whoever has it may delete the file. */
+/** Of a guest's upload: permits deleting the file. */
 export interface KeptReceipt {
   readonly name: string
   /** Bytes. */
@@ -9,25 +9,24 @@ export interface KeptReceipt {
   readonly at: number
 }
 
-/** The receipts of this browser, the latest first. All of its tabs have the same. */
+/** Latest first, shared by all tabs. */
 export interface ReceiptStore {
   list(): readonly KeptReceipt[]
   find(link: string): KeptReceipt | null
   add(receipt: KeptReceipt): void
   rename(link: string, name: string): void
-  /** The files are gone, or nobody wants to be reminded of them. */
   remove(...links: readonly string[]): void
 }
 
 const KEY = 'holdfast-receipts'
-/** The latest so many are kept: some 300 KB of the 5 MB that a site may have. */
+/** The latest are kept: some 300 KB of the 5 MB that a site may store. */
 const MOST = 1000
 
-/** Without a place to keep them they last as long as the page. `link`: the upload link whose receipts they are. */
+/** Without storage, in memory. `link`: the upload link whose receipts they are. */
 export function openReceiptStore(storage: Storage | null, link: string | null = null): ReceiptStore {
   const key = link === null ? KEY : `${KEY}-${link}`
   let unkept: readonly KeptReceipt[] = []
-  /** As last read: a list of uploads asks for the receipt of each. */
+  /** Cached: a list of uploads asks for the receipt of each. */
   let read: { readonly text: string; readonly receipts: readonly KeptReceipt[] | null } | null = null
 
   function list(): readonly KeptReceipt[] {
@@ -48,7 +47,7 @@ export function openReceiptStore(storage: Storage | null, link: string | null = 
     try {
       storage?.setItem(key, JSON.stringify(receipts))
     } catch {
-      // They are gone with the page.
+      // Storage failed: they end with the page.
     }
   }
 

@@ -11,21 +11,16 @@ interface TryOptions {
   readonly waiting: TransferListener['waiting']
 }
 
-/** The requests of one upload, each tried until there is an answer. */
 export class RequestRetries {
   readonly #way: TransferContext
   readonly #id: string
 
-  /** `id`: of an upload that is kept. */
   constructor(way: TransferContext, id: string) {
     this.#way = way
     this.#id = id
   }
 
-  /**
-   * Asks until there is an answer; null when the signal was aborted, `anew` when the server does not know the upload any
-   * more. Throws UploadOver.
-   */
+  /** Null when aborted, `anew` when the server does not know the upload any more. Throws UploadOver. */
   async persist<T>(line: Line, ask: () => Promise<T>, options: TryOptions): Promise<T | 'anew' | null> {
     const { signal } = options
     for (let failures = 0; ; failures += 1) {
@@ -43,7 +38,6 @@ export class RequestRetries {
     }
   }
 
-  /** Does what the failure calls for; returns when it may be tried again. */
   async #settle(
     line: Line,
     { answer }: RequestFailure,
@@ -66,7 +60,7 @@ export class RequestRetries {
         return 'again'
       case 'again':
         if (answer?.status === 409 || answer?.status === 423) {
-          // It concerns this upload alone: an earlier connection has not been given up yet.
+          // This upload alone is locked: an earlier connection has not been closed yet.
           const asked = (verdict.seconds ?? 0) * 1000
           await delay(Math.max(asked, backoff(failures, Math.random())), signal)
         } else {
@@ -76,7 +70,7 @@ export class RequestRetries {
     }
   }
 
-  /** A body was refused as too large; false when less is no use. */
+  /** After a body was refused as too large; false when smaller ones are no use. */
   #sendsLess(): boolean {
     const { chunks } = this.#way
     const upload = this.#kept()
@@ -88,14 +82,14 @@ export class RequestRetries {
   }
 }
 
-/** A file that can no longer be read looks to the sender as a network that is gone. Throws UploadOver. */
+/** An unreadable file looks like a network failure. Throws UploadOver. */
 async function assertUnchanged(upload: KeptUpload | null): Promise<void> {
   if (upload === null || upload.file === null) return
   const { file, handle } = upload
   if (!(await isUnchanged({ file, handle }))) throw new UploadOver({ kind: 'changed' })
 }
 
-/** Resolves after so many milliseconds, or when `signal` is aborted. */
+/** Ends early when `signal` is aborted. */
 export function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,6 +1,6 @@
-/** Lets so many work at a time, in the order they came. */
+/** First come, first served. */
 export interface Semaphore {
-  /** Resolves with what gives the turn back; null when `signal` was aborted first. */
+  /** Resolves with a function that releases; null when `signal` was aborted first. */
   take(signal: AbortSignal): Promise<(() => void) | null>
 }
 

@@ -4,24 +4,21 @@ import { appendBytes } from './patch.ts'
 import { UploadOver } from './transfer-context.ts'
 
 export interface FileSending {
-  /** The path of the upload. */
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes that the server has. */
   readonly offset: number
   /** Bytes of the next request; asked before each. */
   readonly chunkSize: () => number
   readonly signal: AbortSignal
-  /** Told of the bytes of the file that have gone off. */
   readonly onSent: (bytes: number) => void
-  /** Asked before the last bytes go off; null where those of others come after these. */
+  /** Called before the last bytes; null where other parts follow. */
   readonly isUnchanged: (() => Promise<boolean>) | null
 }
 
 /**
- * Sends what the server has not got of a file, and resolves when it has all of it, or `signal` was aborted. Throws
- * RequestFailure at the first request that fails: when to try again is decided for all uploads together. Throws UploadOver
- * for a file that has changed, of which the server has not got the end then.
+ * Resolves when the server has the whole file, or `signal` was aborted. Throws RequestFailure at the first
+ * failed request, since retries are decided for all uploads together, and UploadOver for a changed file,
+ * whose end is then not sent.
  */
 export async function sendLocalFile(file: Blob, sending: FileSending): Promise<void> {
   const { signal } = sending
@@ -34,7 +31,7 @@ export async function sendLocalFile(file: Blob, sending: FileSending): Promise<v
   }
 }
 
-/** Sends the next request's bytes; resolves with the offset at which the server is then. Throws as `sendLocalFile`. */
+/** Sends one request's bytes; resolves with the server's offset. Throws as `sendLocalFile`. */
 export async function sendNext(file: Blob, sending: FileSending): Promise<number> {
   const { address, headers, offset: begin, signal, onSent } = sending
   const body = await nextBytes(file, sending)
@@ -42,15 +39,15 @@ export async function sendNext(file: Blob, sending: FileSending): Promise<number
     ...{ address, headers, offset: begin, body, signal },
     onSent: (bytes) => onSent(begin + bytes),
   })
-  // Bytes that were taken move the offset, and never beyond them.
+  // Success must move the offset, at most by the bytes sent.
   if (offset <= begin || offset > begin + body.size) throw new RequestFailure(null)
   return offset
 }
 
 /**
- * A browser looks at the date of a file only when it opens it for a request, so a file that is overwritten after that goes
- * off as a mixture. With the last bytes of a file it is stored: they are in memory, and all before them has arrived, when
- * the date is looked at for the last time.
+ * Browsers check a file's date only when they open it for a request, so overwriting it later would send a
+ * mixture. The last bytes store the file: they are in memory, and all before them has arrived, when the date
+ * is checked last.
  */
 async function nextBytes(
   file: Blob,

@@ -5,26 +5,21 @@ import { wholeNumber } from '../../src/domain/whole-number.ts'
 import { ownAccount } from '../shared/own-account.ts'
 import { answerOf, RequestFailure } from './answers.ts'
 
-/** The server's uploads, by the JSON and tus it speaks to everybody. Every function throws RequestFailure. */
+/** The server's upload API: JSON and tus. Every function throws RequestFailure. */
 
 const UPLOADS = '/api/v1/uploads'
 const VERSION = { 'Tus-Resumable': '1.0.0' }
 const SECRET = /^\/api\/v1\/uploads\/[0-9a-f]{32}$/
 
-/** Where an upload goes. */
 export interface Destination {
-  /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>
-  /** Whether folders that are dropped are made there. Guests have none: their files go up by themselves. */
+  /** Whether dropped folders are created. Guests have none: their files are uploaded singly. */
   readonly keepsFolders: boolean
-  /** The upload link by which they go, into somebody else's folder; undefined for none. */
   readonly link?: LinkDestination
 }
 
-/** What is sent by it has no link to give away: only the receipt tells it. */
 interface LinkDestination {
   readonly slug: string
-  /** What the link asks for, as it is now. */
   answers(): Readonly<Record<string, string>>
 }
 
@@ -34,57 +29,52 @@ export interface AnnouncedUpload {
   readonly size: number
   /** Milliseconds since 1970. */
   readonly lastModified: number
-  /** `photos/2026/beach.jpg`; null for a file by itself. */
+  /** `photos/2026/beach.jpg`; null for a single file. */
   readonly path: string | null
-  /** A folder's identifier; null for the top level, or where there are no folders. */
+  /** Null for the top level, or where there are none. */
   readonly folder: string | null
 }
 
 export interface Created {
-  /** The path that the bytes go to. Whoever knows it can write: it stays in this browser. */
+  /** Path of the upload, a secret that permits writing. */
   readonly address: string
-  /** The link to give away. */
   readonly link: string
-  /** It was begun in another browser or by a program: when it is gone, it is over. */
+  /** Begun in another browser or program: once gone, it cannot begin anew. */
   readonly isTakenOver?: true
-  /** Whoever has it may delete the file, also when it is complete; only guests are given one. */
+  /** Guests only: permits deleting the file, also when it is complete. */
   readonly receipt?: string
 }
 
 export interface UploadOffset {
   readonly status: PresentUpload['status']
-  /** Bytes that are safe. */
+  /** Durable bytes. */
   readonly received: number
   readonly link: string
 }
 
-/** What the server has right before an offset. */
 export interface BytesBefore {
   readonly length: number
-  /** In hexadecimal. */
+  /** Hexadecimal. */
   readonly sha256: string
 }
 
-/** A part of an upload that goes over several connections. */
 export interface UploadPart {
   readonly address: string
   /** Bytes. */
   readonly length: number
-  /** Bytes of it that are safe. */
+  /** Durable bytes. */
   readonly offset: number
-  /** Null where it was not asked for, or the server cannot tell. */
+  /** Null where not requested, or the server cannot tell. */
   readonly before: BytesBefore | null
 }
 
-/** A question that costs the server nothing. */
+/** Costs the server nothing. */
 export async function ping(): Promise<void> {
   await ask(UPLOADS, { method: 'OPTIONS', headers: VERSION, cache: 'no-store' })
 }
 
-/** An upload of which nothing has been sent. */
 export interface FreshUpload {
   readonly created: Created
-  /** Null for one that goes in one piece. */
   readonly parts: readonly UploadPart[] | null
 }
 
@@ -92,7 +82,7 @@ export function announceUpload(to: Destination, upload: AnnouncedUpload): Promis
   return announce(to, upload, [], {})
 }
 
-/** An upload with parts of these lengths, if the server makes some. The same key leads to the same upload. */
+/** Parts of these lengths, if the server supports them. One key leads to one upload. */
 export function announceInParts(
   to: Destination,
   upload: AnnouncedUpload,
@@ -111,7 +101,7 @@ async function announce(
   const metadata = {
     filename: upload.name,
     filetype: upload.type,
-    // Tells another browser whether it has the same file.
+    // Lets another browser recognize the file.
     lastModified: String(upload.lastModified),
     ...(upload.folder === null ? {} : { folder: upload.folder }),
     ...(upload.path === null || !to.keepsFolders ? {} : { relativePath: upload.path }),
@@ -151,20 +141,16 @@ export async function fetchUpload(to: Destination, address: string): Promise<Upl
   return { status, received: number(body, 'received'), link: linkOf(to, address, body) }
 }
 
-/** By which the page tells uploads apart; the link to give away, where there is one. */
 function linkOf({ link }: Destination, address: string, body: Said['body']): string {
   return link === undefined ? text(body, 'url') : `${location.origin}/l/${link.slug}#${address.slice(-32)}`
 }
 
-/** Where to go on. Ends a request whose sender is gone, so that the offset stays true. */
+/** Ends a request whose sender is gone, so that the offset stays true. */
 export async function fetchOffset(to: Destination, address: string): Promise<number> {
   return numberOf(await askWithoutBody(to, address), 'upload-offset')
 }
 
-/**
- * Where to go on: at an offset, or in these parts, if it is to be joined of some. `compares`: asks what lies before the
- * offset, too.
- */
+/** An offset, or parts to be concatenated. `compares`: also requests the bytes before the offset. */
 export async function fetchResumePoint(
   to: Destination,
   address: string,
@@ -184,7 +170,6 @@ function pathsOfParts(headers: Headers): string[] | null {
   return addressesOfParts(headers)?.map((part) => part.slice(part.indexOf(`${UPLOADS}/`))) ?? null
 }
 
-/** `compares`: as of `fetchResumePoint`. */
 export function fetchParts(
   to: Destination,
   addresses: readonly string[],
@@ -203,7 +188,7 @@ export function fetchParts(
   )
 }
 
-/** As many bytes as the server compares at most. */
+/** Most bytes that the server compares. */
 const COMPARED = { 'Holdfast-Before': String(64 * 1024) }
 
 async function askWithoutBody(to: Destination, address: string, compares = false): Promise<Headers> {
@@ -222,10 +207,7 @@ function numberOf(headers: Headers, name: string): number {
   return said
 }
 
-/**
- * Gives an upload up, and what of it has arrived: with a receipt also when the last byte was quicker. It may be the last
- * that the page does.
- */
+/** With a receipt also deletes a file that was just completed. Works while the page closes. */
 export async function withdrawUpload(
   to: Destination,
   { address, receipt }: Pick<Created, 'address' | 'receipt'>,
@@ -234,18 +216,18 @@ export async function withdrawUpload(
   else await ask(address, { method: 'DELETE', headers: { ...to.headers, ...VERSION }, keepalive: true })
 }
 
-/** Deletes for good what somebody has uploaded. What is gone already counts as deleted. */
+/** Deletes for good. A missing file counts as deleted. */
 export async function deleteWithReceipt(receipt: string): Promise<void> {
   try {
     await ask(`/api/v1/receipt/${encodeURIComponent(receipt)}`, { method: 'DELETE', keepalive: true })
   } catch (error) {
-    // What came by a link that has ended stays.
+    // Files of an ended link stay.
     const isGone = error instanceof RequestFailure && error.answer?.code === 'NOT_FOUND'
     if (!isGone) throw error
   }
 }
 
-/** Moves what a guest has uploaded into the account of the session. What is gone already is nothing to move. */
+/** Moves a guest's upload into the session's account; does nothing for a missing one. */
 export async function claimWithReceipt(receipt: string): Promise<void> {
   try {
     await ask(`/api/v1/receipt/${encodeURIComponent(receipt)}/claim`, {
@@ -259,7 +241,7 @@ export async function claimWithReceipt(receipt: string): Promise<void> {
   }
 }
 
-/** Whether nothing is left of what the receipt is for, or it is an account's. Nobody knows while the server is away. */
+/** Whether the receipt's file is gone or claimed. False while the server is unreachable. */
 export async function isReceiptGone(receipt: string): Promise<boolean> {
   try {
     await ask(`/api/v1/receipt/${encodeURIComponent(receipt)}`, { cache: 'no-store' })
@@ -269,7 +251,7 @@ export async function isReceiptGone(receipt: string): Promise<boolean> {
   }
 }
 
-/** Nobody waits longer than this for an answer that brings no file. */
+/** Milliseconds of the longest wait for an answer without a file. */
 const QUIET = 30_000
 
 interface Said {
@@ -277,7 +259,6 @@ interface Said {
   readonly headers: Headers
 }
 
-/** Throws RequestFailure. */
 export async function ask(path: string, request: RequestInit): Promise<Said> {
   const response = await fetch(path, { ...request, signal: AbortSignal.timeout(QUIET) }).catch(() => {
     throw new RequestFailure(null)
@@ -290,7 +271,7 @@ export async function ask(path: string, request: RequestInit): Promise<Said> {
   return { body: said === '' ? {} : parsed(said), headers: response.headers }
 }
 
-/** What answers without being the server, such as the page of a captive portal, is no answer. */
+/** A page by a captive portal is no answer. */
 function parsed(said: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(said)

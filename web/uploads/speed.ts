@@ -1,14 +1,12 @@
-/** How fast bytes go, smoothed so that the figure can be read. */
+/** Smoothed, so that the figure is legible. */
 export interface Speed {
-  /** So many bytes are sent by now. */
   sample(bytes: number, now: number): void
-  /** Bytes a second; null as long as it would be a guess. */
+  /** Bytes a second; null while it would be a guess. */
   current(): number | null
-  /** Milliseconds since anything moved. */
   quiet(now: number): number
 }
 
-/** After so long half of the figure is new. */
+/** Milliseconds. */
 const HALF_LIFE = 3000
 const FIRST_FIGURE = 1500
 
@@ -16,7 +14,7 @@ export function createSpeed(start: number, bytes: number): Speed {
   let last = { at: start, bytes }
   let movedAt = start
   let sum = 0
-  /** Of all that is in `sum`: near 0 in the beginning, so that the first moment alone does not decide for long. */
+  /** Total weight in `sum`: near 0 at first, so that the first sample does not dominate. */
   let weight = 0
 
   return {
@@ -24,7 +22,7 @@ export function createSpeed(start: number, bytes: number): Speed {
       const elapsed = now - last.at
       if (sent !== last.bytes) movedAt = now
       if (sent < last.bytes) {
-        // What was sent did not arrive: it says nothing about how fast the line is.
+        // Bytes sent before did not arrive: they say nothing about the speed.
         last = { at: now, bytes: sent }
         return
       }

@@ -1,4 +1,4 @@
-/** What this browser keeps for the site; null where it keeps nothing. */
+/** Null where the browser stores nothing. */
 export function storage(): Storage | null {
   try {
     return localStorage

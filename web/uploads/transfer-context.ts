@@ -7,26 +7,21 @@ import type { Semaphore } from './semaphore.ts'
 import type { Destination } from './server.ts'
 import type { Reason, UploadProblem } from './verdict.ts'
 
-/** What all uploads of the page share. */
 export interface TransferContext {
   readonly to: Destination
   readonly kept: KeptUploads
   readonly chunks: KeptChunkSize
-  /** Bytes that one file may have. */
+  /** Bytes per file. */
   readonly limit: number
-  /**
-   * Uploads with a link of which nothing has been sent yet: the server allows an address only so many, and makes it wait
-   * for long.
-   */
+  /** Created uploads without bytes: the server limits them per address, and its wait is long. */
   readonly ahead: Semaphore
   readonly connections: Connections
   readonly longLine: LatencyProbe
-  /** Making links and sending bytes are waited for apart: a used-up limit of links does not hold bytes back. */
+  /** Separate, so that a used-up limit of creations does not hold bytes back. */
   readonly creating: { readonly line: Line; readonly turns: Semaphore }
   readonly sending: { readonly line: Line; readonly turns: Semaphore }
 }
 
-/** What is told on the way. */
 export interface TransferListener {
   stage(stage: 'starting' | 'queued' | 'sending' | 'processing'): void
   waiting(reason: Reason, until: number): void
@@ -34,7 +29,6 @@ export interface TransferListener {
   sent(bytes: number): void
 }
 
-/** The upload is over, and why. */
 export class UploadOver extends Error {
   override readonly name = 'UploadOver'
 

@@ -21,10 +21,10 @@ import {
 } from './server.ts'
 import { type TransferContext, type TransferListener, UploadOver } from './transfer-context.ts'
 
-/** Milliseconds between two looks at an upload that the server is about to store: the first pause, and the longest. */
+/** Milliseconds between two checks of an upload that the server is about to store. */
 const PROCESSING_PAUSE = { first: 250, longest: 2000 }
 
-/** One upload on its way to its end, however often it is interrupted. */
+/** One upload until its end, however often it is interrupted. */
 export class Transfer {
   readonly #way: TransferContext
   readonly #id: string
@@ -33,17 +33,14 @@ export class Transfer {
   readonly #tries: RequestRetries
   readonly #announcing: Announcing
   #stuckState = NOT_STUCK
-  /** It was created just now and nothing was sent, so that nobody has to be asked how far it is. */
+  /** Set right after creation: the offset is known to be 0. */
   #fresh: { readonly parts: readonly UploadPart[] | null } | null = null
-  /** How often it has begun anew. */
   #anew = 0
   #hasSentAll = false
-  /** Whether the file is known to be the one of which the server has the beginning. */
+  /** Whether the server's bytes are known to be this file's. */
   #isCompared = false
-  /** Ends its turn in `ahead`. */
   #hasBegun = () => {}
 
-  /** `id`: of an upload that is kept. */
   constructor(way: TransferContext, id: string, signal: AbortSignal, listener: TransferListener) {
     this.#way = way
     this.#id = id
@@ -53,10 +50,7 @@ export class Transfer {
     this.#announcing = new Announcing(way)
   }
 
-  /**
-   * Brings the upload to its end: `done` means that the file is safe on the server's disk, `stopped` that the signal was
-   * aborted. Throws UploadOver.
-   */
+  /** `done`: the file is durable on the server; `stopped`: the signal was aborted. Throws UploadOver. */
   async run(): Promise<'done' | 'stopped'> {
     const end = this.#way.connections.begin()
     try {
@@ -76,13 +70,13 @@ export class Transfer {
     }
   }
 
-  /** Whoever gives up what was sent, again and again, may never take it. */
+  /** A server that repeatedly discards an upload may never accept it. */
   async #beginAnew(): Promise<void> {
     this.#loseAddress()
     if (this.#anew === MOST_ANEW) throw new UploadOver({ kind: 'storage-refuses' })
     const pause = pauseBeforeAnew(this.#anew)
     this.#anew += 1
-    // One that had expired meanwhile need not wait.
+    // An expired upload restarts at once.
     if (!this.#hasSentAll && this.#anew === 1) return
     this.#listener.waiting('storage-away', Date.now() + pause)
     await delay(pause, this.#signal)
@@ -106,7 +100,7 @@ export class Transfer {
     }
   }
 
-  /** Null when it was given up meanwhile. */
+  /** Null when it was cancelled meanwhile. */
   async #create() {
     const { to, kept } = this.#way
     const upload = this.#kept()
@@ -115,7 +109,7 @@ export class Transfer {
     const { created, parts } = await this.#announcing.announce(upload)
     if (this.#kept() !== null) {
       kept.setCreated(this.#id, created)
-      // What is empty is stored without a further request, and the answer may have come before that.
+      // An empty file is stored by its creation, and a lost answer may have done that.
       this.#fresh = upload.size > 0 ? { parts } : null
       return created
     }
@@ -135,7 +129,6 @@ export class Transfer {
     }
   }
 
-  /** Asks how far it is unless that is known, sends the rest, and sees it stored. */
   async #attempt(): Promise<'done' | 'stopped' | 'anew'> {
     const { to, sending } = this.#way
     const upload = this.#kept()
@@ -160,12 +153,12 @@ export class Transfer {
     if (parts === null) await this.#send(watched, address, place.offset)
     else await this.#sendParts(watched, parts)
     if (this.#signal.aborted) return 'stopped'
-    // The answer to the last byte comes when the file is stored, unless parts have to be joined.
+    // The answer to the last byte means stored, unless parts have to be concatenated.
     if (parts === null && place.offset < upload.size) return 'done'
     return this.#seeStored(upload, address, await fetchUpload(to, address))
   }
 
-  /** What the server has is of another file. A copy that this browser kept, or found again, is what is wanted. */
+  /** A copy, or a file found again, is the wanted one, so the upload restarts. */
   #isOther({ origin, created }: KeptUpload): 'anew' {
     if (origin === 'given' || created?.isTakenOver) throw new UploadOver({ kind: 'other-content' })
     if (origin === 'chosen') throw new UploadOver({ kind: 'changed' })
@@ -190,7 +183,7 @@ export class Transfer {
     })
   }
 
-  /** Where the server has lost one, the next look at the whole says so. */
+  /** A lost part shows at the next look at the whole. */
   async #sendParts(watched: WatchedFile, parts: readonly UploadPart[]): Promise<void> {
     const sending = new PartsSender({
       way: this.#way,
@@ -216,7 +209,7 @@ export class Transfer {
     }
     if (seen.status === 'completed') return 'done'
     if (this.#signal.aborted) return 'stopped'
-    // It was all sent, and is not all there: whoever answered was not the server.
+    // All was sent, yet bytes are missing: a proxy has answered.
     throw new RequestFailure(null)
   }
 
@@ -225,7 +218,7 @@ export class Transfer {
     return this.#tries.persist(line, ask, { signal: this.#signal, waiting })
   }
 
-  /** It has to begin anew, which it cannot when only whoever began it knows where it was to go. */
+  /** It must restart, which only the program that began it can: it alone knows the target. */
   #loseAddress(): void {
     if (this.#kept()?.created?.isTakenOver) throw new UploadOver({ kind: 'expired' })
     this.#way.kept.setCreated(this.#id, null)
@@ -243,7 +236,7 @@ export class Transfer {
   }
 }
 
-/** Before it gets a link: a file that was chosen in a folder need not be one that may be read. Throws UploadOver. */
+/** Checked before the link exists: a file in a chosen folder may be unreadable. Throws UploadOver. */
 async function assertReadable({ file, size }: KeptUpload): Promise<void> {
   if (file === null || size === 0) return
   try {
@@ -253,7 +246,7 @@ async function assertReadable({ file, size }: KeptUpload): Promise<void> {
   }
 }
 
-/** Whether what the server has, of the whole or of its parts, is of this file, as far as it can tell. */
+/** Whether the server's bytes, of the whole or its parts, are this file's, as far as the server can tell. */
 async function hasCome(
   file: Blob,
   place: { readonly offset: number; readonly before: BytesBefore | null },

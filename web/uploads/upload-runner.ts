@@ -8,7 +8,6 @@ import { Transfer } from './transfer.ts'
 import { type TransferContext, type TransferListener, UploadOver } from './transfer-context.ts'
 import { NO_PACE } from './upload-item.ts'
 
-/** What the parts of the list work with. */
 export interface UploadRunContext {
   readonly way: TransferContext
   readonly board: Board
@@ -17,13 +16,12 @@ export interface UploadRunContext {
   readonly marks: CancelledMarks
 }
 
-/** Brings uploads to their ends, each of them once at a time. */
 export class UploadRunner {
   readonly #parts: UploadRunContext
 
   readonly #takeBack: (entry: BoardEntry) => boolean
 
-  /** `takeBack`: takes an upload's file back that is not its own; false where it was not given one. */
+  /** `takeBack`: removes a given file that is not the upload's; false where none was given. */
   constructor(parts: UploadRunContext, takeBack: (entry: BoardEntry) => boolean) {
     this.#parts = parts
     this.#takeBack = takeBack
@@ -49,14 +47,13 @@ export class UploadRunner {
       })
   }
 
-  /** It stays as it is, and does not go on by itself, not even on the next page. */
+  /** Does not resume by itself, not even on the next page. */
   stop(entry: BoardEntry): void {
     entry.running?.abort()
     entry.running = null
     if (entry.keptId !== null) this.#parts.way.kept.setPaused(entry.keptId, true)
   }
 
-  /** It is safe on the server. */
   finish(entry: BoardEntry): void {
     const { board, finished, receipts } = this.#parts
     const created = this.#createdOf(entry)
@@ -74,7 +71,7 @@ export class UploadRunner {
     const problem = error instanceof UploadOver ? error.problem : ({ kind: 'not-stored' } as const)
     if (problem.kind === 'other-content') {
       if (this.#takeBack(entry)) return
-      // What is on the server is somebody else's to go on with.
+      // The program that began the upload can continue it.
       this.#forget(entry)
     }
     if (
@@ -96,14 +93,14 @@ export class UploadRunner {
     this.#parts.board.setState(entry, { kind: 'failed', problem })
   }
 
-  /** Takes what has arrived off the server too, unless the file is complete. */
+  /** Also deletes the server's bytes, unless the file is complete. */
   giveUp(entry: BoardEntry): void {
     const created = this.#createdOf(entry)
     this.#forget(entry)
     if (created !== null) void terminate(this.#parts.way, created)
   }
 
-  /** Shows what a run tells. What comes late from one that was ended is not shown, but for its link. */
+  /** Ignores late events of an ended run, except its link. */
   #listener(entry: BoardEntry, signal: AbortSignal): TransferListener {
     const { board } = this.#parts
     return {
@@ -120,7 +117,6 @@ export class UploadRunner {
     }
   }
 
-  /** Nothing has to outlive the page any more. */
   #forget(entry: BoardEntry): void {
     if (entry.keptId === null) return
     this.#parts.way.kept.remove(entry.keptId)
@@ -132,7 +128,7 @@ export class UploadRunner {
   }
 }
 
-/** Tries for an hour at most: what is left then the server clears away by itself. */
+/** Tries for an hour at most: then the upload expires on the server. */
 async function terminate({ to }: TransferContext, created: Created): Promise<void> {
   for (let pause = 1000; pause < 60 * 60 * 1000; pause *= 2) {
     try {

@@ -4,21 +4,18 @@ import { requestResult } from './indexeddb-request.ts'
 import type { Created } from './server.ts'
 import type { Target } from './upload-item.ts'
 
-/** An unfinished upload as IndexedDB keeps it, beside its content. */
 export interface StoredUpload extends Target {
   readonly id: string
-  /** The window that it belongs to, as `windowName` tells. */
   readonly window: string
   readonly name: string
   readonly type: string
   /** Bytes. */
   readonly size: number
-  /** Milliseconds since 1970; with name and size it tells one file from another. */
+  /** Milliseconds since 1970; identifies the file with name and size. */
   readonly lastModified: number
-  /** Null as long as the server does not know of it. */
+  /** Null until the server has created the upload. */
   readonly created: Created | null
   readonly isPaused: boolean
-  /** Bytes, as last noted. */
   readonly sent: number
   /** Null where the browser has none. */
   readonly handle: FileHandle | null
@@ -26,26 +23,22 @@ export interface StoredUpload extends Target {
   readonly expires: number
 }
 
-/** An upload that an earlier page has left. */
 export interface LeftUpload {
   readonly upload: StoredUpload
-  /** Null where the file was too large to be kept. */
+  /** Null for a file too large to keep. */
   readonly content: Blob | null
 }
 
-/** As long as the server keeps what has arrived, if nobody has told it otherwise; milliseconds. */
+/** The server's default for unfinished uploads; milliseconds. */
 export const KEPT_FOR = DAY
 
 const DATABASE = 'holdfast-uploads'
 const UPLOADS = 'uploads'
 const CONTENTS = 'contents'
-/** A browser that answers later than this does without what it kept. */
+/** Then the page goes on without what the browser stored. */
 const LONGEST_OPENING = 5 * SECOND
 
-/**
- * The unfinished uploads of all windows, in IndexedDB. Everything is best effort: where the browser keeps nothing, or has
- * no space left, uploads end with their page. Writes are carried out in the order of their calls.
- */
+/** Best effort: without storage or space, uploads end with their page. Writes are in call order. */
 export class UploadStore {
   readonly #database: IDBDatabase | null
 
@@ -59,7 +52,6 @@ export class UploadStore {
     return new UploadStore(database)
   }
 
-  /** What pages in this window have left. Forgets what has expired in any window. */
   async load(window: string, now: number): Promise<readonly LeftUpload[]> {
     try {
       const all = await this.#read<unknown[]>(UPLOADS, (store) => store.getAll())
@@ -78,7 +70,7 @@ export class UploadStore {
     this.#write((transaction) => transaction.objectStore(UPLOADS).put(upload))
   }
 
-  /** `copied`: called when the browser has read all of the content. */
+  /** `copied`: called when the browser has read the whole content. */
   putContent(id: string, content: Blob, copied: () => void = () => {}): void {
     this.#write((transaction) => {
       transaction.objectStore(CONTENTS).put(content, id)
@@ -111,7 +103,7 @@ export class UploadStore {
     try {
       if (this.#database !== null) act(this.#database.transaction([UPLOADS, CONTENTS], 'readwrite'))
     } catch {
-      // The database was closed by the browser, or refuses the value.
+      // The browser closed the database or refuses the value.
     }
   }
 }
@@ -123,7 +115,7 @@ async function openDatabase(): Promise<IDBDatabase> {
     request.result.createObjectStore(CONTENTS)
   }
   const database = await requestResult(request)
-  // The page of a later version must not wait for this one.
+  // A page of a later version must not wait for this one.
   database.onversionchange = () => database.close()
   return database
 }

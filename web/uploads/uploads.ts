@@ -20,14 +20,11 @@ import { type UploadRunContext, UploadRunner } from './upload-runner.ts'
 import { UploadStore } from './upload-store.ts'
 import { windowName } from './window-name.ts'
 
-/** An upload that is on the server alone. */
 export interface UploadElsewhere extends Target {
   readonly name: string
   readonly size: number
   readonly received: number
-  /** Where its owner goes on with it. */
   readonly location: string
-  /** The link to give away. */
   readonly url: string
 }
 
@@ -37,9 +34,9 @@ const MOST_AHEAD = 50
 
 export async function openUploadList(options: {
   readonly to: Destination
-  /** Whose uploads they are: those of another sort are kept apart. */
+  /** Uploads of each sort are kept apart. */
   readonly sort: 'guest' | 'account' | 'link'
-  /** Bytes that one file may have. */
+  /** Bytes per file. */
   readonly limit: number
 }): Promise<UploadList> {
   const name = await windowName()
@@ -66,20 +63,19 @@ export async function openUploadList(options: {
   return list
 }
 
-/** What a page does with uploads. It knows nothing of how they are shown. */
 export class UploadList {
   readonly #parts: UploadRunContext
   readonly #runs: UploadRunner
   readonly #cancelled: Cancelled
   readonly #interrupted: Interrupted
   readonly #deletion: ReceiptDeletion
-  /** What earlier pages have finished, as long as this one has begun nothing. */
+  /** Finished by earlier pages; dropped once this one begins an upload. */
   #earlier: readonly BoardEntry[] = []
 
   constructor(parts: UploadRunContext) {
     this.#parts = parts
     this.#runs = new UploadRunner(parts, (entry) =>
-      // It may be that of the next one, or of none.
+      // It may be the next interrupted upload's file, or a new one.
       this.#interrupted.takeBack(entry, ({ picked, folder }) => this.#add(picked, folder, [])),
     )
     this.#cancelled = new Cancelled(parts, this.#runs)
@@ -91,12 +87,11 @@ export class UploadList {
     return this.#parts.board.snapshot()
   }
 
-  /** Returns what ends it. */
   subscribe(changed: () => void): () => void {
     return this.#parts.board.subscribe(changed)
   }
 
-  /** Lists what earlier pages have left, finished or not, and goes on with what needs nobody. */
+  /** Lists earlier pages' uploads, and resumes those that need no input. */
   async restore(): Promise<void> {
     const { board, finished, receipts } = this.#parts
     this.#earlier = finished.list().map((item) => {
@@ -108,8 +103,8 @@ export class UploadList {
   }
 
   /**
-   * Takes off the list what earlier pages have finished, so that it is not taken for one thing with what is new: that may
-   * be for other people. It stays while more of it is coming, or one of `picked` goes on with it.
+   * New uploads must not be taken for part of earlier ones, which may be for other recipients. These stay
+   * while more are coming, or while one of `picked` resumes them.
    */
   makeRoomFor(picked: readonly Picked[]): void {
     const { board } = this.#parts
@@ -122,25 +117,20 @@ export class UploadList {
     this.#takeOff(earlier)
   }
 
-  /** Takes off the list all that is over; files that are stored stay stored. */
   clear(): void {
     this.#takeOff(this.#parts.board.all().filter(({ item }) => isOver(item)))
     this.#parts.board.showNow()
   }
 
-  /**
-   * Starts them; one that an earlier page did not finish goes on where it was. `folder`: where they go; null for the top
-   * level, or where there are no folders. `ids`: by which they were shown before this list was there.
-   */
+  /** `folder`: null for the top level, or where there are none. `ids`: of rows shown before. */
   add(picked: readonly Picked[], folder: string | null, ids: readonly string[] = []): void {
     this.#parts.board.startRound()
-    // What comes together is never one file, however alike.
+    // Files picked together are never duplicates, however alike.
     const before = this.#parts.board.all()
     for (const [index, each] of picked.entries()) this.#add(each, folder, before, ids[index])
     this.#parts.board.showNow()
   }
 
-  /** Names what was dropped or chosen and cannot be read. `paths`: as they were dropped; `folder`: where it was to go. */
   refuse(paths: readonly string[], folder: string | null): void {
     const { board } = this.#parts
     for (const path of paths) {
@@ -155,7 +145,7 @@ export class UploadList {
     this.#with(id, (entry) => this.#pause(entry))
   }
 
-  /** Goes on with what was paused, has failed, or was cancelled just now. */
+  /** Resumes a paused, failed or just cancelled upload. */
   resume(id: string): void {
     this.#with(id, (entry) => this.#resume(entry))
   }
@@ -172,41 +162,37 @@ export class UploadList {
     board.showNow()
   }
 
-  /** Gives an upload up, in a moment in which `resume` takes that back. */
+  /** `resume` takes this back for a moment. */
   cancel(id: string): void {
     this.#with(id, (entry) => {
       if (entry.keptId !== null) this.#cancelled.add(entry)
     })
   }
 
-  /** Whatever waits tries at once. */
   tryNow(): void {
     for (const { line } of [this.#parts.way.creating, this.#parts.way.sending]) line.tryNow()
   }
 
-  /** Of a guest's file that is stored: asks whether to delete it, deletes it for good, or thinks better of it. */
+  /** Of a guest's stored file: asks, deletes for good, or keeps. */
   deletion(id: string, step: 'ask' | 'do' | 'keep'): void {
     this.#with(id, (entry) => this.#deletion[step](entry))
   }
 
-  /** Takes it off the list; a file that is stored stays stored. */
   remove(id: string): void {
     this.#with(id, (entry) => {
       if (!isActive(entry.item)) this.#takeOff([entry])
     })
   }
 
-  /** In a click: goes on with an interrupted upload whose file the browser can find again. */
   reopen(id: string): void {
     this.#with(id, (entry) => void this.#interrupted.reopen(entry))
   }
 
-  /** Goes on with an interrupted upload if this is its file, and says so if it is not. */
+  /** Resumes if this is the upload's file, and reports a different one. */
   giveFile(id: string, file: File): void {
     this.#with(id, (entry) => this.#interrupted.giveFile(entry, file))
   }
 
-  /** Goes on with an upload that was begun in another browser or by a program. Its file must be the same. */
   takeOver(upload: UploadElsewhere, file: File): void {
     const { board, way } = this.#parts
     const { name, size, received, location, url, folder, path } = upload
@@ -277,7 +263,6 @@ export class UploadList {
   }
 }
 
-/** Whatever waits because nobody answered tries at once when the network is back, or the person. */
 function listenForNetwork({ creating, sending }: TransferContext): void {
   const nudge = () => {
     creating.line.nudge()

@@ -1,75 +1,65 @@
 import { type FailedAnswer, mayPass, refusesBody } from '../../src/client/policy/retry-policy.ts'
 import type { PageAnswer } from './answers.ts'
 
-/** Why an upload is over, or never began: trying again by itself would change nothing. */
+/** Final: an automatic retry would change nothing. */
 export type UploadProblem =
-  /** More than `limit` bytes. */
+  /** In bytes. */
   | { readonly kind: 'too-large'; readonly limit: number }
   | { readonly kind: 'guests-off' }
-  /** The account has no space left for it. */
   | { readonly kind: 'account-full' }
   | { readonly kind: 'signed-out' }
-  /** The account may not upload, or not there. */
+  /** The account may not upload, or not to this folder. */
   | { readonly kind: 'not-allowed' }
-  /** This very content was taken down. */
   | { readonly kind: 'content-refused' }
   | { readonly kind: 'folder-gone' }
-  /** The link by which it goes has ended, takes no more, or not this kind of file, or there is no space where it leads. */
+  /** The upload link has ended, takes no more files or not this type, or its owner has no space. */
   | { readonly kind: 'link-over' | 'link-full' | 'link-kind' | 'link-no-space' }
-  /** Nobody can read it here: it is gone, a link that leads nowhere, or a right is missing. */
+  /** Unreadable here: missing, a broken link, or no permission. */
   | { readonly kind: 'unreadable' }
-  /** The file was changed or removed while it was being sent. */
   | { readonly kind: 'changed' }
-  /** What is on the server is of another file, which is alike in name, size and date. */
+  /** The server's bytes are of a file alike in name, size and date. */
   | { readonly kind: 'other-content' }
-  /** It was interrupted for longer than the server keeps what has arrived. */
+  /** Interrupted for longer than the server keeps uploads. */
   | { readonly kind: 'expired' }
-  /** Whatever stands before the server refuses even the smallest piece. */
+  /** A proxy refuses even the smallest chunk. */
   | { readonly kind: 'proxy' }
-  /** All bytes were sent, and the server could not keep them. */
   | { readonly kind: 'not-stored' }
-  /** The server has given it up again and again. */
+  /** The server has repeatedly discarded the upload. */
   | { readonly kind: 'storage-refuses' }
   | { readonly kind: 'refused'; readonly code: string }
 
-/** Why an upload waits. It is tried again by itself. */
 export type Reason =
-  /** This device has no network. */
   | 'offline'
-  /** Nobody answers, or a gateway answers for the server. */
+  /** No answer, or a gateway's. */
   | 'unreachable'
   | 'restarting'
-  /** The server failed. */
   | 'broken'
-  /** The server has no free space. */
+  /** The server's disk is full. */
   | 'full'
-  /** The space for uploads without an account is used up. */
+  /** The guests' quota is used up. */
   | 'guests-full'
-  /** The server cannot use its storage. */
   | 'storage-away'
-  /** The connection stood still for too long. */
   | 'slow'
-  /** The uploads of an hour are used up. */
+  /** The hourly limit of uploads is used up. */
   | 'rate'
 
 export type FailureVerdict =
   | { readonly kind: 'again'; readonly reason: Reason; readonly seconds: number | null }
-  /** Something before the server took the body for too large. */
+  /** A proxy refused the body as too large. */
   | { readonly kind: 'smaller' }
-  /** The server does not know the upload any more. */
+  /** The server has no such upload any more. */
   | { readonly kind: 'anew' }
   | { readonly kind: 'over'; readonly problem: UploadProblem }
 
 interface Circumstances {
-  /** Bytes that one file may have. */
+  /** Bytes per file. */
   readonly limit: number
-  /** What the browser says of the network of this device. */
+  /** `navigator.onLine`. */
   readonly isOnline: boolean
-  /** Whether it goes by an upload link. */
   readonly byLink?: boolean
 }
 
-/** What to do after a request that failed, and what to call it. What may pass by itself is tried for ever. */
+/** Temporary failures are retried without end. */
 export function classifyFailure(
   answer: PageAnswer | null,
   { limit, isOnline, byLink = false }: Circumstances,
@@ -89,7 +79,7 @@ function again(reason: Reason, seconds: number | null): FailureVerdict {
 
 function reasonOf({ status, code, reason }: PageAnswer): Reason {
   if (status === 429) return 'rate'
-  // A gateway without its server, a captive portal that answers in its place.
+  // A gateway without its server, or a captive portal.
   if (code === null) return 'unreachable'
   if (code === 'STORAGE_UNAVAILABLE') {
     if (reason === 'guests') return 'guests-full'
@@ -111,7 +101,7 @@ const BY_CODE: Readonly<Record<string, UploadProblem>> = {
 }
 
 const OF_LINKS: Readonly<Record<string, UploadProblem>> = {
-  // The page has refused what no file by this link may have, so it is more than the link still takes.
+  // The page has refused files over the link's limit per file, so this one exceeds what is left of the link.
   FILE_TOO_LARGE: { kind: 'link-full' },
   STORAGE_LIMIT_EXCEEDED: { kind: 'link-no-space' },
   LINK_USED_UP: { kind: 'link-full' },

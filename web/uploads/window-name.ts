@@ -1,12 +1,12 @@
 /**
- * Which of the windows on this site this one is. Each has uploads of its own: two that went on with the same one would
- * be in each other's way. A window that is loaded again, or comes after one that was closed, finds the uploads of that.
+ * Two windows continuing one upload would collide. A reloaded window, or one opened after another was closed,
+ * finds that one's uploads.
  */
 
 const MOST = 16
 
 export async function windowName(): Promise<string> {
-  // Only pages that came by HTTPS, or from this machine, have locks.
+  // Locks need HTTPS or localhost.
   if (navigator.locks === undefined) return `page-${nameOfTab()}`
   for (let number = 0; number < MOST; number++) {
     const name = `page-${number}`
@@ -15,7 +15,7 @@ export async function windowName(): Promise<string> {
   return `page-${crypto.randomUUID()}`
 }
 
-/** Takes the lock until the window is gone; false when another holds it. */
+/** Holds the lock until the window closes; false when another window holds it. */
 function claim(lock: string): Promise<boolean> {
   return new Promise((resolve) => {
     navigator.locks
@@ -27,7 +27,7 @@ function claim(lock: string): Promise<boolean> {
   })
 }
 
-/** Survives a reload, and the browser's own restoring after a crash. */
+/** Survives a reload, and the browser's restoring after a crash. */
 function nameOfTab(): string {
   try {
     const known = sessionStorage.getItem('holdfast-window')

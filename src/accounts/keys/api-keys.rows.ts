@@ -6,7 +6,7 @@ import type { Row, Tables } from '../../database/schema.ts'
 import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../../domain/ids.ts'
 
 export interface KeyRow extends Omit<Row<'api_keys'>, 'hash'> {
-  /** Null for a key without a folder restriction, or when the folder was deleted. */
+  /** Null without a restriction, or when the folder was deleted. */
   readonly folder_name: string | null
 }
 
@@ -32,7 +32,7 @@ const keyHolder = lookup<Sha256, KeyHolder & { readonly hash: Sha256 }>({
   build: (db, isWanted) =>
     db
       .selectFrom('api_keys')
-      // Looked up and not joined: SQLite plans a join anew each time.
+      // A subquery instead of a join, which SQLite would plan anew each time.
       .select((key) => [
         'api_keys.id as key',
         'api_keys.hash',
@@ -52,7 +52,7 @@ function ofAccount(key: ExpressionBuilder<Tables, 'api_keys'>) {
   return key.selectFrom('accounts').whereRef('accounts.id', '=', 'api_keys.account_id')
 }
 
-/** Holder of the key, unless it was revoked. */
+/** Undefined for a revoked key. */
 export function findKeyHolder(db: Database, hash: Sha256): Promise<KeyHolder | undefined> {
   return keyHolder(db, hash)
 }
@@ -68,7 +68,7 @@ const keyHolderById = prepared((db, id: KeyId) =>
     ),
 )
 
-/** Holder of the key while it is valid: not revoked, not expired, account enabled. Null otherwise. */
+/** Null for a key that was revoked or has expired, or whose account is disabled. */
 export async function keyHolderNow(db: Database, key: KeyId, now: number): Promise<AccountId | null> {
   const [row] = await keyHolderById(db, key)
   return row === undefined || (row.expires_at !== null && row.expires_at <= now) ? null : row.account
@@ -100,7 +100,6 @@ export function listKeys(db: Database, account: AccountId): Promise<KeyRow[]> {
     .execute()
 }
 
-/** Number of the account's keys that were not revoked. */
 export async function countKeys(db: Queryable, account: AccountId): Promise<number> {
   const { keys } = await db
     .selectFrom('api_keys')
@@ -111,7 +110,6 @@ export async function countKeys(db: Queryable, account: AccountId): Promise<numb
   return keys
 }
 
-/** Deletes all keys of the account. */
 export async function dropKeys(trx: Trx, account: AccountId): Promise<void> {
   await trx.deleteFrom('api_keys').where('account_id', '=', account).execute()
 }

@@ -3,13 +3,12 @@ import { parseScopes } from '../../domain/scopes.ts'
 import type { KeyRow } from './api-keys.rows.ts'
 import type { KeyGrant } from './key-issuing.ts'
 
-/** A key as shown to its account. Times are milliseconds since the epoch. */
+/** Times are milliseconds since the epoch. */
 export interface KeyInfo extends KeyGrant {
   readonly id: KeyId
   readonly name: string
-  /** First characters of the key, which identify it to its owner. */
+  /** First characters, which identify the key to its owner. */
   readonly prefix: string
-  /** Name of its folder; null when it has none, or when that was deleted. */
   readonly folderName: string | null
   readonly createdAt: number
   readonly lastUsedAt: number | null

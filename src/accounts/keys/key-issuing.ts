@@ -9,12 +9,9 @@ import type { Random } from '../../domain/random.ts'
 import { formatScopes, parseScopes, type Scope } from '../../domain/scopes.ts'
 import { insertKey } from './api-keys.rows.ts'
 
-/** Permissions of a key. */
 export interface KeyGrant {
   readonly scopes: readonly Scope[]
-  /** Folder to which the key is restricted, with its descendants; null: the whole account. */
   readonly folder: FolderIdentifier | null
-  /** Milliseconds since the epoch; null: never expires. */
   readonly expiresAt: number | null
 }
 
@@ -27,17 +24,14 @@ export interface NewKey extends KeyGrant {
   readonly name: string
   readonly prefix: string
   readonly createdAt: number
-  /** The key itself, available only now: only its SHA-256 is stored. */
+  /** Available only now: only its SHA-256 is stored. */
   readonly apiKey: string
 }
 
 const PREFIX_LENGTH = 11
 const LONGEST_NAME = 100
 
-/**
- * Creates a key of 256 random bits for the account. The caller must have checked that the folder is the
- * account's. Throws Refusal INVALID_NAME, or INVALID_REQUEST for a key without scopes or already expired.
- */
+/** The caller must have checked the folder. Throws Refusal INVALID_NAME or INVALID_REQUEST. */
 export async function issueKey(
   db: Queryable,
   clock: Clock,

@@ -1,4 +1,4 @@
-/** Keys that are looked up and counted by one statement: for PostgreSQL only. */
+/** Looks up and counts keys in one statement: PostgreSQL only. */
 import { sql } from 'kysely'
 import { ontoPresent } from '../../core/rate-limits/shared-rate-windows.rows.ts'
 import type { Database } from '../../database/database.ts'
@@ -6,7 +6,6 @@ import { preparedChange } from '../../database/prepared.ts'
 import type { Sha256 } from '../../domain/ids.ts'
 import type { KeyHolder } from './api-keys.rows.ts'
 
-/** Requests with one key. */
 export interface KeyRequests {
   readonly hash: Sha256
   readonly requests: number
@@ -14,25 +13,22 @@ export interface KeyRequests {
 
 export interface KeyTerms {
   readonly now: number
-  /** End of a window that opens now. */
   readonly endsAt: number
   /** Windows that opened later come from a wrong clock. */
   readonly latestOpening: number
   readonly limit: number
-  /** Of all keys of an account together; null: unlimited. */
+  /** For all keys of an account together; null for unlimited. */
   readonly ceiling: number | null
 }
 
-/** The holder of a key that was not revoked, and the windows that its requests were counted in. */
 export interface CountedKey extends KeyHolder {
   readonly hash: Sha256
-  /** Null when the key's own window has no room for all its requests, or the key cannot be used. */
+  /** Null when the window lacks room for all requests, or the key cannot be used. */
   readonly own: CountedWindow | null
-  /** Null when that of the account has no room either, or needs none; then only `own` has counted. */
+  /** Null when the account's window lacks room, or there is none; then only `own` has counted. */
   readonly all: CountedWindow | null
 }
 
-/** A window after all of the statement was counted. */
 export interface CountedWindow {
   readonly openedAt: number
   readonly endsAt: number
@@ -40,8 +36,8 @@ export interface CountedWindow {
 }
 
 /**
- * Finds the holders of the keys, each of which comes once, and counts the requests of each in its own window and then in
- * that of its account; in the latter, the requests of all its keys together or none.
+ * Finds the holders of distinct keys, and counts each key's requests in its own window and then in its
+ * account's; in the latter, all requests or none.
  */
 export async function countKeyRequests(
   db: Database,
@@ -54,7 +50,8 @@ export async function countKeyRequests(
   return rows
 }
 
-// The windows of keys come before those of accounts in every statement that locks several: "key:" before "keys-of:".
+// Every statement that locks several windows locks those of keys before those of accounts: "key:" before
+// "keys-of:".
 const count = preparedChange(
   (
     db: Database,

@@ -16,25 +16,23 @@ import type { Sha256 } from '../../domain/ids.ts'
 import { holderOf, unknownKey, usableCaller } from './key-holders.ts'
 import { type CountedKey, type CountedWindow, countKeyRequests } from './keyed-requests.rows.ts'
 
-/** Authenticates requests by their keys, and counts them. */
 export interface KeyedRequests {
   /**
-   * The caller, and whether the rate limit allows this request; counted unless not. Throws Refusal INVALID_API_KEY or
-   * ACCOUNT_DISABLED, and then counts nothing.
+   * Counts the request unless the rate limit refuses it. Throws Refusal INVALID_API_KEY or ACCOUNT_DISABLED,
+   * and then counts nothing.
    */
   admit(secret: string): Promise<{ readonly caller: AccountCaller; readonly verdict: KeyVerdict }>
 }
 
 interface Admission {
-  /** Undefined for a key that is unknown or was revoked. */
   readonly row: CountedKey | undefined
-  /** Null where the request was not counted: not all that came at once fit into the windows. */
+  /** Null where the request was not counted: the concurrent requests did not all fit into the windows. */
   readonly verdict: KeyVerdict | null
 }
 
 /**
- * For nodes that share a PostgreSQL: one statement finds the keys of the requests that come at once and counts them.
- * `db`: for commits that wait for no disk, as those of rate windows.
+ * For nodes that share a PostgreSQL: one statement serves concurrent requests. `db`: for commits without a
+ * disk sync, as those of rate windows.
  */
 export function createKeyedRequests(parts: {
   readonly db: Database
@@ -59,7 +57,7 @@ export function createKeyedRequests(parts: {
     return admissions(hashes, rows, now)
   }
 
-  /** In their order, so that each is told what the ones before it have left. */
+  /** In order, so that each request's verdict counts its predecessors. */
   function admissions(hashes: readonly Sha256[], rows: readonly CountedKey[], now: number): Admission[] {
     const found = new Map(rows.map((row) => [row.hash, row]))
     const counted = hashes.flatMap((hash) => found.get(hash) ?? []).filter((row) => row.own !== null)
@@ -82,13 +80,12 @@ export function createKeyedRequests(parts: {
       const { row, verdict } = await batcher.ask(hashToken(secret))
       if (row === undefined) throw unknownKey()
       const caller = usableCaller(holderOf(row), clock.now())
-      // One by one, which decides exactly which of them still fit.
+      // Singly, which decides exactly which requests still fit.
       return { caller, verdict: verdict ?? (await takeForKey(rates, row, 1, rate)) }
     },
   }
 }
 
-/** Windows as each of the requests that were counted together has left them. */
 class UseInOrder<Subject> {
   readonly #left = new Map<Subject, number>()
 

@@ -38,7 +38,7 @@ export const listKeysEndpoint = keyedEndpoint({
   answer: keysAnswer,
   async handle({ caller }, { accounts }: { accounts: AccountsPart }) {
     const keys = await accounts.ownKeys.list(caller)
-    // The identifier of a folder opens it where it is public.
+    // A public folder opens by its identifier.
     const shown = keys.filter(({ folder }) => mayRead(caller) || folder === caller.within)
     return { success: true, data: shown.map((key) => toKey(caller, key)) }
   },

@@ -16,17 +16,12 @@ import { createHolders, unknownKey, usableCaller } from './key-holders.ts'
 import { type KeyInfo, keyInfo } from './key-info.ts'
 import { issueKey, type KeyRequest, type NewKey } from './key-issuing.ts'
 
-/** Authentication by API key, and the command line's administration of keys. */
 export interface Keys {
-  /** The caller that the key authenticates. Throws Refusal INVALID_API_KEY, or ACCOUNT_DISABLED. */
+  /** Throws Refusal INVALID_API_KEY, or ACCOUNT_DISABLED. */
   authenticate(secret: string): Promise<AccountCaller>
-  /**
-   * Throws like `issueKey`, NOT_FOUND for the account, and FOLDER_NOT_FOUND for a folder of another account.
-   */
+  /** Throws like `issueKey`, and NOT_FOUND or, for another account's folder, FOLDER_NOT_FOUND. */
   add(username: string, key: KeyRequest): Promise<NewKey>
-  /** All keys of the account, including revoked ones. */
   list(username: string): Promise<KeyInfo[]>
-  /** Revokes the account's key with that id, prefix or full text. */
   revoke(username: string, prefixOrId: string): Promise<void>
 }
 

@@ -15,26 +15,21 @@ import { countKeys, listKeys, setKeyRevoked } from './api-keys.rows.ts'
 import { type KeyInfo, keyInfo } from './key-info.ts'
 import { issueKey, type KeyGrant, type NewKey } from './key-issuing.ts'
 
-/** A request for a new key. */
 export interface WantedKey {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly folder: FolderPlace
-  /** null: never expires. */
   readonly expiresAt: number | null
 }
 
-/**
- * Management of an account's keys by its callers. Nobody can see, create or revoke a key with more
- * permissions than their own credential.
- */
+/** A caller cannot see, create or revoke a key with more permissions than its own credential. */
 export interface OwnKeys {
-  /** Keys that were not revoked, from oldest to newest. */
+  /** Oldest first, without revoked keys. */
   list(caller: AccountCaller): Promise<KeyInfo[]>
   /**
-   * Creates a key with at most the caller's permissions and lifetime; values missing in the request are the
-   * caller's. Throws like `issueKey`, and Refusal SCOPE_MISSING, FOLDER_NOT_FOUND, RATE_LIMITED, or
-   * INVALID_REQUEST for too many keys or one that outlives the caller's.
+   * Caps the key by the caller's permissions and lifetime, which are also the defaults. Throws like
+   * `issueKey`, and Refusal SCOPE_MISSING, FOLDER_NOT_FOUND, RATE_LIMITED, or INVALID_REQUEST for too many
+   * keys or one that outlives the caller's.
    */
   add(caller: AccountCaller, key: WantedKey): Promise<NewKey & Pick<KeyInfo, 'folderName'>>
   /** Throws Refusal NOT_FOUND. */
@@ -42,11 +37,10 @@ export interface OwnKeys {
 }
 
 const MOST_KEYS = 100
-/** Keys that an account may create in a day: each leaves a row, even when revoked. */
+/** Keys of an account per day: each leaves a row, even when revoked. */
 const NEW_KEYS = 300
 
 export function createOwnKeys(db: Database, rates: RateLimits, clock: Clock, random: Random): OwnKeys {
-  /** Whether the key has no more permissions than the caller. */
   async function isCovered(caller: AccountCaller, key: KeyGrant): Promise<boolean> {
     if (key.scopes.some((scope) => !caller.scopes.includes(scope))) return false
     if (outlives(key.expiresAt, caller.expiresAt)) return false
@@ -96,7 +90,6 @@ export function createOwnKeys(db: Database, rates: RateLimits, clock: Clock, ran
   }
 }
 
-/** Whether the first expiry is later than the second; null: never expires. */
 function outlives(end: number | null, limit: number | null): boolean {
   return limit !== null && (end === null || end > limit)
 }

@@ -11,7 +11,6 @@ export async function insertChallenge(db: Queryable, row: ChallengeRow): Promise
     .execute()
 }
 
-/** Value of the challenge; undefined when it is missing or has expired. */
 export async function findChallenge(db: Database, hash: Sha256, now: number): Promise<string | undefined> {
   const row = await db
     .selectFrom('verifications')
@@ -37,7 +36,7 @@ export async function swapChallenge(
   return numUpdatedRows > 0n
 }
 
-/** Deletes the challenge and returns its value; of concurrent calls one gets it. */
+/** Of concurrent calls one gets the value. */
 export async function takeChallenge(db: Queryable, hash: Sha256, now: number): Promise<string | undefined> {
   const row = await db
     .deleteFrom('verifications')

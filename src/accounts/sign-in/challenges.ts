@@ -7,28 +7,25 @@ import { findChallenge, insertChallenge, swapChallenge, takeChallenge } from './
 import { type Browser, browserCookie, cookieFlags, cookiePrefix } from './sign-in-terms.ts'
 
 /**
- * Pending steps of sign-in flows. A cookie holds a secret; the row found by its hash holds the content of the
- * step. Any node can accept the answer, once, until it expires.
+ * Pending steps of sign-in flows. A cookie holds a secret; the row found by its hash holds the step. Any node
+ * can accept the answer, once, until it expires.
  */
 export interface Challenges<T> {
-  /** Starts a challenge. Returns the Set-Cookie header that ties the answer to it. */
   begin(db: Queryable, content: T): Promise<string>
-  /** Content of the browser's challenge; null when there is none, or it has expired. */
+  /** Null when the browser has no challenge, or it has expired. */
   find(browser: Browser): Promise<T | null>
-  /** Changes the content; concurrent changes are serialized. Returns the new content; null as in `find`. */
+  /** Serializes concurrent changes. Returns the new content; null as in `find`. */
   change(browser: Browser, edit: (content: T) => T): Promise<T | null>
-  /** Ends the challenge and returns its content; null as in `find`, and when another request has ended it. */
+  /** Ends the challenge; null as in `find`, and when another request has ended it. */
   take(db: Queryable, browser: Browser): Promise<T | null>
-  /** The Set-Cookie header that clears the cookie. */
   forget(): string
 }
 
 export interface ChallengeKind<T> {
-  /** Part of the cookie's name. */
   readonly name: string
-  /** Lifetime in milliseconds. */
+  /** Milliseconds. */
   readonly lasts: number
-  /** Must differ between kinds, so that no challenge is accepted as one of another kind. */
+  /** Must differ between kinds, so that no challenge is accepted as another kind. */
   readonly content: z.ZodType<T>
 }
 

@@ -4,10 +4,7 @@ import type { Log } from '../../log.ts'
 import { dropMailsOver } from '../../mail/mails.rows.ts'
 import { dropResetRequests } from './reset-requests.rows.ts'
 
-/**
- * Deletes expired reset requests and mails, also where mail has since been switched off, to minimize stored
- * data.
- */
+/** Runs also where mail was switched off, to minimize stored data. */
 export interface ExpiredMailRemoval {
   run(): Promise<void>
 }

@@ -2,7 +2,6 @@ import type { Database, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
 import type { AccountId } from '../../domain/ids.ts'
 
-/** Hash of the account's password, or null when it has none. */
 export async function findPassword(db: Database, account: AccountId): Promise<string | null> {
   const row = await db
     .selectFrom('identities')
@@ -13,7 +12,6 @@ export async function findPassword(db: Database, account: AccountId): Promise<st
   return row?.password_hash ?? null
 }
 
-/** Account and password hash for a username, or null when there is no such account or it has no password. */
 export async function findPasswordOf(
   db: Database,
   username: string,
@@ -29,8 +27,8 @@ export async function findPasswordOf(
 }
 
 /**
- * `findPassword` with a row lock. A concurrent change of the password either commits before, or waits and
- * then also ends sessions that were started under this lock.
+ * `findPassword` with a row lock: a concurrent change of the password either commits before, or waits and
+ * then also ends sessions started under this lock.
  */
 export async function findSettledPassword(trx: Trx, account: AccountId): Promise<string | null> {
   const row = await trx
@@ -43,7 +41,6 @@ export async function findSettledPassword(trx: Trx, account: AccountId): Promise
   return row?.password_hash ?? null
 }
 
-/** Sets the password, replacing an existing one. */
 export async function setPassword(trx: Trx, account: AccountId, hash: string, now: number): Promise<void> {
   await trx
     .insertInto('identities')
@@ -61,7 +58,6 @@ export async function setPassword(trx: Trx, account: AccountId, hash: string, no
     .execute()
 }
 
-/** Account that is linked to the OpenID Connect subject. */
 export async function findSubject(db: Database, subject: string): Promise<AccountId | null> {
   const row = await db
     .selectFrom('identities')
@@ -72,7 +68,6 @@ export async function findSubject(db: Database, subject: string): Promise<Accoun
   return row?.account_id ?? null
 }
 
-/** Whether the account is linked to an OpenID Connect subject. */
 export async function hasSubject(db: Database, account: AccountId): Promise<boolean> {
   const row = await db
     .selectFrom('identities')
@@ -83,7 +78,7 @@ export async function hasSubject(db: Database, account: AccountId): Promise<bool
   return row !== undefined
 }
 
-/** Links the subject to the account. Throws a unique violation when it is linked already. */
+/** Throws a unique violation. */
 export async function insertSubject(
   trx: Trx,
   account: AccountId,
@@ -103,14 +98,12 @@ export async function insertSubject(
     .execute()
 }
 
-/** Deletes all credentials of the account. */
 export async function dropIdentities(trx: Trx, account: AccountId): Promise<void> {
   for (const table of ['identities', 'passkeys', 'two_factors', 'one_time_links'] as const) {
     await trx.deleteFrom(table).where('account_id', '=', account).execute()
   }
 }
 
-/** Deletes the password; sign-in with one fails until another is set. */
 export async function dropPassword(trx: Trx, account: AccountId): Promise<void> {
   await trx
     .deleteFrom('identities')
@@ -119,7 +112,7 @@ export async function dropPassword(trx: Trx, account: AccountId): Promise<void> 
     .execute()
 }
 
-/** Deletes codes and passkeys, so that sign-in requires only the password. */
+/** Codes and passkeys, so that sign-in requires only the password. */
 export async function dropSecondFactors(trx: Trx, account: AccountId): Promise<void> {
   for (const table of ['passkeys', 'two_factors'] as const) {
     await trx.deleteFrom(table).where('account_id', '=', account).execute()

@@ -6,22 +6,17 @@ import type { Random } from '../../domain/random.ts'
 import { type Browser, browserCookie, cookieFlags, cookiePrefix } from './sign-in-terms.ts'
 
 /**
- * Recognizes browsers in which the account was signed in to before, so that their wrong passwords are counted
- * separately from those of strangers (the device cookie of OWASP's "Blocking Brute Force Attacks"). The
- * cookie is signed, and void once the account's password changes.
+ * Recognizes an account's browsers, so that their wrong passwords are counted separately from strangers' (the
+ * device cookie of OWASP's "Blocking Brute Force Attacks"). The cookie is signed, and void once the password
+ * changes.
  */
 export interface KnownBrowsers {
-  /** Rate-limit subject of a known browser; null for an unknown one. */
   knownAs(browser: Browser, account: AccountId, passwordHash: string): string | null
-  /**
-   * Set-Cookie headers that make the browser known; none for an account without a password, which cannot be
-   * locked out.
-   */
+  /** None for an account without a password, which cannot be locked out. */
   remember(browser: Browser, account: AccountId, passwordHash: string | null): readonly string[]
 }
 
 const LASTS = 365 * DAY
-/** Accounts per browser; the oldest are dropped. */
 const MOST_ACCOUNTS = 5
 const PURPOSE = 'known-browser'
 
@@ -36,7 +31,7 @@ export function createKnownBrowsers(parts: {
 }): KnownBrowsers {
   const { signing, clock, random, publicUrl } = parts
   const name = () => `${cookiePrefix(publicUrl())}.browser`
-  /** HMAC of the password hash, which changes with it and does not reveal it. */
+  /** Changes with the password hash and does not reveal it. */
   const tagOf = (passwordHash: string) => signing.tag('known-browser-password', passwordHash)
 
   function entries(browser: Browser): readonly Entry[] {

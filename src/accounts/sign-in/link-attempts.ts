@@ -7,10 +7,9 @@ import { type Clock, HOUR } from '../../domain/clock.ts'
 import { findOneTimeLink, type OneTimeLinkRow } from '../one-time-links.rows.ts'
 import { invalidLink } from '../one-time-links.ts'
 
-/** New passwords that may be tried with one link in an hour: to check and hash one costs the server much. */
+/** Per link and hour: grading and hashing a password is expensive. */
 const TRIES_PER_LINK = 10
 
-/** One-time links that set a password, each with a limit of tries. */
 export class LinkAttempts {
   readonly #db: Database
   readonly #rates: RateLimits
@@ -22,7 +21,7 @@ export class LinkAttempts {
     this.#clock = clock
   }
 
-  /** The link, if it still works. Throws Refusal INVALID_LINK. */
+  /** Throws Refusal INVALID_LINK. */
   async find(purpose: LinkPurpose, token: string): Promise<OneTimeLinkRow> {
     const link = await findOneTimeLink(this.#db, hashToken(token), purpose, this.#clock.now())
     if (link === undefined) throw invalidLink()
@@ -30,9 +29,9 @@ export class LinkAttempts {
   }
 
   /**
-   * Does `work` when the link still works, and counts a try that fails. Tries are counted by link, not by address, so that
-   * others at the same address cannot use them up. An invalid link hashes no password and counts no try.
-   * Throws what `work` throws, and Refusal INVALID_LINK or RATE_LIMITED.
+   * Counts failures by link, not by address, so that others at the address cannot use them up. An invalid
+   * link hashes no password and counts no attempt. Throws what `work` throws, and Refusal INVALID_LINK or
+   * RATE_LIMITED.
    */
   async attempt(purpose: LinkPurpose, token: string, work: () => Promise<void>): Promise<void> {
     await this.find(purpose, token)

@@ -5,7 +5,6 @@ import { HOUR, MINUTE, SECOND } from '../../domain/clock.ts'
 import { webAddress } from '../../domain/web-address.ts'
 import { bodyUpTo } from './bounded-body.ts'
 
-/** Secrets that tie the provider's response to the request; kept by the browser meanwhile. */
 export interface OidcSecrets {
   readonly state: string
   readonly nonce: string
@@ -14,22 +13,18 @@ export interface OidcSecrets {
   readonly begunAt: number
 }
 
-/** A person identified by the provider. */
 export interface OidcPerson {
   readonly subject: string
-  /**
-   * Preferred user name; empty when the provider names none. Requests user info when the ID token lacks it.
-   */
+  /** Empty when the provider names none. Requests user info when the ID token lacks it. */
   preferredName(): Promise<string>
 }
 
 /**
- * OpenID Connect's authorization code flow with PKCE, state and nonce, by a certified library, which checks
- * signature, issuer, audience, time and nonce of ID tokens. All methods throw when the provider does not
- * respond, or not as specified.
+ * OpenID Connect's authorization code flow with PKCE. The library checks signature, issuer, audience, time
+ * and nonce of ID tokens. Every method throws when the provider fails or violates the specification.
  */
 export interface OidcExchange {
-  /** `again`: asks the provider to authenticate the person even if it has a session. */
+  /** `again`: the provider must authenticate the person even if it has a session. */
   begin(
     redirect: string,
     again: boolean,
@@ -38,21 +33,17 @@ export interface OidcExchange {
   finish(answer: URL, secrets: OidcSecrets, again: boolean): Promise<OidcPerson>
 }
 
-/** Time limit for one response of the provider. */
 const ANSWERS_WITHIN = 5 * SECOND
-/** Maximum bytes of one response, many times the size of discovery and keys. */
+/** Bytes, many times the size of discovery and keys. */
 const LONGEST_ANSWER = 256 * 1024
-/** Lifetime of the cached discovery document. */
 const KNOWN_FOR = HOUR
-/** Tolerated difference between the clocks, in seconds. */
+/** Tolerated clock difference in seconds. */
 const CLOCKS_DIFFER = MINUTE / SECOND
 
 export function createOidcExchange(config: OidcConfig, monotonic: () => number): OidcExchange {
   let known: { readonly from: Promise<Configuration>; readonly since: number } | null = null
 
-  /**
-   * Shares one discovery request between concurrent callers, so that a hanging provider gets one at a time.
-   */
+  /** Concurrent callers share one request, so that a hanging provider gets one at a time. */
   function discovered(): Promise<Configuration> {
     const now = monotonic()
     if (known !== null && now - known.since < KNOWN_FOR) return known.from
@@ -111,17 +102,14 @@ export function createOidcExchange(config: OidcConfig, monotonic: () => number):
   }
 }
 
-/**
- * `auth_time` is required in a response to `max_age`, but some providers omit it; it is checked where
- * present.
- */
+/** A response to `max_age` must have `auth_time`, but some providers omit it: checked where present. */
 function assertAskedAgain({ auth_time: at }: IDToken, begunAt: number): void {
   if (at !== undefined && at < begunAt - CLOCKS_DIFFER) {
     throw new Error('the sign-in at the OpenID Connect provider is older than the request for it')
   }
 }
 
-/** Wall clock in seconds: the library uses the system's time, so the comparison must too. */
+/** The library uses the system's time, so the comparison must too. */
 function seconds(): number {
   return Math.floor(Date.now() / SECOND)
 }
@@ -157,7 +145,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise
   return found
 }
 
-/** Limits the size and time of a response before the library reads it. */
+/** Limits size and time before the library reads the response. */
 const boundedFetch: CustomFetch = async (address, { headers, method, body, signal }) => {
   const limit = AbortSignal.timeout(ANSWERS_WITHIN)
   const response = await fetch(webAddress(address), {

@@ -10,7 +10,6 @@ import type { SignInPart } from '../sign-in.part.ts'
 import type { Ceremony } from './passkey-challenges.ts'
 import { browserOf, jsonWithCookies } from './session-cookie.ts'
 
-/** Transport between browser and authenticator. */
 const transport = z
   .string()
   .regex(/^[\w-]{1,50}$/)
@@ -105,7 +104,6 @@ export const beginPasskeySignInEndpoint = openEndpoint({
   },
 })
 
-/** Browser's response to an authentication. */
 const answerBody = z.object({
   answer: z.object({
     id: z.string(),

@@ -13,7 +13,7 @@ export function listPasskeys(db: Database, account: AccountId): Promise<PasskeyR
     .execute()
 }
 
-/** Existing credential, sent to the browser so that it registers no second passkey on the same device. */
+/** Sent to the browser so that it registers no second passkey on one device. */
 export type PasskeyHandle = Row<'passkeys', 'credential_id' | 'transports'>
 
 export function listPasskeyHandles(db: Database, account: AccountId): Promise<PasskeyHandle[]> {
@@ -25,7 +25,6 @@ export function listPasskeyHandles(db: Database, account: AccountId): Promise<Pa
     .execute()
 }
 
-/** The columns that verify a passkey's response. */
 export type PasskeyKey = Row<'passkeys', 'id' | 'account_id' | 'credential_id' | 'public_key' | 'counter'>
 
 export function findPasskey(db: Database, credential: string): Promise<PasskeyKey | undefined> {
@@ -38,15 +37,12 @@ export function findPasskey(db: Database, credential: string): Promise<PasskeyKe
 
 export type NewPasskeyRow = Omit<Row<'passkeys'>, 'id'>
 
-/** Inserts the passkey. Throws a unique violation for one that is registered already. */
+/** Throws a unique violation. */
 export async function insertPasskey(db: Database, passkey: NewPasskeyRow): Promise<void> {
   await db.insertInto('passkeys').values(passkey).execute()
 }
 
-/**
- * Stores the new signature counter. False when the passkey is gone or its counter is not lower: then the key
- * was cloned, or a response is being replayed.
- */
+/** False when the passkey is gone, its key was cloned, or a response is replayed. */
 export async function advanceCounter(db: Queryable, id: PasskeyId, counter: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('passkeys')
@@ -57,7 +53,6 @@ export async function advanceCounter(db: Queryable, id: PasskeyId, counter: numb
   return numUpdatedRows > 0n
 }
 
-/** Renames a passkey of the account; false when it has none with that id. */
 export async function namePasskey(
   db: Database,
   account: AccountId,
@@ -73,7 +68,6 @@ export async function namePasskey(
   return numUpdatedRows > 0n
 }
 
-/** Deletes a passkey of the account; false when it has none with that id. */
 export async function dropPasskey(db: Database, account: AccountId, id: PasskeyId): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('passkeys')

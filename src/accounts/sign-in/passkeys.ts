@@ -34,12 +34,9 @@ export interface PasskeyInfo {
 /** Passkeys replace password and code together, so user verification is required. */
 export interface Passkeys {
   list(caller: SessionCaller): Promise<PasskeyInfo[]>
-  /** Begins a registration. Throws what `Reauthentication.confirm` throws. */
+  /** Throws what `Reauthentication.confirm` throws. */
   beginAdding(caller: SessionCaller, password: string | null): Promise<Ceremony>
-  /**
-   * Completes a registration. Throws Refusal INVALID_REQUEST when the challenge does not match or has
-   * expired.
-   */
+  /** Throws Refusal INVALID_REQUEST when the challenge does not match or has expired. */
   add(caller: SessionCaller, browser: Browser, answer: object, name: string): Promise<void>
   /** Throws Refusal NOT_FOUND. */
   rename(caller: SessionCaller, id: PasskeyId, name: string): Promise<void>
@@ -49,10 +46,7 @@ export interface Passkeys {
   beginSignIn(bucket: string): Promise<Ceremony>
   /** Throws Refusal NOT_IDENTIFIED or ACCOUNT_DISABLED. */
   signIn(browser: Browser, answer: AuthenticationResponse): Promise<SignInStep>
-  /**
-   * Re-authenticates the caller's session. Throws Refusal NOT_IDENTIFIED, also for a passkey of another
-   * account.
-   */
+  /** Re-authenticates the session. Throws Refusal NOT_IDENTIFIED, also for a passkey of another account. */
   prove(caller: SessionCaller, browser: Browser, answer: AuthenticationResponse): Promise<void>
 }
 

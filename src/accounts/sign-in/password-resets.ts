@@ -19,22 +19,19 @@ import {
   takeResetRequest,
 } from './reset-requests.rows.ts'
 
-/** Password reset by mail. */
 export interface PasswordResets {
   /**
-   * Queues a reset request for a user name or address. Does the same work for every input, so neither the
-   * response nor its timing reveals whether an account exists. Throws Refusal MAIL_DISABLED or RATE_LIMITED.
+   * `asked`: user name or address. Does the same work for every input, so neither response nor timing reveals
+   * whether an account exists. Throws Refusal MAIL_DISABLED or RATE_LIMITED.
    */
   request(asked: string, bucket: string): Promise<void>
-  /** Processes queued requests: mails a link to each that matches an account with a verified address. */
   answerAll(mayGoOn: () => boolean): Promise<void>
-  /** Whether any request is waiting. */
   areAsked(): Promise<boolean>
 }
 
 const REQUESTS_OF_ADDRESS = 10
 const MAILS_OF_ACCOUNT = 3
-/** Lifetime of the link in the mail, and of the mail in the outbox. */
+/** Of the link, and of the mail in the outbox. */
 const LASTS = HOUR
 const LONGEST = 254
 
@@ -47,10 +44,7 @@ export function createPasswordResets(parts: {
 }): PasswordResets {
   const { db, clock, rates, outbox, makeLink } = parts
 
-  /**
-   * Recipient of the mail; null when there is no such account, and for accounts that sign in through OpenID
-   * Connect.
-   */
+  /** Null for an unknown account, and for accounts that sign in through OpenID Connect. */
   async function recipient(asked: string): Promise<Recipient | null> {
     const id = asked.includes('@')
       ? await findAccountByAddress(db, asked)
@@ -102,10 +96,7 @@ interface Recipient extends Pick<MailAddressRow, 'language'> {
   readonly to: MailAddress
 }
 
-/**
- * Normalizes the input like stored names and addresses. Removes control characters, which must not reach the
- * database.
- */
+/** Normalizes, and removes control characters, which must not reach the database. */
 function nameOf(asked: string): string {
   const plain = asked
     .slice(0, RAW_FACTOR * LONGEST)

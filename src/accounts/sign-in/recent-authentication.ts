@@ -4,8 +4,8 @@ import type { Reauthentication } from './reauthentication.ts'
 import { signedOut } from './sessions.ts'
 
 /**
- * For routes whose effects outlast the session. Throws Refusal REAUTHENTICATION_REQUIRED when the last
- * authentication is more than ten minutes old, and NOT_SIGNED_IN for a caller without a session.
+ * For effects that outlast the session. Throws Refusal REAUTHENTICATION_REQUIRED ten minutes after the last
+ * authentication, and NOT_SIGNED_IN without a session.
  */
 export function assertRecentAuthentication(
   { caller }: Call,

@@ -23,7 +23,7 @@ export async function dropResetRequests(db: Database, before: number): Promise<v
   await db.deleteFrom('reset_requests').where('created_at', '<', before).execute()
 }
 
-/** Claims the request by deleting it; false when another node was first. */
+/** False when another node was first. */
 export async function takeResetRequest(trx: Trx, id: ResetRequestId): Promise<boolean> {
   const { numDeletedRows } = await trx.deleteFrom('reset_requests').where('id', '=', id).executeTakeFirst()
   return numDeletedRows > 0n

@@ -17,35 +17,25 @@ import {
   turnOnCodes,
 } from './two-factors.rows.ts'
 
-/** Secret for an authenticator app, and recovery codes. Shown once. */
+/** Shown once. */
 export interface NewSecondFactor {
-  /** For apps: `otpauth://totp/…` (RFC 6238). */
+  /** `otpauth://totp/…` (RFC 6238). */
   readonly uri: string
-  /** Base32, for manual entry. */
   readonly secret: string
   readonly recoveryCodes: readonly string[]
 }
 
-/** The second factor of sign-in with a password. */
 export interface SecondFactor {
   /**
-   * Creates a secret, which takes effect with the first correct code. Throws what `Reauthentication.confirm` throws,
-   * and Refusal INVALID_REQUEST where codes are on already.
+   * The secret takes effect with the first correct code. Throws what `Reauthentication.confirm` throws, and
+   * Refusal INVALID_REQUEST where codes are on already.
    */
   begin(caller: SessionCaller, password: string | null): Promise<NewSecondFactor>
-  /**
-   * Turns codes on with a first correct code. Replaces the session. Returns Set-Cookie headers. Throws
-   * Refusal WRONG_CODE.
-   */
+  /** Turns codes on and replaces the session. Returns Set-Cookie headers. Throws Refusal WRONG_CODE. */
   finish(caller: SessionCaller, browser: Browser, code: string): Promise<readonly string[]>
-  /**
-   * Replaces the recovery codes. Throws what `Reauthentication.confirm` throws, and Refusal INVALID_REQUEST where codes
-   * are off.
-   */
+  /** Throws what `Reauthentication.confirm` throws, and Refusal INVALID_REQUEST where codes are off. */
   renewRecovery(caller: SessionCaller, password: string | null): Promise<readonly string[]>
-  /**
-   * Turns codes off. Replaces the session. Returns Set-Cookie headers. Throws what `Reauthentication.confirm` throws.
-   */
+  /** Replaces the session. Returns Set-Cookie headers. Throws what `Reauthentication.confirm` throws. */
   end(caller: SessionCaller, browser: Browser, password: string | null): Promise<readonly string[]>
 }
 

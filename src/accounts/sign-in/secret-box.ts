@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import type { Random } from '../../domain/random.ts'
 
-/** Encrypts data that must be readable again: secrets of authenticator apps, and recovery codes. */
 export interface SecretBox {
   seal(text: string): string
-  /** Decrypts. Throws for text that was encrypted with another secret or altered. */
+  /** Throws for text that was altered or encrypted with another secret. */
   open(sealed: string): string
 }
 

@@ -34,7 +34,7 @@ const sessionHolder = prepared((db, hash: Sha256) =>
     .where('sessions.token_hash', '=', hiddenFromSqlite(db, hash)),
 )
 
-/** Holder of the session, which may have expired. */
+/** Includes expired sessions. */
 export async function findSessionHolder(db: Database, hash: Sha256): Promise<SessionHolder | undefined> {
   return (await sessionHolder(db, hash))[0]
 }
@@ -48,7 +48,7 @@ const sessionHolderById = prepared((db, session: SessionId) =>
     .where('accounts.disabled_at', 'is', null),
 )
 
-/** Holder of the session while it is valid: not expired, account enabled. Null otherwise. */
+/** Null for an expired session or a disabled account. */
 export async function sessionHolderNow(
   db: Database,
   session: SessionId,
@@ -73,14 +73,12 @@ export async function setSessionUsed(
   await db.updateTable('sessions').set(used).where('id', '=', id).execute()
 }
 
-/** Records a re-authentication. */
 export async function setSessionProved(db: Queryable, id: SessionId, at: number): Promise<void> {
   await db.updateTable('sessions').set({ proved_at: at }).where('id', '=', id).execute()
 }
 
 export type SessionRow = Row<'sessions', 'id' | 'user_agent' | 'created_at' | 'updated_at'>
 
-/** Sessions that have not expired, most recently used first. */
 export function listSessions(db: Database, account: AccountId, now: number): Promise<SessionRow[]> {
   return db
     .selectFrom('sessions')
@@ -92,7 +90,6 @@ export function listSessions(db: Database, account: AccountId, now: number): Pro
     .execute()
 }
 
-/** Ends that session of the account; false when it has none with that id. */
 export async function endSession(db: Queryable, account: AccountId, id: SessionId): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')
@@ -102,7 +99,6 @@ export async function endSession(db: Queryable, account: AccountId, id: SessionI
   return numDeletedRows > 0n
 }
 
-/** Ends all sessions of the account except `kept`; returns how many. */
 export async function endSessions(
   db: Queryable,
   account: AccountId,
@@ -113,13 +109,11 @@ export async function endSessions(
   return Number((await ended.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
-/** Ends all sessions and pending sign-in steps. */
 export async function endAllSessions(trx: Trx): Promise<void> {
   await trx.deleteFrom('sessions').execute()
   await trx.deleteFrom('verifications').execute()
 }
 
-/** Deletes expired sessions and sign-in steps, at most `limit` of each; returns how many. */
 export async function dropEnded(db: Database, now: number, limit: number): Promise<number> {
   let dropped = 0
   for (const table of ['sessions', 'verifications'] as const) {

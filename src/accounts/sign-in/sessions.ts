@@ -18,7 +18,6 @@ import {
 } from './sessions.rows.ts'
 import { REAUTHENTICATION_LASTS, SESSION_ENDS, SESSION_LASTS } from './sign-in-terms.ts'
 
-/** Method of a re-authentication. */
 export type ReauthenticationMethod = 'password' | 'passkey' | 'OpenID Connect'
 
 export interface SessionInfo {
@@ -30,32 +29,20 @@ export interface SessionInfo {
   readonly isThis: boolean
 }
 
-/**
- * Sessions of browsers. Looked up at every request, so that an ended one is refused from the next request on.
- */
+/** Looked up at every request, so that an ended session is refused from the next request on. */
 export interface Sessions {
-  /**
-   * The session with that token, for a request from `address`. Throws Refusal NOT_SIGNED_IN, or
-   * ACCOUNT_DISABLED.
-   */
+  /** Throws Refusal NOT_SIGNED_IN, or ACCOUNT_DISABLED. */
   authenticate(token: string, address: string): Promise<SessionCaller>
   list(caller: SessionCaller): Promise<SessionInfo[]>
-  /**
-   * Records a re-authentication and its method. Written to the audit log only when the previous one no longer
-   * counts: at most once in ten minutes per session.
-   */
+  /** Audited only when the previous one no longer counts: at most once in ten minutes per session. */
   prove(caller: SessionCaller, by: ReauthenticationMethod): Promise<void>
-  /** Ends one of the account's sessions, which may be the caller's own. Throws Refusal NOT_FOUND. */
+  /** May be the caller's own. Throws Refusal NOT_FOUND. */
   end(caller: SessionCaller, id: SessionId): Promise<void>
-  /** Ends all sessions except the caller's; returns how many. */
   endOthers(caller: SessionCaller): Promise<number>
-  /** Deletes expired sessions and sign-in steps. */
   dropEnded(mayGoOn: () => boolean): Promise<void>
 }
 
-/** Interval at which the last use of a session is written. */
 const WRITTEN_EVERY = HOUR
-/** Rows per statement. */
 const STEP = 500
 
 export function createSessions(db: Database, clock: Clock): Sessions {

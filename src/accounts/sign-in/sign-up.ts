@@ -26,26 +26,29 @@ export interface NewAccount {
   readonly password: string
 }
 
-/** The network that a request comes from. `bucket`: the key of its rate limits. */
+/** `bucket`: key of rate limits. */
 export interface RequestOrigin {
   readonly address: string
   readonly bucket: string
 }
 
-/** Creates accounts with passwords, and sets passwords by link. A request that fails uses up no link. */
+/** A request that fails uses up no link. */
 export interface SignUpRules {
-  /** Throws Refusal SIGN_UP_CLOSED, INVITATION_NEEDED, INVALID_LINK, INVALID_NAME, DUPLICATE_NAME, WEAK_PASSWORD or RATE_LIMITED. */
+  /**
+   * Throws Refusal SIGN_UP_CLOSED, INVITATION_NEEDED, INVALID_LINK, INVALID_NAME, DUPLICATE_NAME,
+   * WEAK_PASSWORD or RATE_LIMITED.
+   */
   join(account: NewAccount, invitation: string | null, from: RequestOrigin): Promise<void>
   /** Creates the first administrator; of concurrent requests one succeeds. Throws what `join` throws. */
   first(account: NewAccount, token: string, from: RequestOrigin): Promise<void>
   /**
-   * Sets the password of the link's account and ends the sessions of the account; returns its user name. Throws Refusal
-   * INVALID_LINK, WEAK_PASSWORD or RATE_LIMITED.
+   * Also ends the account's sessions; returns its user name. Throws Refusal INVALID_LINK, WEAK_PASSWORD or
+   * RATE_LIMITED.
    */
   setPassword(token: string, password: string): Promise<string>
 }
 
-/** New passwords that an address may try in an hour: to check and hash one costs the server far more than the client. */
+/** Per address and hour: grading and hashing costs the server far more than the client. */
 const TRIES_PER_ADDRESS = 10
 
 interface SignUpParts {
@@ -61,7 +64,6 @@ export function createSignUp(parts: SignUpParts): SignUpRules {
   return new PasswordSignUp(parts)
 }
 
-/** A user name that is allowed, and the hash of a strong password. */
 interface PreparedAccount {
   readonly username: string
   readonly hash: string
@@ -147,7 +149,7 @@ class PasswordSignUp implements SignUpRules {
     return id
   }
 
-  /** Runs a transaction that inserts the account. Throws Refusal DUPLICATE_NAME when the name is taken. */
+  /** Throws Refusal DUPLICATE_NAME. */
   async #unlessTaken(username: string, work: (trx: Trx) => Promise<void>): Promise<void> {
     try {
       await inTransaction(this.#parts.db, work)

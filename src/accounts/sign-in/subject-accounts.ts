@@ -9,11 +9,10 @@ import type { Random } from '../../domain/random.ts'
 import { assertOpen } from '../one-time-links.ts'
 import { findSubject, insertSubject } from './identities.rows.ts'
 
-/** Accounts of people who sign in by OpenID Connect. */
 export interface SubjectAccounts {
   /**
-   * Creates an account for the subject of an ID token, unless there is one already. `wanted`: the name that the provider
-   * gives; the account gets one like it. Throws Refusal SIGN_UP_CLOSED or DUPLICATE_NAME.
+   * Creates the subject's account unless there is one. `wanted`: the provider's name for the person; the
+   * account's is similar. Throws Refusal SIGN_UP_CLOSED or DUPLICATE_NAME.
    */
   ensure(subject: string, wanted: string): Promise<void>
 }
@@ -26,7 +25,7 @@ export function createSubjectAccounts(parts: {
 }): SubjectAccounts {
   const { db, clock, random, mode } = parts
 
-  /** False when the name or the subject was taken by another request. */
+  /** False when another request was first. */
   async function insert(subject: string, username: string): Promise<boolean> {
     try {
       await inTransaction(db, async (trx) => {
@@ -47,7 +46,7 @@ export function createSubjectAccounts(parts: {
       assertOpen(mode)
       for (const username of candidates(wanted, random)) {
         if (await insert(subject, username)) return
-        // A concurrent request of the same person may have created the account.
+        // A concurrent request of the subject may have created it.
         if ((await findSubject(db, subject)) !== null) return
       }
       throw new Refusal('DUPLICATE_NAME', 'No free user name was found for you; try again')
@@ -55,14 +54,11 @@ export function createSubjectAccounts(parts: {
   }
 }
 
-/** Numbered names that are tried after the wanted one. */
 const MOST_NAMES = 20
-/** Characters that are read of the name that the provider gives. */
 const LONGEST_WANTED = 200
-/** Leaves room for a number within the 32 characters of a user name. */
+/** Leaves room for a number within a user name's 32 characters. */
 const LONGEST_BASE = 26
 
-/** User names like the wanted one: first that name itself, where it is long enough, then the name with random digits. */
 function* candidates(wanted: string, random: Random): Generator<string> {
   const [first = ''] = wanted.slice(0, LONGEST_WANTED).split('@', 1)
   const base = first

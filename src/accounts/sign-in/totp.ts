@@ -8,17 +8,15 @@ const STEP = 30 * SECOND
 /** Accepted steps before and after the current one, for clock differences. */
 const WINDOW = 1
 
-/** A new secret; the bytes of this text are the key. */
 export function makeTotpSecret(random: Random): string {
   return Buffer.from(random(24)).toString('base64url')
 }
 
-/** The secret in base32, as apps expect it. */
 export function base32Of(secret: string): string {
   return keyOf(secret).base32
 }
 
-/** Time step of this code, counted from the epoch; null when no step close to `now` has it. */
+/** Counted from the epoch; null when no step close to `now` has the code. */
 export function totpStep(secret: string, code: string, now: number): number | null {
   const delta = TOTP.validate({ token: code, secret: keyOf(secret), timestamp: now, window: WINDOW })
   return delta === null ? null : Math.floor(now / STEP) + delta

@@ -2,18 +2,15 @@ import type { Queryable, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
 import type { AccountId } from '../../domain/ids.ts'
 
-/** The encrypted columns. */
 export interface CodeSecrets {
   readonly secret: string
   readonly recovery_codes: string
 }
 
 export interface TwoFactorRow extends CodeSecrets {
-  /** Whether a code has proven that the person has the secret. */
   readonly verified: 0 | 1
 }
 
-/** Locks the account's row until the transaction ends. */
 export function lockTwoFactor(trx: Trx, account: AccountId): Promise<TwoFactorRow | undefined> {
   return trx
     .selectFrom('two_factors')
@@ -23,7 +20,7 @@ export function lockTwoFactor(trx: Trx, account: AccountId): Promise<TwoFactorRo
     .executeTakeFirst()
 }
 
-/** Replaces the secrets, unverified until a code has proven that the person has them. */
+/** Unverified until the first correct code. */
 export async function beginTwoFactor(trx: Trx, account: AccountId, secrets: CodeSecrets): Promise<void> {
   const fresh = { ...secrets, verified: 0, last_step: null } as const
   await trx
@@ -33,13 +30,12 @@ export async function beginTwoFactor(trx: Trx, account: AccountId, secrets: Code
     .execute()
 }
 
-/** Marks the secret as verified; sign-in requires a code from now on. */
 export async function turnOnCodes(trx: Trx, account: AccountId): Promise<void> {
   await trx.updateTable('two_factors').set({ verified: 1 }).where('account_id', '=', account).execute()
   await trx.updateTable('accounts').set({ two_factor: 1 }).where('id', '=', account).execute()
 }
 
-/** Consumes the codes of that time step and of earlier ones; false when they were consumed before. */
+/** Consumes that step and earlier ones; false when they were consumed before. */
 export async function takeCodeStep(trx: Trx, account: AccountId, step: number): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('two_factors')
@@ -50,7 +46,7 @@ export async function takeCodeStep(trx: Trx, account: AccountId, step: number): 
   return numUpdatedRows > 0n
 }
 
-/** Replaces the recovery codes; false when the account has no verified codes. */
+/** False when the account has no verified codes. */
 export async function setRecoveryCodes(db: Queryable, account: AccountId, codes: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('two_factors')
@@ -61,7 +57,7 @@ export async function setRecoveryCodes(db: Queryable, account: AccountId, codes:
   return numUpdatedRows > 0n
 }
 
-/** Encrypted columns of all accounts that have codes or have begun to set them up. */
+/** Includes accounts that have begun to set codes up. */
 export function listCodeSecrets(trx: Trx): Promise<(CodeSecrets & { readonly account: AccountId })[]> {
   return trx
     .selectFrom('two_factors')
@@ -74,7 +70,7 @@ export async function setCodeSecrets(trx: Trx, account: AccountId, secrets: Code
   await trx.updateTable('two_factors').set(secrets).where('account_id', '=', account).execute()
 }
 
-/** Deletes the codes, so that sign-in requires none; passkeys stay. */
+/** Passkeys stay. */
 export async function turnOffCodes(trx: Trx, account: AccountId): Promise<void> {
   await trx.deleteFrom('two_factors').where('account_id', '=', account).execute()
   await trx.updateTable('accounts').set({ two_factor: 0 }).where('id', '=', account).execute()

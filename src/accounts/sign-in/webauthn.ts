@@ -2,13 +2,11 @@ import type { AuthenticatorTransportFuture, RegistrationResponseJSON } from '@si
 import * as z from 'zod'
 import type { NewPasskeyRow, PasskeyHandle, PasskeyKey } from './passkeys.rows.ts'
 
-/** WebAuthn options with their challenge. */
 export interface WebAuthnOptions {
   readonly options: object
   readonly challenge: string
 }
 
-/** Browser's response to an authentication, in WebAuthn's JSON form. */
 export interface AuthenticationResponse {
   readonly id: string
   readonly rawId: string
@@ -20,19 +18,13 @@ export interface AuthenticationResponse {
   }
 }
 
-/** A new passkey in the form of its row. */
 export type RegisteredPasskey = Omit<NewPasskeyRow, 'account_id' | 'name' | 'created_at'>
 
-/** Both ceremonies of WebAuthn for one origin. User verification is required. */
 export interface WebAuthn {
   registrationOptions(username: string, present: readonly PasskeyHandle[]): Promise<WebAuthnOptions>
-  /** Verifies a registration; null when challenge, origin or signature do not match. */
   verifyRegistration(answer: object, challenge: string): Promise<RegisteredPasskey | null>
   authenticationOptions(): Promise<WebAuthnOptions>
-  /**
-   * Verifies an authentication and returns the new signature counter; null when a check fails or the counter
-   * has not grown.
-   */
+  /** Returns the new signature counter; null also when it has not grown. */
   verifyAuthentication(
     answer: AuthenticationResponse,
     challenge: string,
@@ -50,7 +42,6 @@ const TRANSPORTS: ReadonlySet<string> = new Set<AuthenticatorTransportFuture>([
   'usb',
 ])
 
-/** The fields used of a registration response. */
 const madeAnswer = z.object({
   id: z.string(),
   rawId: z.string(),
@@ -150,9 +141,9 @@ async function madeBy(
 }
 
 /**
- * Accepts only attestations of format `none` and `packed`. None is requested, so browsers send `none`, or
- * `packed` for self-attestation. For those of Apple and Android the library would fetch certificate lists
- * from addresses in the response, which would allow server-side request forgery.
+ * Accepts attestations of format `none` and `packed` only. None is requested, so browsers send `none`, or
+ * `packed` for self-attestation. For Apple's and Android's the library would fetch certificate lists from
+ * addresses in the response: server-side request forgery.
  */
 async function isOfAcceptedFormat({ response }: RegistrationResponseJSON): Promise<boolean> {
   const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')

@@ -5,7 +5,7 @@ import { assertSize, BlobDamaged, type BlobWriter } from '../blob-store.ts'
 import { diskStoreFailure, type WritableFile } from '../disk-files.ts'
 import type { DiskLayout } from '../disk-layout.ts'
 
-/** Writes a blob in one session, and leaves its sync to `syncFileSystem`. */
+/** Leaves durability to `syncFileSystem`. */
 export class DeferredSyncWriter implements BlobWriter {
   readonly #layout: DiskLayout
   readonly #key: BlobKey

@@ -9,27 +9,25 @@ import { tailOf } from '../s3-tails.ts'
 import { isNoSuchUpload, type StoredPart, storedParts } from '../s3-uploads.ts'
 import { partCopyOf } from './part-copy-names.ts'
 
-/** An object with bytes of the blob, from `start` to `end` (exclusive). */
+/** `end` is exclusive. */
 interface Source {
   readonly object: string
   readonly start: number
   readonly end: number
 }
 
-/** Parts of a multipart upload. What was recorded of them never changes. */
+/** Recorded parts of a multipart upload never change. */
 interface KnownParts {
   readonly upload: string
   readonly parts: StoredPart[]
 }
 
 /**
- * A blob in S3 that is read while it is written. Its bytes are in its own object, which has the first ones once a session has
- * made them readable, and all once it is complete; in copies of parts that were sent after that; and in its tail.
+ * In the blob's own object (the first bytes after `makeReadable`, all after completion), in part copies, in the tail.
  */
 export class GrowingObject implements GrowingBlob {
   readonly #client: S3Client
   readonly #key: BlobKey
-  /** The source that was found last. */
   #source: Source | null = null
   #known: KnownParts = { upload: '', parts: [] }
 
@@ -53,7 +51,7 @@ export class GrowingObject implements GrowingBlob {
     try {
       await readRangeInto(this.#client, { key: this.#key, object: source.object, ...range }, target)
     } catch (error) {
-      // A tail is removed when a later one has its bytes, and all copies when the blob is complete.
+      // A later tail replaces a tail, and completion removes all copies.
       if (error instanceof BlobMissing) this.#source = null
       throw error
     }
@@ -97,7 +95,7 @@ export class GrowingObject implements GrowingBlob {
     return isIn(source, start) ? source : null
   }
 
-  /** The recorded parts. None of an upload that is over: the object has them. */
+  /** None of a finished upload, whose object has the parts. */
   async #parts({ upload, parts: count }: S3Progress): Promise<readonly StoredPart[]> {
     if (upload === null) return []
     if (this.#known.upload !== upload) this.#known = { upload, parts: [] }

@@ -1,4 +1,3 @@
-/** Parts that the store copies from an object by itself. */
 import { makeBlobKey, type Random } from '../../domain/random.ts'
 import type { S3Client } from '../s3-client.ts'
 import { isTransient, S3Failure } from '../s3-failure.ts'
@@ -15,16 +14,13 @@ import { text } from '../s3-xml.ts'
 const COPY_WITHIN = 60_000
 const PROBE_BYTES = 512
 
-/** The bytes `start` to `end` (exclusive) of an object. */
+/** `end` is exclusive. */
 export interface CopiedRange {
   readonly start: number
   readonly end: number
 }
 
-/**
- * Ranges that make the whole object, as long as the parts of which it was joined: some stores take no parts of different
- * sizes. What is too short for a part of its own, because it was planned otherwise, is in the last.
- */
+/** Ranges as long as parts, since some stores require equal sizes. A remainder too short for a part joins the last. */
 export function rangesToCopy(size: number, planPart: PlanPart): CopiedRange[] {
   const ranges: CopiedRange[] = []
   for (let start = 0; start < size; ) {
@@ -36,7 +32,7 @@ export function rangesToCopy(size: number, planPart: PlanPart): CopiedRange[] {
   return ranges
 }
 
-/** Copies a range of the upload's own object, as it is now, into a part. Returns the ETag of the part. */
+/** Returns the part's ETag. */
 export async function copyPart(
   client: S3Client,
   upload: UnfinishedMultipartUpload,
@@ -61,7 +57,7 @@ export async function copyPart(
   return etag
 }
 
-/** Whether the store can replace an object by one that begins with a copy of it. Throws S3Failure when it is away. */
+/** Whether an object can begin with a copy of itself. Throws S3Failure when the store is away. */
 export async function canCopyParts(client: S3Client, random: Random): Promise<boolean> {
   const object = objectOf(makeBlobKey(random))
   const part = newPart(PROBE_BYTES)

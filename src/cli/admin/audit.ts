@@ -14,7 +14,6 @@ interface Options {
 
 const LAST = 100
 
-/** `holdfast admin audit` */
 export function auditCommand(audit: Command, environment: Environment): void {
   audit
     .description('print the audit log, the latest entry first; nobody can change it')

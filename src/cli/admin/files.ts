@@ -15,7 +15,6 @@ interface Options {
 
 const LAST = 20
 
-/** `holdfast admin files` */
 export function filesCommand(files: Command, environment: Environment): void {
   files
     .description('list the newest files of everybody')

@@ -6,7 +6,6 @@ import { withAdministration } from '../administration.ts'
 import { printJson, printLines } from '../output.ts'
 import { linkAddress } from '../places.ts'
 
-/** `holdfast admin invite` */
 export function inviteCommand(command: Command, environment: Environment): void {
   command
     .description('print a one-time link by which somebody can make one account')

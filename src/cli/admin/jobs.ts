@@ -5,7 +5,6 @@ import { optionalTime } from '../../domain/clock.ts'
 import { withAdministration } from '../administration.ts'
 import { printJson, printLines, printTable } from '../output.ts'
 
-/** `holdfast admin jobs …` */
 export function jobsCommand(jobs: Command, environment: Environment): void {
   jobs.description('list background jobs, and retry those that failed')
   jobs

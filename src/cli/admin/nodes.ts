@@ -4,7 +4,6 @@ import { timestamp } from '../../domain/clock.ts'
 import { withAdministration } from '../administration.ts'
 import { printJson, printTable } from '../output.ts'
 
-/** `holdfast admin nodes` */
 export function nodesCommand(nodes: Command, environment: Environment): void {
   nodes
     .description('list the servers that share the database')

@@ -13,7 +13,6 @@ interface SetOptions {
   readonly until?: number
 }
 
-/** `holdfast admin notice …` */
 export function noticeCommand(notice: Command, environment: Environment): void {
   notice.description('show or remove a notice on all pages')
   notice
@@ -35,7 +34,7 @@ export function noticeCommand(notice: Command, environment: Environment): void {
     .action(() => clear(environment))
 }
 
-/** Parses a time to milliseconds since the epoch. Throws InvalidArgumentError, which commander shows. */
+/** Milliseconds since the epoch. Throws InvalidArgumentError. */
 function readTime(text: string): number {
   const time = timeOf(text)
   if (time !== null) return time

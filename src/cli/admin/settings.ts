@@ -3,7 +3,6 @@ import type { Environment } from '../../config/environment.ts'
 import { loadConfig, settingsInForce } from '../../config.ts'
 import { printJson, printTable } from '../output.ts'
 
-/** `holdfast admin settings` */
 export function settingsCommand(command: Command, environment: Environment): void {
   command
     .description('list the settings in force; secrets are not shown')

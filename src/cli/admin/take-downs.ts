@@ -20,7 +20,6 @@ interface What {
   readonly json?: true
 }
 
-/** `holdfast admin take-down`, and `holdfast report take-down`. */
 export function takeDownCommand(takeDown: Command, environment: Environment): void {
   takeDown
     .description('remove every file with these contents, and refuse the contents from then on')
@@ -31,7 +30,6 @@ export function takeDownCommand(takeDown: Command, environment: Environment): vo
     .action((reports: readonly ReportId[], what: What) => takeAllDown(environment, reports, what))
 }
 
-/** `holdfast admin refused`, and `holdfast admin allow`. */
 export function refusedCommands(admin: Command, environment: Environment): void {
   admin
     .command('refused')
@@ -49,7 +47,7 @@ function readNumbers(text: string, before: readonly ReportId[] | undefined): rea
   return [...(before ?? []), readNumber(text) as ReportId]
 }
 
-/** Parses a SHA-256. Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 function readSha256(text: string): Sha256 {
   const lower = text.toLowerCase()
   if (isSha256(lower)) return lower
@@ -81,7 +79,6 @@ function takeAllDown(environment: Environment, reports: readonly ReportId[], wha
   })
 }
 
-/** Page size that returns all rows at once. */
 const ALL = 1_000_000
 
 function listRefused(environment: Environment, json: boolean): Promise<void> {

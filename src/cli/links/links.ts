@@ -12,7 +12,6 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast links`: lists the links with terms, from newest to oldest, or takes some of them back. */
 export function linksCommand(links: Command, environment: Environment): void {
   links
     .description(
@@ -71,7 +70,7 @@ function rowOf({ title, state, ends_at, url, ...counts }: LinkItem): string[] {
   ]
 }
 
-/** As the API has it, without what only tells events of links from others. */
+/** Kinds as in the API, without the prefix `link.`. */
 function logRowOf({ at, kind, times, reason, bytes, file, address }: LinkLogItem): string[] {
   const what = kind.replace(/^link\./, '').replaceAll('_', ' ')
   const more = [times > 1 ? `(${times})` : '', reason === null ? '' : `(${reason})`].filter(Boolean)
@@ -83,7 +82,6 @@ function logRowOf({ at, kind, times, reason, bytes, file, address }: LinkLogItem
   ]
 }
 
-/** Downloads, or of a link that takes uploads what came by it. */
 function countOf({
   downloads,
   max_downloads,

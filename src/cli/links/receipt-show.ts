@@ -9,7 +9,6 @@ import { printPairs } from '../output.ts'
 
 type Pairs = readonly (readonly [string, string])[]
 
-/** `address`: the page of the receipt. */
 export function printReceipt(shown: ReceiptFields, address: string): void {
   printPairs(pairsOf(shown, ['Receipt', address]))
 }

@@ -36,7 +36,7 @@ interface Options extends ServerOption {
   /** Milliseconds since the epoch. */
   readonly until?: number | 'never'
   readonly downloads?: number | 'any'
-  /** Empty for none. */
+  /** Empty: none. */
   readonly password?: string
   readonly message?: string
   readonly log?: true
@@ -46,10 +46,7 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/**
- * `holdfast receipt`: shows, changes, deletes or claims what was uploaded as a guest, and the same of what was sent by an
- * upload link and of links that guests have made, as far as their receipts allow; or lists what was uploaded from here.
- */
+/** Manages uploads without an account, contributions and guests' links, as far as their receipts allow. */
 export function receiptCommand(command: Command, environment: Environment): void {
   command
     .description(
@@ -126,13 +123,13 @@ async function run(environment: Environment, text: string, options: Options): Pr
     else if (options.claim) await claim(environment, kept, found, options)
     else show(found, await changed(api, found.receipt, options), options)
   } catch (error) {
-    // Deleted, or not looked at for too long.
+    // Deleted, or not viewed for too long.
     if (isAnswer(error, 404, 'NOT_FOUND')) await kept.forget(found)
     throw error
   }
 }
 
-/** With the key of the server that the receipt is of. What else is to be changed is changed before. */
+/** With the key of the receipt's server. Other changes come first. */
 async function claim(
   environment: Environment,
   kept: KeptReceipts,

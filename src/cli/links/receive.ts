@@ -38,10 +38,9 @@ interface Options extends UploadTermOptions {
   readonly parallel: number
 }
 
-/** The folder at the top level that files come into where none is named. */
 const FOLDER = 'Received'
 
-/** `holdfast receive`: the other side of `request`; run again with its link, it goes on where it stopped. */
+/** Resumes when run again with its link. */
 export function receiveCommand(receive: Command, environment: Environment): void {
   uploadTermOptions(
     receive
@@ -76,7 +75,7 @@ async function run(environment: Environment, what: string | undefined, options: 
   }
 }
 
-/** A link tells its server. */
+/** A link names its server. */
 async function openApiOf(
   environment: Environment,
   what: string | undefined,
@@ -110,7 +109,7 @@ async function findLink(api: Api, what: string | undefined, options: Options): P
   return { link: await api.link(slug), isNew: true }
 }
 
-/** Null for what is no link of the account, and may be a folder. */
+/** Null where it names no link of the account; it may be a folder. */
 async function linkCalled(api: Api, what: string): Promise<OwnLinkFields | null> {
   const isAddress = /^https?:\/\/[^/]+\/l\//i.test(what)
   if (!isAddress && !/^[a-z0-9-]{3,64}$/.test(what)) return null
@@ -134,7 +133,7 @@ async function folderCalled(api: Api, what: string | undefined): Promise<string>
   throw new ClientError(`"${what}" is neither a link of yours nor a folder that others could put files into.`)
 }
 
-/** Standard output has what came: the link is for whoever looks on, and for programs with the first line. */
+/** On standard error: standard output has what came, and for programs the first line. */
 function show({ slug, url, title, state }: OwnLinkFields, { json }: Options): void {
   if (json) printJson({ link: { slug, url, title, state } })
   printProblem(`Waiting for what comes by ${url}`)
@@ -146,7 +145,7 @@ interface ReceiveSession extends Pick<ReceiveParts, 'api' | 'retries'> {
   readonly watch: ShownProgress
 }
 
-/** How many files failed. */
+/** Returns the number of failed files. */
 async function receive(
   environment: Environment,
   { api, link, watch, retries }: ReceiveSession,

@@ -15,7 +15,6 @@ import { readCount } from '../options.ts'
 import { asClient, openApi } from '../session.ts'
 import { printLink, readTerms, type TermOptions, termOptions } from './share.ts'
 
-/** Terms that a link that takes uploads may have. */
 export interface UploadTermOptions extends TermOptions {
   readonly maxFiles?: number
   readonly maxSize?: number
@@ -25,7 +24,6 @@ export interface UploadTermOptions extends TermOptions {
   readonly require?: readonly AskedField[]
 }
 
-/** `holdfast request`: makes a link by which others put files into a folder, and prints it. */
 export function requestCommand(request: Command, environment: Environment): void {
   uploadTermOptions(
     request

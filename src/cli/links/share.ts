@@ -10,7 +10,6 @@ import { readCount, readExpiry } from '../options.ts'
 import { printJson, printLines, printProblem } from '../output.ts'
 import { asClient, openApi, type ServerOption } from '../session.ts'
 
-/** Terms that any made link may have. */
 export interface TermOptions extends ServerOption {
   /** Milliseconds since the epoch. */
   readonly until?: number
@@ -25,7 +24,6 @@ interface Options extends TermOptions {
   readonly downloads?: number
 }
 
-/** `holdfast share`: makes a link with terms and prints it. */
 export function shareCommand(share: Command, environment: Environment): void {
   termOptions(
     share

@@ -19,7 +19,6 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast webhooks`: lists the addresses that get the account's events, or does something with one. */
 export function webhooksCommand(webhooks: Command, environment: Environment): void {
   webhooks
     .description(
@@ -66,7 +65,6 @@ function faultIn({ add, change, url, kinds, log, replay }: Options): string | nu
   return null
 }
 
-/** What is done with one webhook: one thing at a time. */
 const DEEDS = ['add', 'change', 'test', 'log', 'enable', 'remove'] as const
 
 function oneOf(option: Option): Option {

@@ -10,7 +10,6 @@ import { settings } from '../../settings.ts'
 import { printProblem } from '../output.ts'
 import { asSetting, readS3Address, type S3Address } from '../relocation-target.ts'
 
-/** Where a backup is, as it was named. */
 export type NamedPlace = { readonly folder: string } | S3Address
 
 export interface StoreOptions {
@@ -25,7 +24,7 @@ export const REGION = [
 ] as const
 export const PATH_STYLE = ['--s3-path-style', 'put the bucket in the path instead of the host name'] as const
 
-/** A folder, or `https://host/bucket`. Throws InvalidArgumentError, which commander shows. */
+/** A folder, or `https://host/bucket`. Throws InvalidArgumentError. */
 export function readPlace(text: string): NamedPlace {
   if (!/^https?:/.test(text)) return { folder: resolve(text) }
   const address = readS3Address(text)
@@ -39,7 +38,6 @@ export const TARGET = [
   readPlace,
 ] as const
 
-/** What commands open a backup with. */
 export async function openingOf(
   command: Command,
   named: NamedPlace | undefined,
@@ -63,7 +61,7 @@ export async function openingAt(place: StorePlace, config: Config): Promise<Omit
   }
 }
 
-/** The place that was named, or that of the server's own backups. Ends the command where there is neither. */
+/** The named place, or that of scheduled backups. Exits with a usage error without either. */
 function targetOf(
   command: Command,
   named: NamedPlace | undefined,
@@ -104,7 +102,7 @@ export function placeOf(
 
 const SHORTEST = 12
 
-/** Null: backups are not encrypted. Throws Refusal PRECONDITION_FAILED for a file that holds none. */
+/** Null: not encrypted. Throws Refusal PRECONDITION_FAILED for an unreadable file or a short passphrase. */
 async function passphraseOf({ backup }: Config): Promise<string | null> {
   const path = backup.passphraseFile
   if (path === null) return null

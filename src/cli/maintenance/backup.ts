@@ -33,7 +33,7 @@ const titles = {
   prune: { title: 'Removing what no point needs', counts: 'nothing' },
 } as const satisfies Record<BackupStep, StepTitle>
 
-/** `holdfast backup`: exits with 3 when contents were damaged already. */
+/** Exits with 3 when contents were damaged already. */
 export function backupCommand(backup: Command, environment: Environment): void {
   backup
     .description('add a point in time to a backup, with or without a running server')
@@ -49,13 +49,13 @@ export function backupCommand(backup: Command, environment: Environment): void {
     .action((target: NamedPlace | undefined, options: Options) => run(backup, environment, target, options))
 }
 
-/** Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 function readCount(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('Allowed is a whole number up to 9999.')
 }
 
-/** What the settings keep is for the server: a run by hand drops nothing that it was not told to drop. */
+/** Retention settings apply to the server only: a run by hand drops nothing unasked. */
 function keepingOf(
   { keepDaily, keepWeekly, forServer }: Options,
   { backup: { own } }: Config,

@@ -46,7 +46,7 @@ interface Options extends StoreOptions {
 const NOTHING: ReadData = { kind: 'nothing' }
 const EVERYTHING: ReadData = { kind: 'share', share: 1 }
 
-/** `holdfast check`: exits with 3 when it finds damage. */
+/** Exits with 3 when it finds damage. */
 export function checkCommand(check: Command, environment: Environment): void {
   check
     .description('look whether every byte that was promised is still there, with or without a running server')
@@ -94,7 +94,7 @@ export function checkCommand(check: Command, environment: Environment): void {
     .action((options: Options) => run(environment, options))
 }
 
-/** Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 function readShare(text: string): ReadData {
   const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1]
   if (percent !== undefined && Number(percent) <= 100) return { kind: 'share', share: Number(percent) / 100 }
@@ -136,7 +136,6 @@ async function run(environment: Environment, options: Options): Promise<void> {
   if (result.damaged.length > 0 || result.sums.length > 0) throw new ProblemsFound()
 }
 
-/** `holdfast check --database`. Changes nothing. */
 async function checkPages(config: Config, { json, forServer }: Options): Promise<void> {
   const { readPages } = await import('../../operations/integrity/database-check.ts')
   const stop = new AbortController()
@@ -162,7 +161,7 @@ async function checkPages(config: Config, { json, forServer }: Options): Promise
   if (parts.length > 0) throw new ProblemsFound()
 }
 
-/** By the first second copy that has the bytes. */
+/** From the first second copy that has the bytes. */
 async function repairFromAny(
   sources: readonly RepairBlob[],
   ...wrong: Parameters<RepairBlob>
@@ -171,7 +170,6 @@ async function repairFromAny(
   return false
 }
 
-/** Null where no backup is named. */
 async function openedRepair(config: Config, options: Options): Promise<BackupRepair | null> {
   if (options.from === undefined) return null
   const { openBackupRepair } = await import('../../operations/backup/backup-repair.ts')
@@ -212,7 +210,6 @@ function jsonOf(result: CheckResult) {
   }
 }
 
-/** Kinds of damage to stored bytes, in words. */
 export const REASONS = {
   missing: 'its bytes are gone',
   size: 'its bytes have another size',
@@ -220,7 +217,7 @@ export const REASONS = {
   unreadable: 'the disk cannot read its bytes',
 } as const
 
-/** `hasCopies`: false where it was to be repaired, and there is nothing to bring contents back from. */
+/** `hasCopies`: false where a repair was requested but there is no second copy. */
 function printResult(result: CheckResult, linkOf: (slug: string) => string, hasCopies: boolean): void {
   const { checkedFiles, checkedContents, checkedBytes, damaged, sums, repaired } = result
   const read = checkedBytes > 0 ? `, and read ${formatSize(checkedBytes)}` : ''
@@ -272,7 +269,7 @@ function printOrphans({ orphans, removedOrphans }: CheckResult): void {
   if (removedOrphans.length > 0) printLines(`Removed: ${removedOrphans.length}.`)
 }
 
-/** One line on a terminal that is written over. Nothing elsewhere. */
+/** A line that is overwritten on a terminal; elsewhere none. */
 function progressLine() {
   const { rewrites, columns, write } = standardError
   let width = 0

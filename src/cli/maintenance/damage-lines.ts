@@ -1,7 +1,6 @@
 import type { UncopyableBlob } from '../../operations/relocation/relocate.ts'
 import { printProblem } from '../output.ts'
 
-/** Names contents that could not be copied, with their files. */
 export function printDamage(damaged: readonly UncopyableBlob[], what: string): void {
   for (const { key, reason, files } of damaged) {
     printProblem(`damaged: content ${key} ${reason}, and ${what}`)
@@ -11,7 +10,6 @@ export function printDamage(damaged: readonly UncopyableBlob[], what: string): v
   }
 }
 
-/** Damaged contents as JSON, one entry per file. */
 export function damageJson(damaged: readonly UncopyableBlob[]) {
   return damaged.flatMap(({ key, reason, files }) =>
     files.map(({ slug, name, username }) => ({ slug, name, owner: username, reason, key })),

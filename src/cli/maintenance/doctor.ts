@@ -15,7 +15,7 @@ interface Options {
   readonly json?: true
 }
 
-/** Longer than what nginx, Apache and HAProxy wait as they are installed. */
+/** Seconds: longer than the default time-outs of nginx, Apache and HAProxy. */
 const SILENCE = 70
 
 const titled = ({ machine, database, services, address }: Diagnosis) =>
@@ -28,7 +28,7 @@ const titled = ({ machine, database, services, address }: Diagnosis) =>
 
 const MARKS: Readonly<Record<Finding['level'], string>> = { ok: '✓', advice: '!', problem: '✗', unknown: '?' }
 
-/** `holdfast doctor`: exits with 3 when it finds a problem. */
+/** Exits with 3 when it finds a problem. */
 export function doctorCommand(doctor: Command, environment: Environment): void {
   doctor
     .description('look whether this set-up is sound, from inside and through its public address')
@@ -47,14 +47,14 @@ export function doctorCommand(doctor: Command, environment: Environment): void {
     .action((options: Options) => run(environment, options))
 }
 
-/** Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 function readAddress(text: string): URL {
   const url = URL.parse(text)
   if (url !== null && /^https?:$/.test(url.protocol)) return url
   throw new InvalidArgumentError('Allowed is an address such as https://files.example.org.')
 }
 
-/** Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 function readSilence(text: string): number {
   const seconds = /^\d{1,3}$/.test(text) ? Number(text) : LONGEST_SILENCE + 1
   if (seconds <= LONGEST_SILENCE) return seconds

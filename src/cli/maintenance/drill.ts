@@ -24,7 +24,7 @@ interface Options extends StoreOptions {
   readonly forServer?: true
 }
 
-/** `holdfast drill`: exits with 3 when the answer is no. */
+/** Exits with 3 when the restore failed or files differ. */
 export function drillCommand(drill: Command, environment: Environment): void {
   drill
     .description(
@@ -44,7 +44,7 @@ export function drillCommand(drill: Command, environment: Environment): void {
     .action((target: NamedPlace | undefined, options: Options) => run(drill, environment, target, options))
 }
 
-/** Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 function readCount(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('Allowed is a whole number from 1 to 999999.')

@@ -30,7 +30,7 @@ const titles = {
   read: { title: 'Reading the mirror', counts: 'bytes' },
 } as const satisfies Record<MirrorStep, StepTitle>
 
-/** `holdfast mirror`: exits with 3 when the mirror is behind, or copies in it are damaged. */
+/** Exits with 3 when the mirror is behind, or copies in it are damaged. */
 export function mirrorCommand(mirror: Command, environment: Environment): void {
   mirror
     .description('say how much of the files the mirror has, with or without a running server')
@@ -56,19 +56,19 @@ export function mirrorCommand(mirror: Command, environment: Environment): void {
       '--json',
       'print {"place","series","number","mirrored_contents","mirrored_bytes","lacking_contents","lacking_bytes","oldest_seconds","damaged",…}',
     )
-    // A server runs it so: it says what concerns one content alone, and stops at the end of its input.
+    // As a server's child: prints failures of single contents, and stops at the end of its input.
     .addOption(new Option('--for-server').implies({ now: true }).hideHelp())
     .action((options: Options) => run(environment, options))
 }
 
-/** Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 function readShare(text: string): number {
   const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1]
   if (percent !== undefined && Number(percent) <= 100) return Number(percent) / 100
   throw new InvalidArgumentError('Allowed is a share such as 5%.')
 }
 
-/** What a content may wait until it has its copy: more is no more just now. */
+/** Milliseconds that a content may normally wait for its copy. */
 const LONG = 10 * MINUTE
 
 async function run(environment: Environment, options: Options): Promise<void> {
@@ -78,7 +78,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const stop = abortedBySignal('stopped; the same command goes on from here')
   const input = forServer ? stopWithServer(stop) : null
   const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)
-  // From the other end than a server, so that both meet in the middle.
+  // The server begins at the other end, so that both meet in the middle.
   const order = forServer ? 'newest first' : 'oldest first'
   const command: MirrorCommand = {
     config,
@@ -101,7 +101,6 @@ async function run(environment: Environment, options: Options): Promise<void> {
   if (isBehind || (read !== null && read.wrongCopies > 0)) throw new ProblemsFound()
 }
 
-/** Shows what concerns one content alone. */
 const problemLog: Log = {
   debug() {},
   info() {},

@@ -1,4 +1,4 @@
-/** Thrown by a command that was to look for faults, did so, found some and has printed them. */
+/** A check succeeded, and has printed the faults that it found. */
 export class ProblemsFound extends Error {
   override readonly name = 'ProblemsFound'
 }

@@ -34,7 +34,7 @@ export const titles = {
   switch: { title: 'Finishing', counts: 'nothing' },
 } as const satisfies Record<RelocationStep, StepTitle>
 
-/** `holdfast restore`: exits with 3 when the backup lacks contents. */
+/** Exits with 3 when the backup lacks contents. */
 export function restoreCommand(restore: Command, environment: Environment): void {
   restore
     .description('fill the empty database and store that are configured from a backup')
@@ -59,14 +59,14 @@ export function restoreCommand(restore: Command, environment: Environment): void
     .action((target: NamedPlace | undefined, options: Options) => run(restore, environment, target, options))
 }
 
-/** Throws InvalidArgumentError, which commander shows. */
+/** Throws InvalidArgumentError. */
 function readState(text: string): MarkState {
   const [, series, number] = /^([0-9a-f]{12})\/(\d{1,15})$/.exec(text) ?? []
   if (series !== undefined && number !== undefined) return { series, number: Number(number) }
   throw new InvalidArgumentError('Allowed is what "holdfast backup" prints, such as 5d0c9f31ab7e/42.')
 }
 
-/** A day includes its end, in UTC. Throws InvalidArgumentError, which commander shows. */
+/** A day includes its end, in UTC. Throws InvalidArgumentError. */
 function readTime(text: string): number {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)
   const time = timeOf(isDay ? `${text}T23:59:59.999Z` : text)

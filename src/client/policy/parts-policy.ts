@@ -1,26 +1,22 @@
-/** When a file goes over several connections, and in which parts. */
 import { FIRST_CHUNK } from './chunk-policy.ts'
 
 const MIB = 1024 * 1024
 
-/** Of a smaller file the beginning and the end of each part would cost what is gained. */
+/** For smaller files the overhead of each part exceeds the gain. */
 const SMALLEST = 64 * MIB
 
-/** Of all files of a command together: what browsers open to one server at most is six. */
+/** Shared by all files of a command: browsers open six to one server at most. */
 export const CONNECTIONS = 4
 
-/** Two for each connection, so that a slow one does not keep the others waiting for long. */
+/** Two per connection, so that a slow one delays the others little. */
 const FEWEST_PARTS = 2 * CONNECTIONS
-/**
- * Of a larger file as many as there are requests, which wait for each other anyway: so whoever reads it meanwhile is close
- * behind.
- */
+/** Larger files have a part per request, so that a concurrent reader is close behind. */
 const MOST_PARTS = 8 * CONNECTIONS
 
-/** Milliseconds of a round trip from which on one connection may be slower than the line. */
+/** Milliseconds of a round trip from which one connection may be slower than the network. */
 const LONG = 30
 
-/** Answers of which the quickest counts: a busy server answers one late, but hardly each. */
+/** The quickest counts: a busy server answers one late, but hardly each. */
 export const QUESTIONS = 3
 
 export function mayGoInParts(size: number, connections: number): boolean {
@@ -31,14 +27,13 @@ export function isHighLatency(roundTrip: number): boolean {
   return roundTrip > LONG
 }
 
-/** Connections of each file when so many are sent at once. */
 export function connectionsEach(files: number): number {
   return Math.max(1, Math.floor(CONNECTIONS / Math.max(1, files)))
 }
 
-/** The lengths of the parts of such a file in their order, which differ by a byte at most. */
+/** In order; they differ by a byte at most. */
 export function partLengths(size: number): number[] {
-  // As many on each connection, so that all of them end at about the same time.
+  // As many on each connection, so that they end at about one time.
   const requests = CONNECTIONS * Math.ceil(size / FIRST_CHUNK / CONNECTIONS)
   const count = Math.min(MOST_PARTS, Math.max(FEWEST_PARTS, requests))
   const longer = size % count

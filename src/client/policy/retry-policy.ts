@@ -1,64 +1,56 @@
-/**
- * Which failed requests are sent again, and when: one policy for the command line and the pages, free of Node and the
- * DOM.
- */
+/** One policy for the command line and the pages, without Node or DOM. */
 import { HOUR, MINUTE, SECOND } from '../../domain/clock.ts'
 
-/** An answer that is no success, by the server or by whatever stands before it. */
 export interface FailedAnswer {
   readonly status: number
-  /** Holdfast's own error code; null where somebody else answered. */
   readonly code: string | null
-  /** Seconds, as `Retry-After` says; null where it does not. */
+  /** Seconds, from `Retry-After`. */
   readonly retryAfter: number | null
 }
 
-/** How long to go on while nothing moves, and how long a server may ask to wait; milliseconds. */
+/** Milliseconds without progress, and of the longest wait that a server may ask for. */
 export interface RetryPatience {
   readonly within: number
   readonly longestWait: number
 }
 
-/** For a question that a person at a terminal waits for. */
+/** A user waits at the terminal. */
 export const INTERACTIVE: RetryPatience = { within: 10 * SECOND, longestWait: MINUTE }
 
-/** For bytes that a command sends: a server may be restarted meanwhile, and an hour's limit be used up. */
+/** A server may restart meanwhile, or an hourly limit be used up. */
 export const TRANSFER: RetryPatience = { within: 5 * MINUTE, longestWait: 2 * HOUR }
 
 const FIRST_PAUSE = SECOND / 2
 const LONGEST_PAUSE = 30 * SECOND
 
-/**
- * Milliseconds before the next try after so many failures in a row: doubled each time, and by chance between half of
- * that and all of it, so that clients that failed together do not come back together. `chance`: from 0 to 1.
- */
+/** Milliseconds: doubles with each failure, with jitter between half and all. `chance`: from 0 to 1. */
 export function backoff(failures: number, chance: number): number {
   const most = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** failures)
   return most * (0.5 + chance / 2)
 }
 
-/** Milliseconds to wait where a server asks for so many seconds: up to one more, so that not all come at once. */
+/** Milliseconds: the server's seconds, and up to one more as jitter. */
 export function requestedPause(seconds: number, chance: number): number {
   return (seconds + chance) * SECOND
 }
 
-/** How often an upload begins anew that the server gives up: a store may refuse it for good, however often it is sent. */
+/** Restarts of an upload that the server discards: a store may refuse it for good. */
 export const MOST_ANEW = 2
 
-/** Milliseconds before an upload begins anew, once that was done so many times. */
+/** Milliseconds. */
 export function pauseBeforeAnew(times: number): number {
   return 5 * SECOND * 4 ** times
 }
 
-/** Timeouts, locks, limits and outages, whoever says so. */
+/** Timeouts, locks, limits and outages, from any server. */
 const PASSING: readonly number[] = [408, 423, 425, 429, 500, 502, 503, 504]
 
-/** What proxies and gateways answer for a server that they cannot reach just now. */
+/** Answers of proxies and gateways for a server that they cannot reach. */
 const UNREACHED: readonly number[] = [404, 409, 410, 421]
 
 /**
- * Whether the same request may succeed later. `isKnownServer`: Holdfast has answered at this address before, so that
- * whoever answers without a code of ours stands in between for a while; otherwise the address may be wrong.
+ * `isKnownServer`: Holdfast has answered here before, so an answer without one of its codes is a proxy's and
+ * temporary; otherwise the address may be wrong.
  */
 export function mayPass(answer: FailedAnswer, isKnownServer: boolean): boolean {
   const { status, code, retryAfter } = answer
@@ -70,7 +62,7 @@ export function mayPass(answer: FailedAnswer, isKnownServer: boolean): boolean {
   return code === null ? UNREACHED.includes(status) : status === 409
 }
 
-/** Whether something before the server took the body for too large; the server itself names a code. */
+/** Whether a proxy refused the body as too large; Holdfast itself names a code. */
 export function refusesBody({ status, code }: FailedAnswer): boolean {
   return status === 413 && code === null
 }

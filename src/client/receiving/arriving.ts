@@ -14,14 +14,13 @@ import { continues, dispositionName } from '../remote-content.ts'
 import type { Retries } from '../retries.ts'
 import type { TransferProgress, WatchedTransfer } from '../transfer-progress.ts'
 
-/** A file that is still being uploaded. */
 export interface ArrivingFile {
   readonly slug: string
-  /** Its bytes from a position on, as they come; null once the file is there. Throws AnswerError while there are none. */
+  /** From `from` on, as they come; null once the file is there. Throws AnswerError while there are none. */
   bytes(from: number, signal: AbortSignal): Promise<Response | null>
 }
 
-/** Path of the bytes fetched so far, also after the command was stopped. */
+/** Stays after the command was stopped. */
 export function arrivingPart(folder: string, { slug }: Pick<ArrivingFile, 'slug'>): string {
   return join(folder, partName(localName(slug), 'arriving'))
 }
@@ -32,13 +31,10 @@ interface Following {
   readonly folder: string
 }
 
-/** Nothing has come for so long: another connection is tried, and the server says how it stands. */
+/** Silence after which another connection is tried. */
 const QUIET = 60 * SECOND
 
-/**
- * Fetches what comes of a file while it is being uploaded, into `arrivingPart`, until it is there. What was fetched is
- * neither verified nor durable, and its end may be missing.
- */
+/** Until the file is there. The bytes are neither verified nor durable, and the end may be missing. */
 export async function downloadArriving(
   { retries, watch, folder }: Following,
   arriving: ArrivingFile,
@@ -74,7 +70,7 @@ export async function downloadArriving(
   }
 }
 
-/** Where a store shows nothing of an upload before it is whole, the server says so for hours: that is no outage. */
+/** A store may show nothing of an upload until it is whole, for hours: no outage. */
 async function whenSomethingIsHere(
   retries: Pick<Retries, 'wait'>,
   attempt: () => Promise<void>,
@@ -126,7 +122,6 @@ function nameIn({ headers }: Response): string | null {
   return dispositionName(headers.get('content-disposition'))
 }
 
-/** Null where the server does not know it yet. */
 function wholeSize({ headers }: Response): number | null {
   const size =
     /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1] ?? headers.get('content-length')

@@ -6,10 +6,7 @@ import { idleTimeout } from '../idle-timeout.ts'
 /** The server sends a comment every 15 seconds. */
 const QUIET = 60 * SECOND
 
-/**
- * Calls `told` with the kind of each server-sent event of the account as it comes, until the signal is aborted or the
- * stream ends. Throws AnswerError, or ConnectionError when it breaks off.
- */
+/** Until the signal is aborted or the stream ends. Throws AnswerError, or ConnectionError when it breaks. */
 export async function watchEvents(
   server: RemoteServer,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import type { Wanted } from '../downloading.ts'
 import type { PublicClient } from '../public-client.ts'
 
-/** A file by its slug, also while it is being uploaded. `name` null: the server tells it. */
+/** Also while the file is being uploaded. Without `name`, the server names it. */
 export function fileWanted(client: PublicClient, slug: string, name: string | null, folder: string): Wanted {
   return {
     async address() {

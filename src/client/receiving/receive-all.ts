@@ -20,33 +20,26 @@ export interface ReceiveParts extends DownloadParts {
 }
 
 export interface ReceiveOptions {
-  /** Slug of the link. */
   readonly link: string
-  /** Identifier of the folder that it fills. */
   readonly from: string
-  /** The local folder that the files go to, those of its folders into folders below it. */
+  /** Subfolders are created below it. */
   readonly output: string
-  /** End once something has come and nothing more is on its way. */
+  /** End once something has come and nothing is being uploaded. */
   readonly once: boolean
-  /** Files at a time. */
   readonly width: number
 }
 
-/** What became of one that came. */
 export type ReceiveResult = { readonly sent: ContributionItem } & (
   | { readonly file: DownloadResult }
   | { readonly error: unknown }
 )
 
-/** The event stream tells what has come, and not what is on its way. */
+/** The event stream does not announce running uploads. */
 const LOOK_EVERY = 30 * SECOND
-/** Between two looks, however much happens: each costs requests of the key's limit. */
+/** However many events come: each poll costs requests of the key's limit. */
 const LOOK_AT_MOST = 2 * SECOND
 
-/**
- * Downloads what comes by an upload link as it comes, also what an earlier run has not, until the link is over and nothing is
- * on its way.
- */
+/** Includes files that an earlier run missed. Ends when the link has ended and nothing is being uploaded. */
 export async function receiveAll(
   parts: ReceiveParts,
   wanted: ReceiveOptions,
@@ -67,7 +60,7 @@ export async function receiveAll(
     let others = 0
     for await (const item of api.contributions(wanted.link)) {
       const uuid = item.file?.uuid ?? item.arriving?.uuid
-      // What one request brings can be seen when it is whole.
+      // A one-request upload is visible only when it is whole.
       if (uuid === undefined) others += 1
       else if (!received.has(uuid) && !begun.has(uuid)) {
         begun.add(uuid)
@@ -125,7 +118,6 @@ export async function receiveAll(
 
 interface Bell {
   readonly ring: () => void
-  /** Resolves when it rings after this was called. */
   next(): Promise<void>
 }
 
@@ -140,12 +132,12 @@ function createBell(): Bell {
   }
 }
 
-/** Ends early when the signal is aborted: a timer would keep the process. */
+/** A pending timer would keep the process alive. */
 async function pauseUnlessAborted(signal: AbortSignal, milliseconds: number): Promise<void> {
   await setTimeout(milliseconds, undefined, { signal }).catch(() => {})
 }
 
-/** Rings when something happened to a link. Where that cannot be heard, looking every now and then has to do. */
+/** Rings at events of a link. Without an event stream, polling has to do. */
 async function listen(
   { api }: Pick<ReceiveParts, 'api'>,
   signal: AbortSignal,
@@ -159,7 +151,7 @@ async function listen(
   }
 }
 
-/** Null for what was withdrawn, or given up by its sender. */
+/** Null for a file that was withdrawn, or an upload that was given up. */
 async function receiveOne(
   parts: ReceiveParts,
   { output }: ReceiveOptions,
@@ -179,7 +171,7 @@ async function receiveOne(
   const folder = join(output, ...(await below(folder_id)))
   if (folder !== output) {
     await mkdir(folder, { recursive: true })
-    // What has come of it goes where it belongs, now that this is known.
+    // The file's folder is known only now.
     await rename(arrivingPart(output, { slug }), arrivingPart(folder, { slug })).catch(() => {})
   }
   const downloaded = await downloadFile(parts, fileWanted(client, slug, name, folder))
@@ -192,7 +184,6 @@ function nullIfGone(error: unknown): null {
   throw error
 }
 
-/** Names of the local folders for what is in a folder on the server; none for what is elsewhere by now. */
 function createPlacesBelow(
   api: Pick<Api, 'folder'>,
   top: string,

@@ -4,43 +4,30 @@ import { jobsFailing } from '../figures.rows.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import { dropJobs, findJob, type JobNote, keepJob, releaseJob, takeJob } from './jobs.rows.ts'
 
-/** Leases for jobs that run on one node at a time. */
 export interface JobClaims {
   /**
-   * Acquires the lease of a job. Null while a run is under way, less than `every` milliseconds after the last
-   * one ended, and for a day after `SET_ASIDE_AFTER` consecutive failures. With `every` null only a run under
-   * way prevents it.
+   * Acquires a job's lease. Null during a run, within `every` milliseconds after the last one ended, and for a day
+   * after `SET_ASIDE_AFTER` consecutive failures. With `every` null only a run prevents it.
    */
   claim(job: string, every: number | null): Promise<JobClaim | null>
-  /** Names of the jobs that are currently set aside for a day. */
   setAside(): Promise<readonly string[]>
 }
 
 export interface JobClaim {
-  /** Consecutive failures before this run. */
   readonly failures: number
-  /**
-   * False when this node may have been declared dead and the job claimed by another. Must be asked between
-   * steps.
-   */
+  /** False when this node may have been declared dead and lost the lease. Must be checked between steps. */
   isHeld(): boolean
-  /**
-   * Releases the lease, once. Has no effect on a lease that another node took over. `failure`: what went
-   * wrong.
-   */
+  /** Releases the lease, once. No effect on a lease that another node took over. `failure`: the error's text. */
   end(outcome: JobOutcome, failure?: string): Promise<void>
 }
 
-/**
- * `done` and `failed` are results of the job itself. `postponed`: an outage that the job did not cause; it
- * runs again at its next time. `left`: interrupted between steps; it may be continued at once.
- */
+/** `postponed`: by an outage; runs at its next time. `left`: interrupted between steps; may continue at once. */
 export type JobOutcome = 'done' | 'failed' | 'postponed' | 'left'
 
-/** Consecutive failures after which a job is set aside for a day, so that it cannot keep every node busy. */
+/** Such a job is set aside for a day, so that it cannot keep every node busy. */
 export const SET_ASIDE_AFTER = 5
 
-/** Factor that tolerates small differences between timers and wall clocks. */
+/** Tolerates small differences between timers and wall clocks. */
 const TIMER_TOLERANCE = 0.9
 
 type History = Pick<JobNote, 'ended_at' | 'failures'>
@@ -64,11 +51,9 @@ function noted(outcome: JobOutcome, failures: number, now: number, failure: stri
   }
 }
 
-/** Persists the job failures of a single node for the command line, which can request a retry. */
 export interface KeptFailures {
   keep(job: string, note: JobNote): Promise<void>
   forget(job: string): Promise<void>
-  /** Whether a retry was requested. */
   isRetried(job: string): Promise<boolean>
 }
 
@@ -84,20 +69,15 @@ const keptNowhere: KeptFailures = { async keep() {}, async forget() {}, isRetrie
 
 const NEVER_RUN: JobNote = { ended_at: null, failures: 0, failure: null, failed_at: null }
 
-/** Leases of a single node, kept in memory. */
 export interface LocalClaims extends JobClaims {
   history(): readonly (JobNote & { readonly name: string; readonly isRunning: boolean })[]
 }
 
-/**
- * Leases in memory for a single node, so that an idle server writes nothing to disk. Only failures are
- * written.
- */
+/** In memory for a single node, so that an idle server writes nothing; only failures are stored. */
 export function createLocalClaims(clock: Clock, failures: KeptFailures = keptNowhere): LocalClaims {
   const histories = new Map<string, JobNote>()
   const running = new Set<string>()
 
-  /** The history of a job that is due; null when it is not. */
   async function historyOfDue(job: string, every: number | null): Promise<JobNote | null> {
     const history = histories.get(job) ?? NEVER_RUN
     if (isDue(history, every, clock.now())) return history
@@ -144,11 +124,9 @@ export function createLocalClaims(clock: Clock, failures: KeptFailures = keptNow
   }
 }
 
-/** Leases for nodes that share a database. A lease lasts as long as its node is considered alive. */
+/** For nodes that share a database. A lease lasts while its node is considered alive. */
 export function createSharedClaims(db: Database, nodes: Nodes, clock: Clock): JobClaims {
-  /**
-   * Jobs running here. A lease in the database under this node's id without an entry here was never released.
-   */
+  /** Jobs running here. A lease of this node's id without an entry was never released. */
   const running = new Set<string>()
 
   return {

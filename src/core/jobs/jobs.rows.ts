@@ -4,9 +4,8 @@ import type { Row } from '../../database/schema.ts'
 import type { NodeId } from '../../domain/ids.ts'
 
 export interface JobRow {
-  /** Node that claimed the job and has not released it, alive or dead. */
+  /** Leaseholder, alive or dead; `holder` is null for a dead one. */
   readonly node: NodeId | null
-  /** `node`, if it is alive. */
   readonly holder: NodeId | null
   readonly ended_at: number | null
   readonly failures: number
@@ -25,9 +24,8 @@ const jobNamed = prepared((db, name: string) =>
 )
 
 /**
- * Claims the job for the node if it is still as `seen` (undefined: no row yet), in one atomic statement, so
- * that of several nodes that saw the same row one succeeds. A dead holder does not come back: node ids are
- * never reused.
+ * Takes the lease for the node if the row is still as `seen` (undefined: no row yet): one atomic statement, so one of
+ * several nodes succeeds. Node ids are never reused, so a dead holder does not return.
  */
 export async function takeJob(
   db: Database,
@@ -56,7 +54,7 @@ const claim = preparedChange(
       .where('ended_at', 'is not distinct from', seenEnd),
 )
 
-/** Releases the job and stores `noted`. Does nothing when another node holds it by now. */
+/** Releases the lease and stores `noted`; nothing when another node holds it. */
 export async function releaseJob(
   db: Database,
   name: string,
@@ -71,12 +69,10 @@ export async function releaseJob(
     .execute()
 }
 
-/** Result of a run. */
 export type JobNote = Row<'jobs', 'ended_at' | 'failures' | 'failure' | 'failed_at'>
 
 export interface JobStatusRow extends JobNote {
   readonly name: string
-  /** Node that runs the job, if it is alive. */
   readonly holder: NodeId | null
 }
 
@@ -95,7 +91,7 @@ export function listJobs(db: Database): Promise<JobStatusRow[]> {
     .execute()
 }
 
-/** Makes a job with at least that many failures due again; false for any other. */
+/** Makes a job with at least that many failures due; false for any other. */
 export async function retryJob(trx: Trx, name: string, failures: number): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('jobs')
@@ -106,7 +102,6 @@ export async function retryJob(trx: Trx, name: string, failures: number): Promis
   return numUpdatedRows > 0n
 }
 
-/** Stores the failures of a job where leases are kept in memory, so that the command line can read them. */
 export async function keepJob(db: Database, name: string, note: JobNote): Promise<void> {
   await db
     .insertInto('jobs')

@@ -3,33 +3,26 @@ import type { Log } from '../../log.ts'
 import { outageRefusal } from '../failures.ts'
 import { type JobClaim, type JobClaims, type JobOutcome, SET_ASIDE_AFTER } from './job-leases.ts'
 
-/** Periodic background work: idempotent, and never run twice concurrently on one node. */
+/** Idempotent background work that never runs twice concurrently on one node. */
 export interface Job {
   readonly name: string
-  /** Whether every node runs the job for itself, or one node at a time on behalf of all. */
   readonly on: 'every node' | 'one node'
-  /** Milliseconds between the end of one run and the next. */
+  /** Milliseconds between two runs. */
   readonly every: number
-  /**
-   * For jobs that run often: whether there is anything to do. Without it a run that is due does not begin, so that an idle
-   * service writes no leases. Must be one cheap look-up or two.
-   */
+  /** Without work a due run does not begin, so an idle service writes no leases. At most two cheap look-ups. */
   readonly hasWork?: () => Promise<boolean>
   /** Long runs must ask `mayGoOn` between steps and stop when it returns false. */
   readonly run: (mayGoOn: () => boolean) => Promise<void>
 }
 
 export interface Runner {
-  /**
-   * Runs every job once, now, one after another, regardless of when it last ran. Waits for runs on other
-   * nodes and then runs those jobs again.
-   */
+  /** Runs every job once, in sequence, also if not due. Waits for runs on other nodes, then runs those jobs again. */
   runAll(): Promise<void>
   /** Starts no more jobs; resolves when running ones have stopped. */
   stop(): Promise<void>
 }
 
-/** Called when a run begins here; the returned function receives its outcome. */
+/** Called at the start of a run; the returned function receives the outcome. */
 export type JobWatch = (job: string) => (outcome: JobOutcome) => void
 
 const unwatched: JobWatch = () => () => {}
@@ -40,16 +33,13 @@ interface JobSurroundings {
   readonly watch?: JobWatch | undefined
 }
 
-/** Milliseconds between two attempts to claim a job that another node runs. */
+/** Milliseconds between attempts to lease a job that another node runs. */
 const CLAIM_RETRY = 20
 
-/** Milliseconds after which a job runs without having work: a success ends what the last failures are still told of. */
+/** Milliseconds after which a job runs without work: its success clears reported failures. */
 const RUN_ANYWAY = 10 * MINUTE
 
-/**
- * Runs each job at its interval, and shared jobs only when this node gets the lease. A failure is logged and
- * the job retried at its next time, or a day later when it keeps failing.
- */
+/** Shared jobs need a lease. A failed job runs at its next time, or a day later if it keeps failing. */
 export function startJobs(
   jobs: readonly Job[],
   claims: JobClaims,
@@ -59,7 +49,7 @@ export function startJobs(
   const tellFailure = failureLog(log, timers)
   const running = new Map<string, Promise<boolean>>()
   const scheduled = new Map<string, CancelTimer>()
-  /** When each job that can say whether it has work was last tried, by the timers' clock. */
+  /** By the timers' clock, for jobs with `hasWork`. */
   const triedAt = new Map<string, number>()
 
   async function isIdle({ name, hasWork }: Job): Promise<boolean> {
@@ -81,7 +71,7 @@ export function startJobs(
     }
   }
 
-  /** Runs the job if it is due; false when the lease was not granted. Never throws. */
+  /** False without a lease. Never throws. */
   async function attempt(job: Job, every: number | null): Promise<boolean> {
     try {
       if (job.on === 'every node') {
@@ -141,7 +131,7 @@ export function startJobs(
   }
 }
 
-/** Runs the job under its lease. Never throws: a failure is logged and returned. */
+/** Never throws: a failure is logged and returned. */
 async function runClaimed(
   { log, tellFailure }: { readonly log: Log; readonly tellFailure: FailureLog },
   job: Job,
@@ -171,7 +161,7 @@ async function runClaimed(
 
 type FailureLog = (job: Job, error: unknown) => void
 
-/** How often an outage is told of, which makes every job fail. */
+/** Log interval during an outage, which fails every job. */
 const OUTAGE_AGAIN = MINUTE
 
 function failureLog(log: Log, timers: Timers): FailureLog {
@@ -191,7 +181,7 @@ function failureLog(log: Log, timers: Timers): FailureLog {
 
 const LONGEST_FAILURE = 500
 
-/** First line of the error, for administrators; the log has all of it. */
+/** First line, for administrators; the log has the rest. */
 function told(error: unknown): string {
   return String(error).split('\n', 1)[0]?.slice(0, LONGEST_FAILURE) ?? ''
 }

@@ -5,13 +5,12 @@ import { Refusal } from '../../domain/errors.ts'
 import { listNodes } from './nodes.rows.ts'
 import { DEAD_AFTER } from './nodes.ts'
 
-/** Checks again; throws Refusal PRECONDITION_FAILED when a server has started since. */
+/** Throws Refusal PRECONDITION_FAILED when a server has started since. */
 export type AssertNoServerStarted = () => Promise<void>
 
 /**
- * Makes sure that no server runs on a database that several may share. Servers that stopped cleanly left no
- * row; a row that exists is watched for as long as a living node may go without a heartbeat. Throws Refusal
- * PRECONDITION_FAILED.
+ * For a shared database: cleanly stopped servers left no row; an existing row is watched for the longest gap between
+ * heartbeats of a living node. Throws Refusal PRECONDITION_FAILED.
  */
 export async function assertNoServerRuns(
   db: Database,

@@ -1,11 +1,8 @@
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import type { NodeId } from '../../domain/ids.ts'
 
-/** Where a node runs, and which program. */
 export interface NodePlace {
-  /** Name of the machine. */
   readonly host: string
-  /** Where the node listens, as its settings say. */
   readonly address: string
   readonly version: string
 }
@@ -57,10 +54,7 @@ export async function removeNode(db: Database, id: NodeId): Promise<void> {
   await db.deleteFrom('nodes').where('id', '=', id).execute()
 }
 
-/**
- * Removes a node that was seen with that many heartbeats, unless it has sent another since, in one atomic
- * statement. True when this call removed it.
- */
+/** Removes a node without heartbeats after `beats`, in one atomic statement. True if this call did. */
 export async function removeQuietNode(db: Database, id: NodeId, beats: number): Promise<boolean> {
   const result = await db
     .deleteFrom('nodes')
@@ -75,7 +69,6 @@ export async function removeAllNodes(trx: Trx): Promise<number> {
   return Number(numDeletedRows)
 }
 
-/** False for a node that was declared dead or has left. */
 export async function nodeExists(db: Database, id: NodeId): Promise<boolean> {
   return (await db.selectFrom('nodes').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
 }

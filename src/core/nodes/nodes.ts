@@ -16,46 +16,36 @@ import {
   removeQuietNode,
 } from './nodes.rows.ts'
 
-/** Milliseconds between two heartbeats, and between two checks of other nodes' heartbeats. */
+/** Milliseconds between heartbeats, and between checks of other nodes. */
 export const HEARTBEAT_INTERVAL = 5 * SECOND
 
-/** Milliseconds without a heartbeat, by the watcher's clock, after which a node is declared dead. */
+/** Milliseconds without a heartbeat, by the watcher's clock. */
 export const DEAD_AFTER = 30 * SECOND
 
-/**
- * A longer gap between two checks restarts the observation: the database may have been unreachable for every
- * node.
- */
+/** A longer gap between checks restarts the observation: every node may have lost the database. */
 const MAX_CHECK_GAP = 3 * HEARTBEAT_INTERVAL
 
-/** Milliseconds without a heartbeat after which a node no longer relies on being considered alive. */
+/** Milliseconds without a heartbeat after which a node no longer trusts its own lease. */
 const SURELY_ALIVE_FOR = DEAD_AFTER - 2 * HEARTBEAT_INTERVAL
 
-/** Membership of this process among the nodes that share the database. Trusts no node's wall clock. */
+/** Membership among the nodes of a database. Trusts no node's wall clock. */
 export interface Nodes {
-  /** This node's current id. Work begun under an earlier id may have been taken over by other nodes. */
+  /** Current id. Other nodes may have taken over work begun under an earlier one. */
   id(): NodeId
-  /** Whether the process that used the database alone before this one ended without `leave`. False on a shared database. */
+  /** Whether the previous sole process ended without `leave`. False on a shared database. */
   readonly followsCrash: boolean
-  /** False when others may have declared this node dead. Does not query the database. */
+  /** False when this node may have been declared dead. No query. */
   isSurelyAlive(): boolean
-  /** Whether others are known in the database; true in doubt. Never throws. */
+  /** True in doubt. Never throws. */
   hasOthers(): Promise<boolean>
-  /** Sends a heartbeat; joins again, under a new id, when this node was declared dead. */
+  /** Sends a heartbeat; rejoins under a new id when this node was declared dead. */
   beat(): Promise<void>
-  /**
-   * Removes nodes without heartbeats. Their leftovers are cleaned up elsewhere: see `Cleaning.sweepDead` and
-   * `Claims`.
-   */
   removeDead(): Promise<void>
-  /** Removes this node. If that fails, other nodes find it dead. */
+  /** If it fails, other nodes find this one dead. */
   leave(): Promise<void>
 }
 
-/**
- * Registers this process as a node of the database. `alone` means that no other process can use the database:
- * all other rows are then of dead nodes, and heartbeats, which nobody would read, are not sent.
- */
+/** `alone`: no other process can use the database: other rows are of dead nodes, and no heartbeats are sent. */
 export async function joinNodes(parts: {
   db: Database
   clock: Pick<Clock, 'now' | 'monotonic'>
@@ -72,8 +62,7 @@ export async function joinNodes(parts: {
 
   async function join() {
     const id = makeNodeId(random)
-    // Taken before the row is visible to others, so that this node never believes itself alive for longer
-    // than they do.
+    // Taken before the row is visible, so that this node never trusts itself longer than others do.
     const beatAt = clock.monotonic()
     await inTransaction(db, async (trx) => {
       if (alone) followsCrash = (await removeAllNodes(trx)) > 0

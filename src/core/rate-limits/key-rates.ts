@@ -3,21 +3,21 @@ import type { AccountId, KeyId } from '../../domain/ids.ts'
 import type { RateLimits, Verdict } from './rate-limits.ts'
 
 export interface KeyRate {
-  /** Requests that one key may make in an hour. */
+  /** Requests per hour and key. */
   readonly limit: number
-  /** Multiple of `limit` that all keys of an account together may reach; 0: unlimited. */
+  /** Multiple of `limit` for all keys of an account together; 0: unlimited. */
   readonly factor: number
 }
 
 export interface KeyVerdict extends Verdict {
-  /** Limit for all keys of the account, if that is the one that was reached; else null. */
+  /** The account's limit, if that was reached. */
   readonly ceiling: number | null
 }
 
 /**
- * Counts requests of a key in two windows: its own, and that of all keys of the account including revoked
- * ones, since otherwise creating new keys would evade the limit. Refused requests count in neither. The
- * verdict's limit is the key's; `remaining` and the reset come from whichever window has less left.
+ * Counts in two windows: the key's, and that of all the account's keys including revoked ones, since new keys would
+ * evade the limit. Refused requests count in neither. The verdict's limit is the key's; `remaining` and reset are of
+ * the window with less left.
  */
 export async function takeForKey(
   rates: RateLimits,
@@ -35,7 +35,6 @@ export async function takeForKey(
   return { ...all, limit, ceiling }
 }
 
-/** The verdict on a request that was counted in both windows, that of its key and that of its account. */
 export function nearerOf(own: Verdict, all: Verdict): KeyVerdict {
   const nearer = own.remaining <= all.remaining ? own : all
   return { ...nearer, limit: own.limit, ceiling: null }
@@ -45,7 +44,6 @@ export function subjectOfKey(key: KeyId): string {
   return `key:${key}`
 }
 
-/** Of all keys of the account together. */
 export function subjectOfKeys(account: AccountId): string {
   return `keys-of:${account}`
 }

@@ -3,19 +3,14 @@ interface PendingTake {
   readonly amount: number
 }
 
-/**
- * Takes of one subject that came at once, until each is decided. As many as fit together are taken by one statement, all
- * of them or none.
- */
+/** Concurrent takes of one subject. One statement takes as many as fit together, all or none. */
 export class PendingTakes<Window extends { readonly used: number }> {
   readonly #limit: number
   readonly #decide: (index: number, window: Window, isAllowed: boolean) => void
-  /** In the order in which they came. */
   #left: PendingTake[] = []
-  /** Those of them that are to be taken next. */
   #next: PendingTake[] = []
 
-  /** `decide` is told of each take, by its index, with the window as the take leaves it. */
+  /** `decide` gets each take's index and the window after it. */
   constructor(limit: number, decide: (index: number, window: Window, isAllowed: boolean) => void) {
     this.#limit = limit
     this.#decide = decide
@@ -30,12 +25,11 @@ export class PendingTakes<Window extends { readonly used: number }> {
     return this.#left.length === 0
   }
 
-  /** Amount to be taken next. */
   amount(): number {
     return this.#next.reduce((sum, { amount }) => sum + amount, 0)
   }
 
-  /** That amount was taken, which left the window like this. */
+  /** `window`: after the take. */
   taken(window: Window): void {
     let used = window.used - this.amount()
     for (const { index, amount } of this.#next) {
@@ -47,12 +41,11 @@ export class PendingTakes<Window extends { readonly used: number }> {
     this.#planNext(window)
   }
 
-  /** That amount was not taken, and the window was like this a moment ago. */
+  /** `window`: shortly before the refused take. What still fits is tried again. */
   refused(window: Window): void {
     this.#planNext(window)
   }
 
-  /** Refuses what does not fit into the window. Of the rest as much is tried next as fits together. */
   #planNext(window: Window): void {
     const room = this.#limit - window.used
     this.#left = this.#left.filter(({ index, amount }) => {

@@ -7,28 +7,24 @@ export interface Verdict {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
-  /** Whole seconds until the window ends, at least 1. */
+  /** Whole seconds, at least 1. */
   readonly resetsIn: number
-  /** Opening time of the window, which identifies it. */
+  /** Identifies the window. */
   readonly openedAt: number
 }
 
 /** Fixed-window counters per subject. A window opens with its first use. */
 export interface RateLimits {
   /**
-   * Takes `amount` if no more than `limit` is then used in the window, which is `length` milliseconds long. A
-   * refused take is not counted and opens no window. Concurrent takes never exceed the limit together. Where
-   * windows are shared, throws what the database throws.
+   * Takes `amount` if the window, `length` milliseconds long, then has at most `limit`. A refused take counts nothing
+   * and opens no window. Concurrent takes never exceed the limit together. Shared windows throw the database's errors.
    */
   take(subject: string, amount: number, limit: number, length: number): Promise<Verdict>
-  /** The verdict that `take` would give now. Takes nothing and opens no window. */
+  /** What `take` would answer, without effect. */
   look(subject: string, amount: number, limit: number, length: number): Promise<Verdict>
-  /**
-   * Returns an amount that was taken and not used, unless its window is over. Never throws: a failed return
-   * is retried by `flush`.
-   */
+  /** Returns an unused amount, unless its window is over. Never throws: `flush` retries. */
   giveBack(subject: string, amount: number, openedAt: number): Promise<void>
-  /** Writes pending changes and drops windows that are over. Must be called periodically. */
+  /** Writes pending changes and drops finished windows. Must be called periodically. */
   flush(): Promise<void>
 }
 
@@ -38,7 +34,6 @@ export interface RateWindow {
   readonly used: number
 }
 
-/** The verdict on a window of `length` milliseconds at the time `now`. */
 export function verdictOf(
   window: RateWindow,
   allowed: boolean,
@@ -51,7 +46,7 @@ export function verdictOf(
     limit,
     remaining: Math.max(0, limit - window.used),
     openedAt: window.openedAt,
-    // Another node's clock may be ahead, which would make the window seem longer than `length`.
+    // Another node's clock may be ahead.
     resetsIn: Math.max(1, Math.ceil(Math.min(window.endsAt - now, length) / 1000)),
   }
 }
@@ -61,17 +56,14 @@ interface KeptWindow extends RateWindow {
   unsaved: boolean
 }
 
-/**
- * Rate limits for a single node: windows are kept in memory and written by `flush`, so that they survive a
- * restart. `take` and `giveBack` do not use the database.
- */
+/** For a single node. Windows survive a restart by `flush`; `take` and `giveBack` do not use the database. */
 export async function createRateLimits(db: Database, clock: Clock): Promise<RateLimits> {
   const windows = new Map<string, KeptWindow>()
   for (const row of await listWindows(db)) {
     windows.set(row.subject, { openedAt: row.opened_at, endsAt: row.ends_at, used: row.used, unsaved: false })
   }
 
-  // A window that opens in the future was written by a wrong clock.
+  // An opening in the future was written by a wrong clock.
   const isOver = (window: RateWindow, now: number) => now >= window.endsAt || now < window.openedAt
 
   function windowAt(now: number, subject: string, length: number): KeptWindow {
@@ -121,7 +113,7 @@ export async function createRateLimits(db: Database, clock: Clock): Promise<Rate
         }
       })
       for (const [subject, window] of over) {
-        // A new window may have been opened meanwhile.
+        // A new window may have opened meanwhile.
         if (windows.get(subject) === window) windows.delete(subject)
       }
       for (const [, window, used] of changed) window.unsaved = window.used !== used

@@ -12,16 +12,10 @@ import {
   type WindowAmount,
 } from './shared-rate-windows.rows.ts'
 
-/**
- * Tolerated difference between the clocks of two nodes. Another node may open a window slightly in this one's
- * future, and even on one machine a take may read the time before the window opens and reach the database
- * after it.
- */
+/** Between nodes' clocks. Even on one machine a take may read the time before a window opens and arrive after. */
 export const CLOCKS_DIFFER = MINUTE
 
-/** Windows dropped per statement. */
 const STEP = 1000
-/** Milliseconds between two drops. */
 const DROP_EVERY = 10 * SECOND
 
 interface GivenBack {
@@ -30,14 +24,9 @@ interface GivenBack {
   readonly openedAt: number
 }
 
-/**
- * Rate limits for nodes that share a PostgreSQL: takes are atomic statements there, one for all takes that a node makes
- * at once, and no node caches windows.
- */
+/** For nodes that share a PostgreSQL: one atomic statement for a node's concurrent takes; no cache. */
 export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
-  /** By limit and length, of which the settings name a few. */
   const batchers = new Map<string, Batcher<WindowAmount, Verdict>>()
-  /** Returns that failed and will be retried. */
   const owed: GivenBack[] = []
   let droppedAt = Number.NEGATIVE_INFINITY
 
@@ -69,7 +58,7 @@ export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
     take: (subject, amount, limit, length) => takesOn(limit, length).ask({ subject, amount }),
 
     async giveBack(subject, amount, openedAt) {
-      // `flush` retries and reports a failure.
+      // `flush` retries and reports.
       await giveBack({ subject, amount, openedAt }).catch(() => {})
     },
 
@@ -82,7 +71,6 @@ export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
   }
 }
 
-/** Decides all takes, those of a subject in their order. */
 async function takeAll(
   db: Database,
   clock: Clock,
@@ -102,7 +90,7 @@ async function takeAll(
     ofSubject.add(index, amount)
     pending.set(subject, ofSubject)
   }
-  // A refusal that contradicts the returned window is retried: another node has changed the window meanwhile.
+  // A refusal that contradicts the returned window is retried: another node changed the window meanwhile.
   while (pending.size > 0) {
     now = clock.now()
     const amounts = [...pending].map(([subject, left]) => ({ subject, amount: left.amount() }))
@@ -119,7 +107,6 @@ async function takeAll(
   return verdicts
 }
 
-/** The window in force, or the one that a take would open. */
 function windowAt(
   now: number,
   found: Pick<WindowRow, 'opened_at' | 'ends_at' | 'used'> | undefined,

@@ -1,38 +1,33 @@
-/** Rate windows shared by nodes, one atomic statement for many of them: for PostgreSQL only. */
+/** Rate windows shared by nodes, many in one atomic statement. PostgreSQL only. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { prepared, preparedChange } from '../../database/prepared.ts'
 import type { WindowRow } from './rate-windows.rows.ts'
 
 export interface WindowTaking extends WindowRow {
-  /**
-   * Whether the amount was taken. If not, the other fields are the window as it was when the statement began.
-   */
+  /** If false, the other fields are the window at the statement's start. */
   readonly taken: boolean
 }
 
-/** An amount to take of a subject's window. */
 export interface WindowAmount {
   readonly subject: string
   readonly amount: number
 }
 
-/** The terms that all amounts of a statement are taken on. */
 export interface WindowTerms {
   readonly opensAt: number
   readonly endsAt: number
-  /** Windows that opened later come from a wrong clock. */
+  /** Later openings come from a wrong clock. */
   readonly latestOpening: number
   readonly limit: number
 }
 
 /**
- * Adds each amount to its subject's window if no more than the limit is then used there; each subject comes once. A
- * window that is over, or that opened too late, is replaced; a missing window is only created when the amount is taken.
+ * Adds each amount to its subject's window if the limit allows; each subject comes once. Replaces windows that are over
+ * or opened too late; a missing one is only created by a successful take.
  *
- * Whether there is room is decided on the newest row, whose lock the statement waits for, in the order of subjects. On a
- * refusal the returned window may be older than that wait: missing, or seemingly with room. The caller must then repeat
- * the statement for it.
+ * The newest row decides, locked in subject order. On a refusal the returned window may predate the wait for the lock:
+ * missing, or seemingly with room. The caller must then repeat the statement.
  */
 export async function takeFromWindows(
   db: Database,
@@ -83,8 +78,8 @@ const addToWindows = preparedChange(
 )
 
 /**
- * What an insert into `rate_windows as present` does to a window that is there: adds to it where the limit, a column of
- * `terms`, allows it, and replaces one that is over, or that opened later than `latest` in `terms`.
+ * Conflict action of an insert into `rate_windows as present`: adds where the limit, a column of `terms`, allows, and
+ * replaces a window that is over or opened later than `latest`.
  */
 export function ontoPresent(limit: RawBuilder<unknown>): RawBuilder<unknown> {
   const isOver = sql<SqlBool>`
@@ -105,7 +100,6 @@ const windowOf = prepared((db, subject: string) =>
   db.selectFrom('rate_windows').selectAll().where('subject', '=', subject),
 )
 
-/** Returns an amount to the window. Does nothing when another window has opened since. */
 export async function giveBackToWindow(
   db: Database,
   subject: string,
@@ -120,10 +114,7 @@ export async function giveBackToWindow(
     .execute()
 }
 
-/**
- * Drops up to `most` windows that were over at `time` and returns how many. Locked windows are left for
- * later.
- */
+/** Drops up to `most` windows over at `time`; returns how many. Skips locked ones. */
 export async function dropWindowsOver(db: Database, time: number, most: number): Promise<number> {
   return (await dropOver(db, time, most)).changed
 }

@@ -1,7 +1,6 @@
 /**
- * Generations tell the current database of a store from a restored copy. Each start increments the generation
- * in the database and then in the store. A database with a lower generation than its store was restored from
- * an earlier time: it serves, but removes no bytes, which the newer one may reference.
+ * Each start increments the generation in the database, then in the store. A database with a lower generation than its
+ * store is a restored copy: it serves, but removes no bytes, which the newer one may reference.
  */
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { StoreFailure } from '../../blobs/blob-store.ts'
@@ -23,7 +22,7 @@ export function isBehind({ database, store }: Generations): boolean {
   return database < store
 }
 
-/** Both generations. The store is read first: any generation that it has, the database had before. */
+/** Reads the store first: the database had each of its generations before. */
 export async function generationsOf(db: Queryable, blobs: Marked): Promise<Generations> {
   const store = (await readStoreMark(blobs))?.generation ?? 0
   return { database: await databaseGeneration(db), store }
@@ -33,15 +32,12 @@ async function databaseGeneration(db: Queryable): Promise<number> {
   return Number((await metaOf(db, pairMeta.generation)) ?? 0)
 }
 
-/** Increments both generations at a start. A database that is behind its store changes nothing. */
+/** A database that is behind its store changes nothing. */
 export async function countStart(db: Database, blobs: BlobStore): Promise<Generations> {
   return raise(db, blobs, (present) => !isBehind(present))
 }
 
-/**
- * Makes the database current for its store, even when it was behind; `note` logs that in the same
- * transaction.
- */
+/** Makes the database current, even when behind; `note` logs that in the same transaction. */
 export function takeOver(
   db: Database,
   blobs: BlobStore,
@@ -50,10 +46,7 @@ export function takeOver(
   return raise(db, blobs, () => true, note)
 }
 
-/**
- * Writes the database first: an interruption in between leaves it ahead of its store, which is harmless.
- * Nodes that do so concurrently are serialized, and the store's generation only grows.
- */
+/** Database first: an interruption leaves it ahead, which is harmless. Nodes are serialized; the store's only grows. */
 async function raise(
   db: Database,
   blobs: BlobStore,
@@ -82,20 +75,17 @@ async function raise(
   )
 }
 
-/** Guards the removal of bytes. */
 export interface RemovalGuard {
   /**
-   * False while the database is behind its store. Re-checked every few seconds, because a database may be
-   * restored, or another copy of it started, while nodes run. Throws what database and store throw.
+   * False while the database is behind. Rechecked every few seconds: a database may be restored, or another copy
+   * started, while nodes run. Throws errors of database and store.
    */
   isAllowed(): Promise<boolean>
 }
 
 const FRESH_FOR = 5 * SECOND
 
-/**
- * `atStart` holds the generations found at the start. Falling behind, and no longer being behind, is logged.
- */
+/** `atStart`: generations at the start. Logs when the database falls behind or catches up. */
 export function createRemovalGuard(parts: {
   db: Database
   blobs: BlobStore
@@ -130,7 +120,7 @@ export function createRemovalGuard(parts: {
   }
 }
 
-/** Wraps the store: `remove` and `removeAll` fail with StoreFailure while removals are not allowed. */
+/** `remove` and `removeAll` throw StoreFailure while removals are not allowed. */
 export function guardRemovals(blobs: BlobStore, removing: RemovalGuard): BlobStore {
   const refusal = () =>
     new StoreFailure('refused', {

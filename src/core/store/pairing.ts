@@ -11,42 +11,36 @@ export class WrongStore extends Error {
   override readonly name = 'WrongStore'
 }
 
-/** Keys in `meta` that tie a database to its store. */
 export const pairMeta = {
-  /** Mark that the store has to carry. */
+  /** Mark that the store must carry. */
   mark: 'store_mark',
-  /** Mark that the store was seen to carry. Set after `mark`: a start may be interrupted between the two. */
+  /** Mark seen on the store. Set after `mark`: a start may be interrupted between. */
   marked: 'store_marked',
-  /** Generation of the database: see generations.ts. */
   generation: 'generation',
-  /** Mark that a relocation leaves on the store from which it has moved the bytes away. */
+  /** Mark that a relocation left on the store it emptied. */
   former: 'former_store_mark',
-  /** Present while a relocation fills this database: the mark of the pair that it copies. */
+  /** While a relocation fills this database: mark of its source. */
   relocating: 'relocating',
-  /**
-   * Present while a relocation that ends in this database is under way: the mark that the store will have to
-   * carry.
-   */
+  /** While a relocation that ends in this database runs: the store's future mark. */
   next: 'next_store_mark',
-  /** Present where a relocation has moved the rows to another database: where to, and when. */
+  /** After a relocation moved the rows: target and time. */
   moved: 'moved_to',
-  /** Where a relocation has moved the bytes of this database, which stayed. */
+  /** After a relocation moved only the bytes: target. */
   bytesMoved: 'bytes_moved_to',
 } as const
 
 const moved = z.object({
   to: z.string(),
   at: z.int(),
-  /** Whether the store was left behind too, so that both could be served again. */
+  /** The store was left behind too, so both could be served again. */
   isWithBytes: z.boolean(),
 })
 
-/** Marks a database as moved. From then on `assertNotMoved` refuses it. */
 export async function setMoved(trx: Trx, where: z.infer<typeof moved>): Promise<void> {
   await setMeta(trx, pairMeta.moved, JSON.stringify(where))
 }
 
-/** Throws Refusal PRECONDITION_FAILED for a database whose rows were moved to another one. */
+/** Throws Refusal PRECONDITION_FAILED. */
 export async function assertNotMoved(db: Database): Promise<void> {
   const text = await metaOf(db, pairMeta.moved)
   if (text === null) return
@@ -59,12 +53,11 @@ export async function assertNotMoved(db: Database): Promise<void> {
   )
 }
 
-/** A random mark, so that no two pairs share one. */
 export function makeMark(random: Random): string {
   return Buffer.from(random(16)).toString('hex')
 }
 
-/** Throws Refusal PRECONDITION_FAILED for a database that an unfinished relocation is filling. */
+/** Throws Refusal PRECONDITION_FAILED for a database that a relocation still fills. */
 export async function assertWhole(db: Database): Promise<void> {
   if ((await metaOf(db, pairMeta.relocating)) === null) return
   throw new Refusal(
@@ -74,9 +67,8 @@ export async function assertWhole(db: Database): Promise<void> {
 }
 
 /**
- * Makes sure that database and store belong together: both carry the same random mark, written when they
- * first meet. Returns the mark. Nodes that start together are serialized. Throws WrongStore, and Refusal for a database that is
- * not whole, or was moved unless it `mayBeMoved`.
+ * Database and store carry one random mark, written when they first meet; returns it. Concurrent nodes are serialized.
+ * Throws WrongStore, and Refusal for a database that is not whole, or was moved unless it `mayBeMoved`.
  */
 export async function assertPaired(
   db: Database,
@@ -113,10 +105,7 @@ export async function assertPaired(
   return wanted
 }
 
-/**
- * Makes sure, without writing, that the store is there and is the database's own. Throws WrongStore, and what the store
- * throws when its mark cannot be read: nothing that a store says about its bytes counts then.
- */
+/** Without writing. Throws WrongStore, and the store's error, after which its answers about bytes mean nothing. */
 export async function assertOwnStore(db: Database, blobs: Marked): Promise<void> {
   const present = (await readStoreMark(blobs))?.mark ?? null
   if (present !== null && present === (await metaOf(db, pairMeta.mark))) return

@@ -2,13 +2,13 @@ import { type BlobStore, isLost, StoreFailure } from '../../blobs/blob-store.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import { readStoreMark } from './store-mark.ts'
 
-/** So long one look at the mark counts. */
+/** How long one check of the mark counts. */
 const FRESH_FOR = SECOND
 
 /**
- * Wraps the store: what is missing there counts as missing only while the store shows its mark, since a disk that is not
- * mounted has lost nothing. Otherwise StoreFailure is thrown: `away` for reads and removals; `broken` for probes, since what
- * is written to another disk would be lost to this store. `mark`: what it was paired by.
+ * Bytes count as missing only while the store shows its mark, since an unmounted disk has lost nothing. Otherwise
+ * throws StoreFailure: `away` for reads and removals; `broken` for probes, since writes to another disk would be lost.
+ * `mark`: from pairing.
  */
 export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): BlobStore {
   let seenAt = Number.NEGATIVE_INFINITY
@@ -25,7 +25,7 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
     seenAt = now
   }
 
-  /** What is missing right after the store was seen may have gone with it. */
+  /** Bytes may be missing because the store went away after the last check. */
   async function assertPresentNow(reason: 'away' | 'broken' = 'away'): Promise<void> {
     seenAt = Number.NEGATIVE_INFINITY
     await assertPresent(reason)

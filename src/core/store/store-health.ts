@@ -1,18 +1,14 @@
 import { BlobRefused, type BlobStore, StoreFailure, type StoreFailureReason } from '../../blobs/blob-store.ts'
 import { Refusal } from '../../domain/errors.ts'
 
-/**
- * Tracks failures of the store. After a failed sync no answer of the store can be trusted, so no upload
- * starts until a probe (write, sync, read, remove) has succeeded.
- */
+/** After a failed sync the store cannot be trusted: uploads wait for a probe (write, sync, read, remove). */
 export interface StoreHealth {
-  /** Throws Refusal STORAGE_UNAVAILABLE while the store is marked as broken. */
+  /** Throws Refusal STORAGE_UNAVAILABLE after such a failure. */
   assertUsable(): void
-  /** The refusal for a failure of the store; any other error comes back unchanged. */
+  /** Errors that are not the store's are returned unchanged. */
   refusalFor(error: unknown): unknown
-  /** Tries the store and returns whether it works. */
   probe(): Promise<boolean>
-  /** Probes only while the store is marked as broken. */
+  /** Probes only a store marked as broken. */
   recover(): Promise<void>
 }
 
@@ -47,13 +43,12 @@ export function createStoreHealth(blobs: BlobStore, report: (error: unknown) => 
       const before = failures
       try {
         await blobs.probe()
-        // A failure reported while the probe ran stays in force.
+        // A failure during the probe stays in force.
         if (failures === before) broken = false
         return !broken
       } catch (error) {
         report(error)
-        // A full store still reads and deletes, and one that is unreachable or refuses access has given no
-        // false answer: the next upload simply tries again. Only a broken store must pass a probe first.
+        // A full, unreachable or refusing store gave no false answer: the next upload tries again.
         if (!(error instanceof StoreFailure) || error.reason === 'broken') fail()
         return false
       }
@@ -66,7 +61,6 @@ export function createStoreHealth(blobs: BlobStore, report: (error: unknown) => 
   return health
 }
 
-/** Why nothing can be stored: the state of the store, or the exhausted quota of guests. */
 export type StorageProblem = StoreFailureReason | 'guests'
 
 const OUT_OF_REACH =

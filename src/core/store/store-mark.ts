@@ -1,9 +1,7 @@
 import type { BlobStore } from '../../blobs/blob-store.ts'
 
-/** What carries a mark. */
 export type Marked = Pick<BlobStore, 'readMark' | 'writeMark'>
 
-/** Contents of the store's mark: the random mark that ties it to its database, and the generation. */
 export interface StoreMark {
   readonly mark: string
   readonly generation: number

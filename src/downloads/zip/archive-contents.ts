@@ -8,7 +8,7 @@ import type { SuspectQueue } from '../content.ts'
 import { presentBlobKey } from './archive.rows.ts'
 import type { PlannedFile } from './archive-plan.ts'
 
-/** The contents of planned files, by whatever key they are kept now. */
+/** Planned files' keys may change. */
 export class ArchiveContents {
   readonly #db: Database
   readonly #blobs: BlobStore
@@ -22,12 +22,11 @@ export class ArchiveContents {
     this.#suspects = suspects
   }
 
-  /** Fills the target with the bytes from `start` on. */
   fill(file: PlannedFile | null, start: number, target: Uint8Array): Promise<void> {
     return this.#read(file, (key, size) => this.#blobs.readInto(key, start, target, size))
   }
 
-  /** The bytes `start` to `end` (exclusive), or null where filling is as good. */
+  /** `end` is exclusive. Null where `fill` is as good. */
   async stream(
     file: PlannedFile | null,
     start: number,
@@ -44,14 +43,14 @@ export class ArchiveContents {
     } catch (error) {
       if (isUnreadable(error)) this.#suspects.add(file.blobId)
       if (!isLost(error)) throw error
-      // The same content was uploaded again and its newer copy has taken this one's place, or it has gone.
+      // A newer copy of the content may have replaced this one, or it has gone.
       const key = await presentBlobKey(this.#db, file.blobId)
       if (key === undefined) throw error
       return read(key, file.size).catch((failure: unknown) => this.#fail(file, failure))
     }
   }
 
-  /** An archive that is requested again later has the content, where there is a second copy. */
+  /** A later request for the archive succeeds where there is a second copy. */
   async #fail({ id, blobId }: PlannedFile, error: unknown): Promise<never> {
     if (isLost(error) && !(await this.#copies.repair(blobId))) this.#suspects.add(blobId)
     const file = await findFile(this.#db, { kind: 'id', id })

@@ -2,52 +2,42 @@ import { incrementalCollector } from './garbage-collection.ts'
 import { type FillingStream, fillingStream } from './stream-filling.ts'
 import type { ZipSegment } from './zip-layout.ts'
 
-/** Content over this size is read as one stream where the store has it as one. */
+/** Bytes. Larger contents are streamed where the store has streams. */
 const SMALL = 512 * 1024
-/** Contents that are read at once. */
 const LANES = 32
 
 export interface ArchiveSource {
-  /** Fills the target with the bytes of an entry's content from `start` on. */
   fill(entry: number, start: number, target: Uint8Array): Promise<void>
-  /** The bytes `start` to `end` (exclusive) of an entry's content, or null where filling is as good. */
+  /** `end` is exclusive. Null where `fill` is as good. */
   stream(entry: number, start: number, end: number): Promise<ReadableStream<Uint8Array> | null>
-  /** The entry is being sent from its first byte on, and what comes after its header could be read. */
+  /** The entry is sent from its first byte, and bytes after its header could be read. */
   began(entry: number): void
-  /** So many bytes more went to the reader. */
   sent(bytes: number): void
-  /** The stream broke off because of this. */
   failed(error: unknown): void
-  /** Aborted when it has to end before all was read. */
   readonly ended: AbortSignal
-  /** Nobody reads any more, for whatever reason. */
   over(): void
 }
 
 type Content = Extract<ZipSegment, { kind: 'content' }>
 type ZipRecord = Extract<ZipSegment, { kind: 'record' }>
 
-/** A part of a content and its place in the target. */
 interface Reading {
   readonly entry: number
   readonly start: number
   readonly into: Uint8Array
 }
 
-/** Fills the memory of a reader with the segments, one after another. */
 export class ArchiveFiller {
   readonly #segments: Generator<ZipSegment>
   readonly #source: ArchiveSource
-  /** What of a segment did not go into the target before. */
   #rest: ZipSegment | null = null
   #streamed: FillingStream | null = null
-  /** The large entry that does not come as a stream. */
   #unstreamed: number | null = null
   #isCancelled = false
   readonly #passed = incrementalCollector()
-  /** The entry whose header was the last that went out; nobody knows yet whether its content can be read. */
+  /** The entry whose header went out last; its content has not been read yet. */
   #begun: number | null = null
-  /** Entries of which something came after the header, to be told of once all of it could be read. */
+  /** Entries to report as begun once all bytes behind their headers were read. */
   readonly #followed: number[] = []
 
   constructor(segments: Generator<ZipSegment>, source: ArchiveSource) {
@@ -55,7 +45,7 @@ export class ArchiveFiller {
     this.#source = source
   }
 
-  /** How many of the target's bytes came: all of them, or fewer at the end and 0 behind it. */
+  /** Bytes filled: all, fewer at the end, 0 after it. */
   async fill(target: Uint8Array): Promise<number> {
     const readings: Reading[] = []
     let filled = 0
@@ -83,7 +73,6 @@ export class ArchiveFiller {
     return filled
   }
 
-  /** Lets go of everything; nobody asks for more. */
   cancel(): void {
     this.#isCancelled = true
     this.#streamed?.cancel()
@@ -93,7 +82,6 @@ export class ArchiveFiller {
     return this.#isCancelled
   }
 
-  /** Copies what fits of the record; returns how much that was. */
   #copy(record: ZipRecord, target: Uint8Array): number {
     const { bytes } = record
     const some = bytes.length <= target.length ? bytes : bytes.subarray(0, target.length)
@@ -102,7 +90,6 @@ export class ArchiveFiller {
     return some.length
   }
 
-  /** What of the content goes into the target. */
   #readingOf(content: Content, target: Uint8Array): Reading {
     const { entry, start, end } = content
     const length = Math.min(end - start, target.length)
@@ -132,7 +119,7 @@ export class ArchiveFiller {
     return end - start > SMALL && entry !== this.#unstreamed
   }
 
-  /** Whether the content comes as a stream. */
+  /** False where the content does not come as a stream. */
   async #openStream({ entry, start, end }: Content): Promise<boolean> {
     const stream = await this.#source.stream(entry, start, end)
     if (stream === null) {

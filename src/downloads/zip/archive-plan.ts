@@ -7,37 +7,35 @@ import { ZIP_TOP, zipEntries } from './zip-entries.ts'
 import { type ZipLayout, zipLayout } from './zip-layout.ts'
 import { MAX_16 } from './zip-records.ts'
 
-/** An archive as it was when it was asked for: what is in it, where each thing lies, and whose bytes they are. */
 export interface ArchivePlan {
   readonly layout: ZipLayout
-  /** A strong entity tag as it is sent: two archives with the same one are the same bytes. */
+  /** A strong entity tag as sent: equal tags mean equal bytes. */
   readonly etag: string
-  /** null for a folder, and for the text about damaged files. */
+  /** Null for a folder, and for the note of damaged files. */
   file(entry: number): PlannedFile | null
-  /** The text that names the damaged files, which are left out; null where there are none. */
+  /** Names the damaged files, which are left out; null for none. */
   readonly note: { readonly entry: number; readonly bytes: Uint8Array } | null
-  /** Gives its memory back; nobody reads it any more. */
+  /** Do not read any more. */
   free(): void
 }
 
 export interface PlannedFile {
   readonly id: FileId
   readonly blobId: BlobId
-  /** Where the content lay then. */
+  /** As planned; it may change. */
   readonly blobKey: BlobKey
-  /** Bytes of the content. */
+  /** Bytes. */
   readonly size: number
 }
 
 export interface PlanBuilder {
-  /** The number that stands for the folder. Throws Refusal INVALID_REQUEST when its path is too long for an archive. */
+  /** Throws Refusal INVALID_REQUEST when the path is too long for an archive. */
   addFolder(parent: number, name: string, createdAt: number): number
-  /** Leaves a file out whose content is marked as damaged, and names it in a text. */
   addFile(folder: number, name: string, row: ArchiveFileRow): void
   finish(): ArchivePlan
 }
 
-/** Changes with every change of how an archive is written, so that no download goes on in another form. */
+/** Change it with every change of the format, so that no download resumes in another. */
 const FORM = 'holdfast zip 1\n'
 const KEY_BYTES = 16
 const NO_FILE = 0

@@ -4,28 +4,26 @@ import { Refusal } from '../../domain/errors.ts'
 
 export interface ArchiveReader {
   readonly holder: Holder
-  /** Aborted when the reader has gone or has got all of the answer. */
+  /** Aborted when the reader has gone or has the whole answer. */
   readonly gone: AbortSignal
 }
 
 export interface ArchiveSlot {
   /** Aborted with a Refusal when the archive has to end for another. */
   readonly yielded: AbortSignal
-  /** The plan is made: another may be. */
+  /** Call when the plan is made: another may begin. */
   planned(): void
-  /** Notes that bytes go out. */
   used(): void
-  /** Nobody holds the plan any more. Harmless when called again. */
+  /** The plan is freed. Harmless when repeated. */
   end(): void
 }
 
 export interface ArchiveLimits {
-  /** Archives, and the entries that their plans have together. */
+  /** Limits archives, and the entries of their plans. */
   readonly held: SharedCeiling
   readonly waiting: SharedCeiling
-  /** Plans that are made at once. */
   readonly planning: number
-  /** Milliseconds for which somebody waits. */
+  /** Milliseconds. */
   readonly patience: number
 }
 
@@ -46,7 +44,7 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
   patience: 15 * SECOND,
 }
 
-/** Seconds until it is worth another try. */
+/** Seconds. */
 const BUSY_RETRY = 15
 const BUSY = 'The server makes as many archives as it can; try again shortly'
 const WORDS = { each: BUSY, all: BUSY, retry: BUSY_RETRY }
@@ -58,9 +56,8 @@ interface Waiting {
 }
 
 /**
- * How many archives there are at a time, and what their plans hold in memory: a plan holds some hundred bytes for each
- * entry from when it is made until its archive is sent, and a reader may take as long as it likes. A plan that is larger
- * than all there is to be had is made when there is no other.
+ * A plan takes some hundred bytes an entry until its archive is sent, for which a reader may take any time. A plan
+ * above the limit is made when there is no other.
  */
 export class ArchiveSlots {
   readonly #limits: ArchiveLimits
@@ -75,18 +72,15 @@ export class ArchiveSlots {
     this.#places = new Shares(clock, limits.waiting, WORDS)
   }
 
-  /**
-   * Waits until a plan of so many entries fits, which is made from then on. Throws Refusal SERVER_BUSY when that takes
-   * too long or too many wait, and what `gone` was aborted with when the reader leaves before.
-   */
+  /** Throws Refusal SERVER_BUSY after too long or with too many waiting, and `gone`'s reason when the reader leaves. */
   async take(reader: ArchiveReader, entries: number): Promise<ArchiveSlot> {
     reader.gone.throwIfAborted()
-    // One without entries is a plan too.
+    // An empty plan counts too.
     const weight = Math.max(1, entries)
     return this.#start(reader.holder, weight) ?? this.#wait(reader, weight)
   }
 
-  /** Null when as many plans are being made as may be, or it does not fit. */
+  /** Null at the limit of planning, or when it does not fit. */
   #start(holder: Holder, entries: number): ArchiveSlot | null {
     if (this.#planning >= this.#limits.planning) return null
     const ending = new AbortController()
@@ -118,7 +112,7 @@ export class ArchiveSlots {
     }
   }
 
-  /** Starts those that fit: first whose network holds least, and of one network who has waited longest. */
+  /** Networks that hold least come first, within one by waiting time. */
   #startWaiting(): void {
     const turns = [...this.#waiting].map((each) => ({ each, held: this.#held.around(each.holder).holders }))
     for (const { each } of turns.toSorted((a, b) => a.held - b.held)) {

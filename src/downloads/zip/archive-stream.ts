@@ -1,14 +1,10 @@
 import { ArchiveFiller, type ArchiveSource } from './archive-filler.ts'
 import type { ZipSegment } from './zip-layout.ts'
 
-/** Bytes of a chunk for readers who bring no memory of their own. */
+/** Bytes, for readers without a buffer. */
 const CHUNK = 256 * 1024
 
-/**
- * The segments as one stream of bytes. They are read straight into the memory that the reader brings, so that one who
- * brings the same again makes no garbage, and no further than it goes. It fails when a content is not as long as the
- * layout says, and lets go of everything as soon as it is cancelled.
- */
+/** Read straight into the reader's buffer, never ahead. Fails when a content has not the planned length. */
 export function archiveStream(
   segments: Generator<ZipSegment>,
   source: ArchiveSource,

@@ -7,20 +7,17 @@ import type { FileId, FolderId } from '../../domain/ids.ts'
 import { rightsFields, rightsIn, rightsOf } from '../token-rights.ts'
 import type { ArchiveSelection } from './archives.ts'
 
-/** Seconds a signed address of an archive is good for. */
+/** Seconds. */
 export const ARCHIVE_TOKEN_LIFETIME = 1800
 
-/**
- * A signed address names the files and folders, who asked for them, and which of their rights that took, so that access
- * can be decided again at every request.
- */
+/** Tokens name the rights used, so that access is decided again at every request. */
 export interface ArchiveTokens {
   issue(
     reach: NonNullable<Requester['reach']>,
     rights: Pick<SignedRights, 'closed' | 'closings'>,
     selection: ArchiveSelection,
   ): string
-  /** Throws Refusal INVALID_TOKEN when it was changed or is too old. */
+  /** Throws Refusal INVALID_TOKEN for a changed or expired token. */
   read(token: string): { readonly requester: Requester; readonly selection: ArchiveSelection }
 }
 

@@ -1,5 +1,3 @@
-/** What an archive needs to know of many files and folders, read in pages. */
-
 import { presentDamage } from '../../core/damage.rows.ts'
 import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
@@ -38,7 +36,7 @@ export function archiveFolder(db: Database, id: FolderId): Promise<ArchiveFolder
   return db.selectFrom('folders').select(folderColumns).where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-/** The live folders directly in live ones, oldest first, at most `limit` of them with ids over `after`. */
+/** Oldest first, at most `limit` with ids over `after`. */
 export function archiveSubfolders(
   db: Database,
   parents: readonly FolderId[],
@@ -47,7 +45,7 @@ export function archiveSubfolders(
 ): Promise<ArchiveFolderRow[]> {
   const [parent, another] = parents
   const folders = db.selectFrom('folders').select(folderColumns).where('deleted_at', 'is', null)
-  // A list of one would be sorted anew for each page, where the index has the order already.
+  // With a list of one the database would sort each page anew; the index has the order already.
   const placed =
     parent !== undefined && another === undefined
       ? folders.where('parent_id', '=', parent)
@@ -61,7 +59,7 @@ export interface ArchiveFileRow {
   readonly folder_id: FolderId
   readonly name: string
   readonly name_folded: string
-  /** Empty where a job is still to fill it in. */
+  /** Empty until a job fills it in. */
   readonly name_sort: string
   readonly size: number
   readonly created_at: number
@@ -69,7 +67,7 @@ export interface ArchiveFileRow {
   readonly blob_key: BlobKey
   readonly sha256: Sha256
   readonly crc32: number
-  /** What was found wrong with its bytes; null for sound ones. */
+  /** Null for sound bytes. */
   readonly damage: Damage | null
 }
 
@@ -94,13 +92,13 @@ function archiveFiles(db: Database) {
     .where('files.removed_at', 'is', null)
 }
 
-/** The files directly in the live folders, which hold few, by folder and name. */
+/** For folders with few files; ordered by folder and name. */
 export function archiveFilesOf(db: Database, folders: readonly FolderId[]): Promise<ArchiveFileRow[]> {
   const files = archiveFiles(db).where('files.folder_id', 'in', folders)
   return db.scan.rows(files.orderBy('files.folder_id').orderBy(BY_NAME))
 }
 
-/** The files directly in a live folder by name, at most `limit` of those after `after`. */
+/** Ordered by name, at most `limit` after `after`. */
 export function archiveFilesAfter(
   db: Database,
   folder: FolderId,
@@ -123,12 +121,10 @@ export function archiveFilesAfter(
 
 const BY_NAME = orderOfFiles({ sort: 'name', order: 'asc' }, 'files')
 
-/** Those of the files that are there, in the order of their ids. */
 export function archiveFilesByIds(db: Database, ids: readonly FileId[]): Promise<ArchiveFileRow[]> {
   return archiveFiles(db).where('files.id', 'in', ids).orderBy('files.id').execute()
 }
 
-/** Where the blob's content lies now. */
 export async function presentBlobKey(db: Database, id: BlobId): Promise<BlobKey | undefined> {
   const row = await db.selectFrom('blobs').select('key').where('id', '=', id).executeTakeFirst()
   return row?.key

@@ -13,27 +13,23 @@ import type { DownloadsPart } from '../downloads.part.ts'
 import type { ArchiveReader } from './archive-slots.ts'
 import type { Archive } from './archives.ts'
 
-/** What the OpenAPI document says of an archive. */
 export const archiveAnswers: Documentation['answers'] = {
   200: bytesOf('application/zip', 'A ZIP file'),
   206: bytesOf('application/zip', 'The range asked for'),
   304: { description: 'Not changed' },
 }
 
-/** Who waits for an archive and reads it. */
 export function archiveReader(call: Call): ArchiveReader {
   return { holder: holderOf(call), gone: call.request.signal }
 }
 
-/** The name of an archive that is not of one folder. */
 const FILES = 'files'
 
-/** `folder`: the name of the folder that it is of, or null. */
 export function archiveName(folder: string | null): string {
   return `${folder ?? FILES}.zip`
 }
 
-/** Answers a GET or HEAD for an archive. `folder`: the name of the folder it is of, or null. */
+/** `folder`: name of the archived folder. */
 export async function sendArchive(
   call: Call,
   usage: Pick<Usage, 'archiveUsed'>,
@@ -41,12 +37,11 @@ export async function sendArchive(
   whose: {
     readonly folder: string | null
     readonly isOwner: boolean
-    /** Counts downloads by the link of the request; null or missing for none. */
     readonly claims?: ByteClaims | null
   },
 ): Promise<Response> {
   const { site } = call
-  // Nothing here has a date that changes whenever the archive does.
+  // No date changes whenever the archive does.
   const validators = { etag: archive.etag, lastModified: null }
   const headers = archiveHeaders(archive.etag, archiveName(whose.folder))
   try {
@@ -103,7 +98,7 @@ export const getArchiveEndpoint = endpoint({
       await sharing.access.signed(requester, null),
       selection,
     )
-    // Only owners get such an address, so whoever uses it looks in their name.
+    // Such addresses are issued to owners only, and act for them.
     return sendArchive(call, files.usage, archive, { folder: null, isOwner: true })
   },
 })

@@ -20,7 +20,6 @@ import { planTree } from './archive-walk.ts'
 import { ZIP_TOP } from './zip-entries.ts'
 import { zipNames } from './zip-names.ts'
 
-/** Files and folders chosen for one archive. */
 export interface ArchiveSelection {
   readonly files: readonly FileId[]
   readonly folders: readonly FolderId[]
@@ -29,28 +28,25 @@ export interface ArchiveSelection {
 export interface Archive {
   /** Bytes. */
   readonly size: number
-  /** A strong entity tag as it is sent. */
+  /** A strong entity tag as sent. */
   readonly etag: string
-  /** The bytes `start` to `end` (exclusive). */
+  /** `end` is exclusive. */
   read(start: number, end: number, watch: ArchiveWatch): ReadableStream<Uint8Array>
-  /** Lets go of it where nothing is read. */
+  /** Call where nothing is read. */
   close(): void
 }
 
 export interface ArchiveWatch {
-  /** The file is being sent from its first byte on, and its first bytes could be read. */
+  /** The file is sent from its first byte, and its first bytes could be read. */
   began(file: FileId): void
-  /** The stream broke off because of this. */
   failed(error: unknown): void
-  /** Told of the bytes that went out. */
   readonly sent: BytesSent
 }
 
 /**
- * Files and folders as one ZIP file, for those whom the access rule has let in. An archive is a snapshot: what is
- * renamed, moved or put in while it is sent changes nothing in it, and when a content has gone for good the stream
- * fails. Files whose contents are marked as damaged are left out, and a text at the top names them. Each waits for its slot, and throws Refusal SERVER_BUSY as `ArchiveSlots` does; the reader keeps it until it has
- * gone, or `close` is called.
+ * The caller has checked access. A snapshot: later renames, moves and files change nothing, and a content gone for good
+ * fails the stream. Damaged contents are left out and named in a note. Waits for a slot, held until the reader has gone
+ * or `close`; throws Refusal SERVER_BUSY as `ArchiveSlots` does.
  */
 export class Archives {
   readonly #db: Database
@@ -71,10 +67,7 @@ export class Archives {
     this.#contents = new ArchiveContents(db, blobs, copies, suspects)
   }
 
-  /**
-   * What is in the folder, which the viewer may see, with its subfolders; those that the viewer may not see or has not
-   * unlocked are left out.
-   */
+  /** Leaves out subfolders that are hidden from or locked for the viewer. */
   async folder(reader: ArchiveReader, viewer: Viewer, folder: FolderId): Promise<Archive> {
     const row = await archiveFolder(this.#db, folder)
     const enter = (below: ArchiveFolderRow) => this.#access.opens(viewer, below)
@@ -83,17 +76,16 @@ export class Archives {
     )
   }
 
-  /** All that is within reach. Throws Refusal FOLDER_NOT_FOUND when that was one folder and it is gone. */
+  /** Throws Refusal FOLDER_NOT_FOUND when the reach was one folder and it is gone. */
   async everything(reader: ArchiveReader, reach: Reach): Promise<Archive> {
     const viewer = { account: reach.account, grants: new Map() }
     return this.folder(reader, viewer, await resolvePlace(this.#db, reach, 'root'))
   }
 
   /**
-   * The files and folders, side by side, each folder with what is in it; a folder that lies in another one of them is there
-   * with that one alone. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND when one of them has gone or the requester may not
-   * see it, PASSWORD_REQUIRED when one is locked, and INVALID_TOKEN when a folder below them is closed to the requester:
-   * owners asked for all of it, and must not take a part for the whole.
+   * A folder inside another chosen one appears there only. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND for a
+   * hidden item too, PASSWORD_REQUIRED for a locked one, and INVALID_TOKEN when a subfolder is closed to the requester:
+   * an owner must not take a partial archive for the whole.
    */
   async selection(
     reader: ArchiveReader,
@@ -110,7 +102,7 @@ export class Archives {
         const enter = (below: ArchiveFolderRow) => this.#entered(tree.viewer, below)
         await planTree(this.#db, { row: tree.row, entry }, enter, plan, reader.gone)
       }
-      // PostgreSQL knows no empty list.
+      // PostgreSQL has no empty list.
       const rows = files.length === 0 ? [] : await archiveFilesByIds(this.#db, files)
       if (rows.length < files.length) throw fileNotFound()
       for (const row of rows) plan.addFile(ZIP_TOP, names.take(row.name, row.name_folded), row)
@@ -123,7 +115,7 @@ export class Archives {
     throw closedSince()
   }
 
-  /** Makes the plan in the reader's slot, which ends with the reader, or when making it fails. */
+  /** The slot ends with the reader, or when planning fails. */
   async #planned(
     reader: ArchiveReader,
     entries: number,
@@ -182,7 +174,7 @@ export class Archives {
     }
   }
 
-  /** The chosen folders that the requester may see, without those that lie in another one of them. */
+  /** Drops folders inside another chosen one. */
   async #outermost(requester: Requester, folders: readonly FolderId[]): Promise<Tree[]> {
     const chosen = new Set(folders)
     const trees: Tree[] = []

@@ -2,11 +2,10 @@ import { foldName } from '../../domain/folded-name.ts'
 import type { ZipEntries } from './zip-entries.ts'
 import { zipNames } from './zip-names.ts'
 
-/** The name of the text, when nothing else at the top of the archive has it. */
+/** Numbered when taken at the top of the archive. */
 const NAME = 'damaged files.txt'
-/** No name at the top that takes more bytes can be one that the text would get. */
+/** Bytes of a name that could collide. */
 const LONGEST_RIVAL = 128
-/** Beyond that nobody reads a list. */
 const MOST_NAMED = 10_000
 
 const WORDS = [
@@ -14,7 +13,6 @@ const WORDS = [
   'Ask whoever shared them to upload them again.',
 ]
 
-/** Names the damaged files that an archive leaves out. */
 export class DamageNote {
   readonly #paths: string[] = []
   #more = 0
@@ -24,7 +22,6 @@ export class DamageNote {
     return this.#paths.length === 0
   }
 
-  /** When the newest of the files was uploaded. */
   get modifiedAt(): number {
     return this.#latest
   }
@@ -40,7 +37,7 @@ export class DamageNote {
     return Buffer.from([...WORDS, '', ...this.#paths, ...more, ''].join('\n'))
   }
 
-  /** A name that no entry at the top of the archive has, also where upper and lower case are one. */
+  /** Unlike all names at the top, regardless of case. */
   nameBeside(entries: ZipEntries): string {
     const taken = new Set<string>()
     for (let entry = 0; entry < entries.count; entry++) {

@@ -1,14 +1,11 @@
 import { StoreFailure } from '../../blobs/blob-store.ts'
 
-/** A stream that is read into memory that is there already. */
 export interface FillingStream {
-  /** How many bytes of the target came; 0 at the end. Throws StoreFailure when the stream has another length. */
+  /** Returns 0 at the end. Throws StoreFailure when the stream has another length. */
   fill(target: Uint8Array): Promise<number>
-  /** Lets go of everything; nobody asks for more. */
   cancel(): void
 }
 
-/** A stream of `length` bytes. */
 export function fillingStream(stream: ReadableStream<Uint8Array>, length: number): FillingStream {
   const reader = stream.getReader()
   let received = 0
@@ -42,7 +39,7 @@ export function fillingStream(stream: ReadableStream<Uint8Array>, length: number
     },
 
     cancel() {
-      // What it fails with by now is of no interest to anybody.
+      // A failure no longer matters.
       reader.cancel().catch(() => {})
     },
   }

@@ -1,13 +1,11 @@
 import { byteList, numberList } from '../../domain/packed-lists.ts'
 import type { ZipEntry } from './zip-records.ts'
 
-/** Where the path of an entry begins when no folder of the archive holds it. */
 export const ZIP_TOP = -1
 
 export interface NewZipEntry {
-  /** A folder that was added before, or ZIP_TOP. */
+  /** A folder added before, or ZIP_TOP. */
   readonly folder: number
-  /** One path component. */
   readonly name: string
   readonly isFolder: boolean
   readonly size: number
@@ -15,18 +13,17 @@ export interface NewZipEntry {
   readonly modifiedAt: number
 }
 
-/** The files and folders of an archive in their order, numbered from 0: some 40 bytes and the name for each. */
+/** Numbered from 0, with some 40 bytes and the name for each. */
 export interface ZipEntries {
   readonly count: number
-  /** Returns its number. */
   add(entry: NewZipEntry): number
-  /** Bytes of its path. */
+  /** Bytes. */
   pathLength(entry: number): number
   size(entry: number): number
   at(entry: number): ZipEntry
-  /** What tells these entries from all others, check sums of their contents aside: bytes in several parts. */
+  /** Covers all but the contents' checksums. */
   identity(): Iterable<Uint8Array>
-  /** Gives the memory back; nothing is asked any more. */
+  /** Do not use the entries any more. */
   free(): void
 }
 

@@ -8,33 +8,30 @@ import {
   localHeaderLength,
 } from './zip-records.ts'
 
-/** A piece of an archive: bytes that are its own, or bytes `start` to `end` (exclusive) of an entry's content. */
+/** `end` is exclusive. */
 export type ZipSegment =
   | { readonly kind: 'record'; readonly bytes: Uint8Array; readonly begins: number | null }
   | { readonly kind: 'content'; readonly entry: number; readonly start: number; readonly end: number }
 
-/** Where everything in an archive lies, known from names and sizes alone. */
+/** Known from names and sizes alone. */
 export interface ZipLayout {
-  /** Bytes of the whole archive. */
+  /** Bytes. */
   readonly size: number
-  /**
-   * The bytes `start` to `end` (exclusive), in order. A record with `begins` is the beginning of that entry, from its
-   * first byte on.
-   */
+  /** In order. `begins`: the entry whose first byte begins the record. */
   segments(start: number, end: number): Generator<ZipSegment>
 }
 
-/** The entries must not change afterwards. */
+/** Do not change the entries afterwards. */
 export function zipLayout(entries: ZipEntries): ZipLayout {
   const { count } = entries
   const headerLength = (entry: number) => localHeaderLength(entries.pathLength(entry), entries.size(entry))
 
-  /** Where each entry's header begins, and after the last the directory. */
+  /** Of each header, then of the central directory. */
   const offsets = new Float64Array(count + 1)
   for (let entry = 0; entry < count; entry++) {
     offsets[entry + 1] = (offsets[entry] ?? 0) + headerLength(entry) + entries.size(entry)
   }
-  /** Where each entry's record of the directory begins, and after the last the end records. */
+  /** Of each directory record, then of the end records. */
   const records = new Float64Array(count + 1)
   records[0] = offsets[count] ?? 0
   for (let entry = 0; entry < count; entry++) {
@@ -81,13 +78,12 @@ export function zipLayout(entries: ZipEntries): ZipLayout {
   }
 }
 
-/** What of the bytes that stand at `at` lies between `start` and `end`. */
 function cut(bytes: Uint8Array, at: number, start: number, end: number): Uint8Array {
   if (start <= at && at + bytes.length <= end) return bytes
   return bytes.subarray(Math.max(0, start - at), Math.min(bytes.length, end - at))
 }
 
-/** The last of the growing positions that is not behind `position`; the first where there is none. */
+/** Returns at least the first. */
 function holding(positions: Float64Array, position: number): number {
   let low = 0
   let high = positions.length - 1

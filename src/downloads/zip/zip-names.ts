@@ -1,24 +1,22 @@
 import { markedName, shortName } from '../../domain/file-name.ts'
 import { foldName } from '../../domain/folded-name.ts'
 
-/** What leads to another place, and what Windows refuses in a name: its own unpacker stops there. */
+/** Path traversal, and what Windows refuses in a name: its own unpacker stops there. */
 const REFUSED = /[/\\:*?"<>|]|[. ]+$/g
 
 /** Names of devices on Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i
 
-/** The names of one folder in an archive. */
 export interface ZipNames {
   /**
-   * The name that stands in the archive for `name`: a single path component of at most 255 bytes of UTF-8 that Windows
-   * takes, and different from those taken before also where upper and lower case are one. The second of a name gets
-   * ` (2)` before its extension. `folded` is `foldName(name)`, for those who have it already.
+   * One path component of at most 255 bytes of UTF-8, valid on Windows, unique regardless of case; numbered like ` (2)`
+   * before the extension. `folded`: `foldName(name)`, if known.
    */
   take(name: string, folded?: string): string
 }
 
 export function zipNames(): ZipNames {
-  /** Digests of folded names, each with the number that the next one of that name tries first. */
+  /** By digest of the folded name, the number to try next. */
   const taken = new Map<number, number>()
 
   return {
@@ -42,10 +40,7 @@ export function zipNames(): ZipNames {
   }
 }
 
-/**
- * 53 bits that stand for the text, so that nothing holds on to the names of a folder with very many. Two names that
- * share them, which hardly happens, are told apart by a number that they would not need.
- */
+/** 53 bits instead of very many names. A rare collision only numbers a name needlessly. */
 function digest(text: string): number {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

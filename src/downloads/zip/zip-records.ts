@@ -1,10 +1,8 @@
 /**
- * The records of a ZIP file, as APPNOTE 6.3.10 and Info-ZIP's notes on extra fields have them. Contents are stored as they
- * are and known beforehand, so no record follows a content. A value that does not fit into its old field, and no
- * other, goes into a ZIP64 one.
+ * APPNOTE 6.3.10, and Info-ZIP's notes on extra fields. Contents are uncompressed and known beforehand, so no data
+ * descriptors follow. ZIP64 fields only for values that exceed the old ones.
  */
 
-/** Fields of the ZIP records of a file or folder. */
 export interface ZipEntry {
   /** UTF-8, with slashes between; a folder's ends with one. */
   readonly path: Uint8Array
@@ -16,13 +14,13 @@ export interface ZipEntry {
   readonly modifiedAt: number
 }
 
-/** The largest length of a path, and what 16 and 32 bits say when the value is elsewhere. */
+/** Largest path length, and the marker of a value in a ZIP64 field. */
 export const MAX_16 = 0xffff
 const MAX_32 = 0xffffffff
 
 const UTF8_NAMES = 1 << 11
 const STORED = 0
-/** Versions of the format that are needed to read: folders, ZIP64. */
+/** Versions needed to extract: folders, ZIP64. */
 const VERSION_FOLDERS = 20
 const VERSION_ZIP64 = 45
 /** The upper byte is the system whose file attributes follow: 3 is Unix. */
@@ -42,7 +40,6 @@ export function localHeaderLength(pathLength: number, size: number): number {
   return LOCAL_HEADER + pathLength + TIME_EXTRA + (size >= MAX_32 ? 20 : 0)
 }
 
-/** What stands before an entry's content. */
 export function localHeader(entry: ZipEntry): Uint8Array {
   const isLarge = entry.size >= MAX_32
   const record = writer(localHeaderLength(entry.path.length, entry.size))
@@ -69,7 +66,7 @@ function zip64ExtraLength(size: number, offset: number): number {
   return values === 0 ? 0 : 4 + values
 }
 
-/** What the central directory says of an entry whose local header stands at `offset`. */
+/** `offset`: of the local header. */
 export function directoryRecord(entry: ZipEntry, offset: number): Uint8Array {
   const zip64 = zip64ExtraLength(entry.size, offset)
   const record = writer(directoryRecordLength(entry.path.length, entry.size, offset))
@@ -96,7 +93,6 @@ export function directoryRecord(entry: ZipEntry, offset: number): Uint8Array {
   return record.done()
 }
 
-/** Position and size of the central directory, for the end records. */
 export interface ZipDirectory {
   readonly entries: number
   readonly start: number
@@ -111,7 +107,6 @@ export function endLength(directory: ZipDirectory): number {
   return END + (needsZip64(directory) ? ZIP64_END + ZIP64_LOCATOR : 0)
 }
 
-/** What stands behind the central directory. */
 export function endRecords(directory: ZipDirectory): Uint8Array {
   const { entries, start, length } = directory
   const record = writer(endLength(directory))
@@ -142,7 +137,7 @@ export function endRecords(directory: ZipDirectory): Uint8Array {
   return record.done()
 }
 
-/** The fields that both headers have in the same order, from the flags to the length of the extra fields. */
+/** Fields from the flags to the length of the extra fields. */
 function shared(record: Writer, entry: ZipEntry, extraLength: number): void {
   const { time, date } = dosTime(entry.modifiedAt)
   record.u16(UTF8_NAMES)
@@ -156,7 +151,7 @@ function shared(record: Writer, entry: ZipEntry, extraLength: number): void {
   record.u16(extraLength)
 }
 
-/** Info-ZIP's extended timestamp: the modification alone, in seconds since the epoch, up to the year 2038. */
+/** Info-ZIP's extended timestamp: modification only, seconds since the epoch, up to 2038. */
 function timeExtra(record: Writer, entry: ZipEntry): void {
   record.u16(0x5455)
   record.u16(5)
@@ -164,7 +159,7 @@ function timeExtra(record: Writer, entry: ZipEntry): void {
   record.u32(Math.min(Math.max(0, Math.floor(entry.modifiedAt / 1000)), 0x7fffffff))
 }
 
-/** In UTC, because nobody knows where it will be read; the extended timestamp says the same exactly. */
+/** In UTC, because the reader's zone is unknown; the extended timestamp is exact. */
 function dosTime(milliseconds: number): { readonly time: number; readonly date: number } {
   const moment = new Date(milliseconds)
   const year = moment.getUTCFullYear()
@@ -186,7 +181,7 @@ interface Writer {
   done(): Uint8Array
 }
 
-/** Little-endian, as everything in a ZIP file. A DataView would have memory made for each record outside of the heap. */
+/** Little-endian, as ZIP is. A DataView would allocate outside the heap for each record. */
 function writer(length: number): Writer {
   const record = new Uint8Array(length)
   let at = 0

@@ -22,7 +22,6 @@ export function toBinEntry(bin: Pick<Bin, 'expiresAt'>, entry: BinEntry): BinEnt
   }
 }
 
-/** What became of each of several entries. */
 export function toEntryResults(entries: readonly BinEntryId[], outcomes: readonly BinOutcome[]) {
   const results = entries.map((entry, index): EntryResult => {
     const outcome = outcomes[index]

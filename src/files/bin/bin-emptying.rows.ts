@@ -1,10 +1,9 @@
-/** How what is in bins is deleted for good. */
 import { sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import { type BinEntryRow, keptEntries } from './bin.rows.ts'
 
-/** Empties the bin: of the entries that are not coming back, none is listed or found any more. They are to be deleted. */
+/** Spares entries being restored. */
 export async function emptyBin(trx: Trx, account: AccountId): Promise<{ bytes: number; entries: number }> {
   const { bin_bytes: bytes, bin_entries: entries } = await trx
     .selectFrom('accounts')
@@ -31,7 +30,6 @@ export async function emptyBin(trx: Trx, account: AccountId): Promise<{ bytes: n
   return { bytes, entries }
 }
 
-/** An account whose bin was emptied and has entries left from before. */
 export async function accountToEmpty(db: Database): Promise<AccountId | undefined> {
   const row = await db
     .selectFrom('accounts')
@@ -42,7 +40,6 @@ export async function accountToEmpty(db: Database): Promise<AccountId | undefine
   return row?.id
 }
 
-/** Entries that were in the bin when it was emptied, at most `limit`. */
 export function emptiedEntries(trx: Trx, account: AccountId, limit: number): Promise<BinEntryRow[]> {
   return trx
     .selectFrom('bin')
@@ -60,7 +57,7 @@ export async function setEmptied(trx: Trx, account: AccountId): Promise<void> {
   await trx.updateTable('accounts').set({ bin_emptied: null }).where('id', '=', account).execute()
 }
 
-/** Entries that came into the bin no later than `before` and stay there, the oldest first. */
+/** Oldest first, from no later than `before`; none being restored. */
 export function oldEntries(db: Database, before: number, limit: number): Promise<BinEntryRow[]> {
   return keptEntries(db)
     .selectAll('bin')
@@ -71,7 +68,6 @@ export function oldEntries(db: Database, before: number, limit: number): Promise
     .execute()
 }
 
-/** What the entry has is deleted for good. */
 export async function markEntryDeleted(
   trx: Trx,
   { file_id, folder_id }: BinEntryRow,
@@ -85,7 +81,7 @@ export async function markEntryDeleted(
       .execute()
   }
   if (folder_id !== null) {
-    // What is below it is marked anew, and otherwise.
+    // Re-mark descendants as deleted instead of binned.
     await trx
       .updateTable('folders')
       .set({ bin_id: null, cleared_at: null })

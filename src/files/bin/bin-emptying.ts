@@ -22,22 +22,18 @@ import {
 } from './bin-emptying.rows.ts'
 import { entryNotFound, ownEntry } from './own-entry.ts'
 
-/** Deletes for good what is in the bin. Rows and bytes follow in the background. */
+/** Rows and bytes follow in the background. */
 export interface BinEmptying {
-  /** Each by itself, in the order asked. What is coming back already is not in the bin. */
+  /** Each by itself, in order. An entry being restored is not found. */
   remove(reach: Reach, entries: readonly BinEntryId[]): Promise<BinOutcome[]>
-  /**
-   * All that is in the bin, however much; returns what that was. Throws Refusal INVALID_REQUEST for somebody who is kept to
-   * a folder: the bin goes as a whole.
-   */
+  /** Works for any size. Throws Refusal INVALID_REQUEST for a caller confined to a folder. */
   empty(reach: Reach): Promise<{ readonly bytes: number; readonly entries: number }>
-  /** Goes on with bins that were emptied, and removes what has been in one for too long. */
   run(mayGoOn?: () => boolean): Promise<void>
 }
 
 const STEP = 50
 
-/** By a wrong clock everything is old: what is deleted for good waits until the clock can be believed. */
+/** A wrong clock makes everything look old: wait until it is trustworthy. */
 const SURE_AFTER = DAY
 
 export function createBinEmptying(parts: {
@@ -49,7 +45,7 @@ export function createBinEmptying(parts: {
 }): BinEmptying {
   const { db, clock, guard, outages, lifetime } = parts
 
-  /** Throws Refusal NOT_FOUND when the entry is not in the bin any more. */
+  /** Throws Refusal NOT_FOUND. */
   function removeEntry(reach: Reach, id: BinEntryId): Promise<void> {
     return inTransaction(db, async (trx) => {
       const { account } = reach
@@ -68,7 +64,6 @@ export function createBinEmptying(parts: {
     await dropBinEntry(trx, entry.id)
   }
 
-  /** Whether there was something to do. What was emptied has left the totals. */
   async function emptyStep(): Promise<boolean> {
     const account = await accountToEmpty(db)
     if (account === undefined) return false
@@ -81,7 +76,6 @@ export function createBinEmptying(parts: {
     return true
   }
 
-  /** Says whether it was there: until now it could come back, or be deleted by its owner. */
   async function removeOldEntry(reach: Reach, id: BinEntryId): Promise<boolean> {
     try {
       await removeEntry(reach, id)

@@ -1,4 +1,3 @@
-/** Where things come back to from the bin. */
 import { topFolder } from '../../core/accounts.rows.ts'
 import type { Trx } from '../../database/database.ts'
 import { Refusal } from '../../domain/errors.ts'
@@ -15,10 +14,7 @@ import {
 } from '../folders/folders.rows.ts'
 import type { BinEntryRow } from './bin.rows.ts'
 
-/**
- * Where the folder was, if that is there and not too deep by now; otherwise the top level, to which it comes as a
- * private one if something above it had kept others out.
- */
+/** The old parent, or the top level: as a private folder if an ancestor had been closed. */
 export async function placeForFolder(
   trx: Trx,
   folder: FolderRow,
@@ -33,7 +29,7 @@ export async function placeForFolder(
   return { parent: await topFolder(trx, folder.account_id), isPublic: !keepsOut(way) }
 }
 
-/** Whether the folder, with what is in the bin by the entry, would reach below the deepest level there. */
+/** Counts the folders that the entry holds. */
 export async function isTooDeep(
   trx: Trx,
   folder: FolderRow,
@@ -45,7 +41,6 @@ export async function isTooDeep(
   return folder.tree_height + 1 > levelsLeft && (await isDeeperThan(trx, folder.id, levelsLeft, entry))
 }
 
-/** Where a file was, or the top level. */
 export async function placeForFile(trx: Trx, account: AccountId, folder: FolderId): Promise<FolderId> {
   const way = await folderChain(trx, folder)
   if (!isGoneWay(way)) return folder
@@ -59,7 +54,7 @@ export async function placeForFile(trx: Trx, account: AccountId, folder: FolderI
   return topFolder(trx, account)
 }
 
-/** Throws Refusal FOLDER_NOT_FOUND or MAX_DEPTH_EXCEEDED when the entry cannot come back where it was, `place`. */
+/** Throws Refusal FOLDER_NOT_FOUND or MAX_DEPTH_EXCEEDED. */
 export async function assertOldPlace(
   trx: Trx,
   entry: BinEntryRow,
@@ -80,7 +75,6 @@ const isGoneWay = (way: readonly ChainRow[]) => way.some((step) => step.deleted_
 const keepsOut = (way: readonly ChainRow[]) =>
   way.some((step) => step.is_public === 0 || step.password_hash !== null)
 
-/** The name, with a number where a folder in the place has it already. */
 export async function freeName(trx: Trx, parent: FolderId, name: string): Promise<string> {
   for (let number = 1; ; number++) {
     const free = number === 1 ? name : numberedFolderName(name, number)

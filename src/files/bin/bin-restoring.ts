@@ -19,23 +19,18 @@ import { beginReturn, returningEntry } from './bin-returning.rows.ts'
 import { createFolderReturn } from './bin-returning.ts'
 import { ownEntry } from './own-entry.ts'
 
-/** Restores entries of the bin. */
 export interface BinRestoring {
   /**
-   * Restores each entry by itself, in the order asked: to `place`, or with null to its old place, or to the top level when
-   * the old place is gone. A key that is limited to a folder cannot use the top level, and has to name a place instead.
-   * A small folder is back when this returns; a large one appears later, all of it at once.
-   * What more people may see in `place` than where it was deleted fails with SCOPE_MISSING for a caller who may not read.
-   * Throws Refusal FOLDER_NOT_FOUND when the place is unknown.
+   * Each by itself, in order. `place` null: to the old place, or the top level when that is gone; a key confined to a
+   * folder must name a place. A large folder appears later, all at once. What more people may see in `place` fails with
+   * SCOPE_MISSING for a caller who may not read. Throws Refusal FOLDER_NOT_FOUND when the place is unknown.
    */
   restore(reach: Actor, entries: readonly BinEntryId[], place: FolderPlace | null): Promise<BinOutcome[]>
-  /** Whether folders are returning. */
   hasWork(): Promise<boolean>
-  /** Continues with returning folders until all are back or `mayGoOn` says no. */
+  /** Continues until all are back or `mayGoOn` returns false. */
   run(mayGoOn?: () => boolean): Promise<void>
 }
 
-/** Steps of a returning folder that the request makes itself. */
 const STEPS_OF_REQUEST = 10
 
 export function createBinRestoring(db: Database, clock: Clock, maxDepth: number): BinRestoring {
@@ -73,7 +68,6 @@ interface RestoringLimits {
   readonly maxDepth: number
 }
 
-/** Restores a file, or lets a folder begin to return. Returns whether a folder has steps left. */
 async function beginRestoring(
   trx: Trx,
   { clock, maxDepth }: RestoringLimits,
@@ -105,7 +99,7 @@ async function beginRestoring(
   return true
 }
 
-/** `destination`: null restores to the old place, or to the top level. */
+/** `destination` null: to the old place, or the top level. */
 async function restoreFile(
   trx: Trx,
   entry: BinEntryRow,
@@ -127,7 +121,7 @@ async function restoreFile(
   await noteChange(trx, entry.account_id, { kind: 'bin' })
 }
 
-/** Sets the parent to which the folder, still in the bin, will return. Throws Refusal MAX_DEPTH_EXCEEDED. */
+/** Throws Refusal MAX_DEPTH_EXCEEDED. */
 async function redirect(
   trx: Trx,
   entry: BinEntryRow,

@@ -1,4 +1,4 @@
-/** Folders that come back from the bin: their marks are taken off from below, some rows at a time. */
+/** Unmarks descendants of restored folders bottom-up, some rows at a time. */
 import { sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
 import { greatest } from '../../database/differences.ts'
@@ -6,19 +6,17 @@ import { prepared } from '../../database/prepared.ts'
 import type { AccountId, BinEntryId, FolderId } from '../../domain/ids.ts'
 import type { BinEntryRow } from './bin.rows.ts'
 
-/** From now on the entry is coming back: nothing below its folder is marked any more. */
+/** From now on nothing below the folder is marked any more. */
 export async function beginReturn(trx: Trx, entry: BinEntryRow, folder: FolderId): Promise<void> {
   await trx.updateTable('bin').set({ restoring: 1 }).where('id', '=', entry.id).execute()
-  // Lists leave out what is below it until it is there itself.
+  // Lists leave out its descendants until the folder itself is back.
   await trx.updateTable('folders').set({ cleared_at: null }).where('id', '=', folder).execute()
 }
 
-/** Nothing of the account comes back any more: what was on its way is in the bin as it was. */
 export async function giveUpReturns(trx: Trx, account: AccountId): Promise<void> {
   await trx.updateTable('bin').set({ restoring: 0 }).where('account_id', '=', account).execute()
 }
 
-/** An entry that is coming back. */
 export async function returningEntry(db: Database): Promise<BinEntryRow | undefined> {
   return (await returning(db))[0]
 }
@@ -27,7 +25,7 @@ const returning = prepared((db) =>
   db.selectFrom('bin').selectAll().where('restoring', '=', sql.lit(1)).limit(sql.lit(1)),
 )
 
-/** Folders that are marked with the entry besides its own, at most `limit`. */
+/** At most `limit`. */
 export async function markedFolders(
   trx: Trx,
   entry: BinEntryId,
@@ -44,7 +42,7 @@ export async function markedFolders(
   return rows.map((row) => row.id)
 }
 
-/** Takes the mark from at most `limit` files directly in the folders; returns how many. */
+/** At most `limit`; returns how many. */
 export async function unmarkFiles(
   trx: Trx,
   folders: readonly FolderId[],

@@ -11,17 +11,12 @@ import { type BinEntryRow, dropBinEntry, findBinEntry } from './bin.rows.ts'
 import { freeName, placeForFolder } from './bin-places.ts'
 import { markedFolders, unmarkFiles, unmarkFolders } from './bin-returning.rows.ts'
 
-/** Rows that one transaction unmarks: as with marking, each costs SQLite a good part of a millisecond. */
+/** Rows per transaction: each costs SQLite a good part of a millisecond. */
 const STEP = 60
-/** Folders whose files one transaction looks for. */
 const FOLDERS = 50
 
-/** Brings folders back from the bin in steps, once their return has begun. */
 export interface FolderReturn {
-  /**
-   * Unmarks some descendants of the entry's folder, or, when none is left, makes the folder visible with all of them.
-   * Returns whether there is more to do.
-   */
+  /** Unmarks some descendants, or, when none is left, shows the tree. Returns whether steps are left. */
   step(account: AccountId, entry: BinEntryId): Promise<boolean>
 }
 
@@ -45,7 +40,6 @@ export function createFolderReturn(db: Database, clock: Clock, maxDepth: number)
   }
 }
 
-/** Ends the entry: its folder is live and counted again, under a free name. */
 async function showFolder(trx: Trx, entry: BinEntryRow, id: FolderId, maxDepth: number): Promise<void> {
   const folder = await folderById(trx, id)
   const { parent, isPublic } = await placeForFolder(trx, folder, maxDepth)

@@ -1,4 +1,3 @@
-/** The entries of bins, and what accounts know of theirs. */
 import { sql } from 'kysely'
 import { type Database, MOST_SKIPPED, type Queryable, type Trx } from '../../database/database.ts'
 import { greatest, wholeSum } from '../../database/differences.ts'
@@ -16,12 +15,10 @@ import { wholeTreeOf } from '../folders/trees.rows.ts'
 
 export type BinEntryRow = Row<'bin'>
 
-/** What is put into the bin: one of both. */
 export type BinnedThing =
   | { readonly file_id: FileId; readonly folder_id: null }
   | { readonly file_id: null; readonly folder_id: FolderId }
 
-/** Adds the entry, and counts it. */
 export async function insertBinEntry(
   trx: Trx,
   entry: BinnedThing & {
@@ -36,7 +33,7 @@ export async function insertBinEntry(
   return id
 }
 
-/** Counts bytes and entries in, or with negative numbers out. */
+/** Negative numbers subtract. */
 export async function countBin(trx: Trx, account: AccountId, bytes: number, entries: number): Promise<void> {
   await trx
     .updateTable('accounts')
@@ -48,7 +45,7 @@ export async function countBin(trx: Trx, account: AccountId, bytes: number, entr
     .execute()
 }
 
-/** Entries that are not to be deleted for good. */
+/** Excludes entries due for final deletion. */
 export function keptEntries(db: Queryable) {
   return db
     .selectFrom('bin')
@@ -62,7 +59,7 @@ export function keptEntries(db: Queryable) {
     )
 }
 
-/** The account's entry of that number, one that is coming back included. */
+/** Includes an entry being restored. */
 export function findBinEntry(
   db: Queryable,
   account: AccountId,
@@ -75,22 +72,21 @@ export function findBinEntry(
     .executeTakeFirst()
 }
 
-/** The entry of that number, whatever becomes of it. */
+/** Finds an entry in any state. */
 export function entryById(trx: Trx, id: BinEntryId): Promise<BinEntryRow | undefined> {
   return trx.selectFrom('bin').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** The entry that is the file, whatever becomes of it. */
+/** Finds an entry in any state. */
 export function entryOfFile(trx: Trx, file: FileId): Promise<BinEntryRow | undefined> {
   return trx.selectFrom('bin').selectAll().where('file_id', '=', file).executeTakeFirst()
 }
 
-/** Whether the entry, which is there, was in the bin when that was emptied: it is to be deleted for good. */
+/** Emptied entries will be deleted for good. */
 export async function isEmptied(trx: Trx, { account_id, id }: BinEntryRow): Promise<boolean> {
   return (await findBinEntry(trx, account_id, id)) === undefined
 }
 
-/** One file less is in the folder of the entry. */
 export async function takeFromEntry(trx: Trx, id: BinEntryId, bytes: number): Promise<void> {
   await trx
     .updateTable('bin')
@@ -99,7 +95,7 @@ export async function takeFromEntry(trx: Trx, id: BinEntryId, bytes: number): Pr
     .execute()
 }
 
-/** An entry with what it is. Of the two kinds each has the columns of its own. */
+/** Each of both kinds has columns of its own. */
 export interface BinListRow extends BinEntryRow {
   readonly file_name: string | null
   readonly file_type: string | null
@@ -107,14 +103,13 @@ export interface BinListRow extends BinEntryRow {
   readonly file_slug: Slug | null
   readonly folder_name: string | null
   readonly folder_identifier: FolderIdentifier | null
-  /** Where it was. */
   readonly place_id: FolderId
   /** Null at top level. */
   readonly place_identifier: FolderIdentifier | null
   readonly place_name: string
 }
 
-/** Whose entries are asked for, and in which tree they were, deleted folders of it included; null: anywhere. */
+/** `tree` includes deleted folders; null: anywhere. */
 export interface BinnedWhere {
   readonly account: AccountId
   readonly tree: FolderId | null
@@ -125,7 +120,6 @@ function entriesOf(db: Database, { account, tree }: BinnedWhere) {
   return tree === null ? entries : entries.where(oldPlace, 'in', wholeTreeOf(tree))
 }
 
-/** The folder that the entry's file or folder was in. */
 const oldPlace = sql<FolderId>`coalesce(
   (select folder_id from files where files.id = bin.file_id),
   (select parent_id from folders where folders.id = bin.folder_id)
@@ -136,7 +130,7 @@ export async function placeOfEntry(db: Queryable, { id }: BinEntryRow): Promise<
   return (await entry.executeTakeFirstOrThrow()).place
 }
 
-/** What is in the bin, without what is coming back. Looks at every entry. */
+/** Excludes entries being restored. Reads every entry. */
 export async function sumBin(
   db: Database,
   where: BinnedWhere,
@@ -148,7 +142,7 @@ export async function sumBin(
   return sum ?? { bytes: 0, entries: 0 }
 }
 
-/** A page of the entries, the newest first. */
+/** Newest first. */
 export function listBin(
   db: Database,
   where: BinnedWhere,
@@ -188,7 +182,6 @@ export function listBin(
   return offset > MOST_SKIPPED || where.tree !== null ? db.readPool.rows(entries) : entries.execute()
 }
 
-/** Those of the folders that are deleted, or below a deleted one. */
 export async function goneAmong(db: Database, folders: readonly FolderId[]): Promise<ReadonlySet<FolderId>> {
   if (folders.length === 0) return new Set()
   const { rows } = await sql<{ id: FolderId }>`
@@ -207,7 +200,7 @@ export async function dropBinEntry(trx: Trx, id: BinEntryId): Promise<void> {
   await trx.deleteFrom('bin').where('id', '=', id).execute()
 }
 
-/** Brings the file of an entry back into a live folder. The look of its owner counts as one. */
+/** Counts as a use by the owner. */
 export async function returnFile(trx: Trx, id: FileId, folder: FolderId, at: number): Promise<void> {
   await trx
     .updateTable('files')

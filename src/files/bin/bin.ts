@@ -17,38 +17,29 @@ import { enclosingFolders, resolveFiles } from '../identifier-lookup.ts'
 import { ownFile } from '../own-file.ts'
 import { type BinListRow, type BinnedWhere, goneAmong, insertBinEntry, listBin, sumBin } from './bin.rows.ts'
 
-/** Something to be put into the bin. */
 export type BinTarget =
   | { readonly kind: 'file'; readonly file: FileIdentifier }
   | { readonly kind: 'folder'; readonly folder: FolderIdentifier }
 
-/** What became of one thing of several. */
 export type BinOutcome =
   | { readonly done: true; readonly entry: BinEntryId }
   | { readonly done: false; readonly error: ErrorCode }
 
-/** An entry, and whether the place it was in is still there. */
 export interface BinEntry extends BinListRow {
   readonly placeIsThere: boolean
 }
 
-/**
- * What owners have put away and may want back. It is gone for everybody at once, from every list, link and count but
- * that of storage, and is deleted for good after some days.
- */
+/** Gone at once from every list, link and total but that of storage; deleted for good after some days. */
 export interface Bin {
-  /**
-   * Each by itself, in the order asked. One entry is also that of a file's other names, and of folders in a folder that are
-   * named after it. The folder that somebody is kept to is its parent's to put away.
-   */
+  /** Each by itself, in order. Several names of a file share an entry. A reach's own folder cannot be binned. */
   put(reach: Reach, things: readonly BinTarget[]): Promise<BinOutcome[]>
-  /** A page of the entries of what was within reach, the newest first. One past the end is empty. */
+  /** Newest first. A page past the end is empty. */
   list(
     reach: Reach,
     page: number,
     perPage: number,
   ): Promise<{ readonly entries: readonly BinEntry[]; readonly total: number }>
-  /** When the entry is deleted for good, milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   expiresAt(entry: BinEntry): number
 }
 
@@ -135,13 +126,13 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
   }
 }
 
-/** How many entries there are, without those that come back. */
+/** Excludes entries being restored. */
 async function countEntries(db: Database, where: BinnedWhere): Promise<{ readonly total: number }> {
   if (where.tree !== null) return { total: (await sumBin(db, where)).entries }
   return { total: (await findAccount(db, where.account))?.bin_entries ?? 0 }
 }
 
-/** What entries have taken in one request: a file is named by other names too, and a folder goes with one that it lies in. */
+/** Finds other names of a taken file, and folders inside a taken one. */
 async function takenOf(db: Database, reach: Reach, things: readonly BinTarget[]) {
   const folders = things.flatMap((thing) => (thing.kind === 'folder' ? [thing.folder] : []))
   const files = things.flatMap((thing) => (thing.kind === 'file' ? [thing.file] : []))
@@ -163,7 +154,6 @@ async function takenOf(db: Database, reach: Reach, things: readonly BinTarget[])
   }
 }
 
-/** Does the work for each, one after another, and says what became of it. */
 export async function forEachSeparately<Thing>(
   things: readonly Thing[],
   work: (thing: Thing) => Promise<BinEntryId>,

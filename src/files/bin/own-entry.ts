@@ -5,10 +5,7 @@ import type { Reach } from '../../domain/reach.ts'
 import { wasWithin } from '../folders/places.ts'
 import { type BinEntryRow, findBinEntry, placeOfEntry } from './bin.rows.ts'
 
-/**
- * The entry of the bin, one that is coming back included, if what it is was within reach. Throws Refusal NOT_FOUND, for a
- * foreign one just as for a missing one.
- */
+/** Includes an entry being restored. Throws Refusal NOT_FOUND, also for one out of reach. */
 export async function ownEntry(db: Queryable, reach: Reach, id: BinEntryId): Promise<BinEntryRow> {
   const entry = await findBinEntry(db, reach.account, id)
   if (entry === undefined) throw entryNotFound()

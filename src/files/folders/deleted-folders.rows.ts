@@ -1,10 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/**
- * Removes the rows of deleted folders that nothing points to any more, at most `limit`; returns how many.
- * Leaves of a deleted tree go first, so it takes as many calls as the tree has levels.
- */
+/** At most `limit` unreferenced rows; returns how many. Leaves go first, so a tree takes as many calls as levels. */
 export async function dropDeletedFolders(db: Database, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from folders where id in (${DELETED} limit ${limit})`.execute(
     db,
@@ -12,7 +9,6 @@ export async function dropDeletedFolders(db: Database, limit: number): Promise<n
   return Number(numAffectedRows ?? 0n)
 }
 
-/** Whether there are any. */
 export async function isAnyFolderDeleted(db: Database): Promise<boolean> {
   return (await sql`${DELETED} limit 1`.execute(db)).rows.length > 0
 }

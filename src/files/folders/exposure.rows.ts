@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts'
 import type { FolderId, LinkId } from '../../domain/ids.ts'
 
-/** Links that open any of these folders and are neither revoked nor ended at that time. */
+/** Neither revoked nor ended. */
 export async function livingLinksTo(
   db: Queryable,
   folders: readonly FolderId[],

@@ -6,9 +6,7 @@ import { livingLinksTo } from './exposure.rows.ts'
 import { folderChain } from './folders.rows.ts'
 
 /**
- * For everything that takes files or folders from one place to another, in the transaction that does so. `from`: where
- * they are, or were when they were deleted. Throws Refusal SCOPE_MISSING when more people may see them in the new place
- * and the caller may not read.
+ * Call when relocating. Throws Refusal SCOPE_MISSING when more people may see the items and the caller may not read.
  */
 export async function assertMayPlace(
   trx: Queryable,

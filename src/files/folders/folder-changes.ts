@@ -20,27 +20,21 @@ export interface NewFolder {
   readonly name: string
   readonly parent: FolderPlace
   readonly isPublic: boolean
-  /** Null sets none. */
   readonly password: string | null
 }
 
 export interface WantedFolderChange {
   readonly name?: string
-  /** The folder to move it into. */
   readonly parent?: FolderPlace
   readonly isPublic?: boolean
   /** Null removes the password. */
   readonly password?: string | null
 }
 
-/** Creates folders, and changes their names, places, visibility and passwords. */
 export interface FolderChanges {
   /** Throws Refusal INVALID_NAME, FOLDER_NOT_FOUND, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED. */
   create(reach: Reach, folder: NewFolder): Promise<FolderListRow>
-  /**
-   * Makes all of the change or none of it. Throws Refusal as `create` does, INVALID_DESTINATION and SCOPE_MISSING. A key that is limited
-   * to a folder cannot rename that folder, whose name belongs to its parent.
-   */
+  /** Atomic. Throws Refusal as `create`, INVALID_DESTINATION, SCOPE_MISSING, INVALID_REQUEST to rename the reach. */
   change(reach: Actor, identifier: FolderIdentifier, change: WantedFolderChange): Promise<FolderListRow>
 }
 
@@ -56,7 +50,7 @@ export function createFolderChanges(parts: FolderParts): FolderChanges {
   return {
     async create(reach, folder) {
       const name = parseFolderName(folder.name)
-      // Before the password is hashed, which costs far more than this query.
+      // Before the password is hashed, which costs far more.
       await resolvePlace(db, reach, folder.parent)
       const password_hash = folder.password === null ? null : await hashPassword(folder.password)
       const identifier = makeFolderIdentifier(random)
@@ -76,7 +70,7 @@ export function createFolderChanges(parts: FolderParts): FolderChanges {
         throw new Refusal('INVALID_REQUEST', 'This key is limited to this folder and cannot rename it')
       }
       const columns = { ...(wanted === null ? {} : { name }), ...(await accessColumns(change)) }
-      // A key that is limited to the folder reads its parent as `root`, and may send that back without moving it.
+      // A key confined to the folder reads its parent as `root`, and may send that back without moving it.
       const parent = isTop && change.parent === 'root' ? undefined : change.parent
       await refusingDuplicates(name, () =>
         inTransaction(db, (trx) =>
@@ -101,7 +95,7 @@ async function insert(
   await lockAccount(trx, account_id)
   const parent_id = await resolvePlace(trx, reach, place)
   const chain = await folderChain(trx, parent_id)
-  // The top level goes with its account, and is cleared once.
+  // The top level is deleted with its account, and cleared once.
   if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()
   if (chain.length + 1 > maxDepth) throw tooDeep(maxDepth)
   await insertFolder(trx, { ...row, account_id, parent_id, created_at: clock.now() })
@@ -110,7 +104,6 @@ async function insert(
   await noteChange(trx, account_id, { kind: 'folder.added', folder: row.identifier, place: parent_id })
 }
 
-/** The columns that a change of visibility or password sets. */
 async function accessColumns({ isPublic, password }: WantedFolderChange) {
   const password_hash = typeof password === 'string' ? await hashPassword(password) : password
   return {
@@ -119,10 +112,9 @@ async function accessColumns({ isPublic, password }: WantedFolderChange) {
   }
 }
 
-/** A move to `parent`, which is undefined for a folder that stays where it is. */
 type FolderUpdate = Omit<FolderMove, 'parent'> & { readonly parent: FolderPlace | undefined }
 
-/** Notes one change: a move alone is no other change of the folder. */
+/** A move alone is no other change of the folder. */
 async function update(trx: Trx, reach: Actor, { parent, ...update }: FolderUpdate): Promise<void> {
   await lockAccount(trx, reach.account)
   if (!mayWiden(reach)) await assertOpensNothing(trx, reach, update)
@@ -133,7 +125,7 @@ async function update(trx: Trx, reach: Actor, { parent, ...update }: FolderUpdat
   await noteChange(trx, reach.account, { kind: 'folder.changed', folder: update.folder, place })
 }
 
-/** Throws Refusal SCOPE_MISSING where the change lets more people into the folder. */
+/** Throws Refusal SCOPE_MISSING. */
 async function assertOpensNothing(
   trx: Trx,
   reach: Actor,

@@ -5,30 +5,23 @@ import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { foldersToClear, isAnyToClear, markChildren, markCleared, markFiles } from './folder-clearing.rows.ts'
 
-/**
- * Marks what was below deleted folders, and below those in the bin, in steps: a tree of any size goes at once and is
- * cleared behind that.
- */
+/** A tree of any size vanishes at once and is cleared later, in steps. */
 export interface FolderClearing {
-  /** Until nothing is left to mark, or `mayGoOn` says no. */
   run(mayGoOn?: () => boolean): Promise<void>
-  /** Whether there are marks left to make. */
   hasWork(): Promise<boolean>
 }
 
-/** Rows that one transaction marks: at a million files each of them costs SQLite a good part of a millisecond. */
+/** Rows per transaction: at a million files each costs SQLite a good part of a millisecond. */
 const STEP = 60
-/** Folders that one transaction looks into. */
 const FOLDERS = 50
 
 export function createFolderClearing(db: Database, clock: Clock): FolderClearing {
-  /** Whether there was something to do. */
   async function step(): Promise<boolean> {
     const found = await foldersToClear(db, 1)
     if (found === null) return false
     await inTransaction(db, async (trx) => {
       await lockAccount(trx, found.account)
-      // Until the account was locked, what was in the bin could come back, or be deleted for good.
+      // Before the lock, binned folders may have been restored or deleted for good.
       const present = await foldersToClear(trx, FOLDERS, found.account)
       if (present === null) return
       const now = clock.now()

@@ -1,4 +1,3 @@
-/** What is below a deleted folder gets its mark, some rows at a time. What went into the bin gets another. */
 import { sql } from 'kysely'
 import type { Queryable, Trx } from '../../database/database.ts'
 import { prepared } from '../../database/prepared.ts'
@@ -7,12 +6,12 @@ import type { AccountId, BinEntryId, FolderId } from '../../domain/ids.ts'
 
 export interface FoldersToClear {
   readonly account: AccountId
-  /** The entry of the bin that all of them are in, or null: they are deleted for good. */
+  /** Null means deleted for good. */
   readonly entry: BinEntryId | null
   readonly folders: readonly FolderId[]
 }
 
-/** Deleted folders below which something may not be marked, at most `limit`; nothing of what is coming back. */
+/** At most `limit`; none being restored. */
 export async function foldersToClear(
   db: Queryable,
   limit: number,
@@ -30,7 +29,6 @@ export async function foldersToClear(
   return { account: account_id, entry, folders: rows.map((row) => row.id) }
 }
 
-/** Whether there is such a folder. */
 export async function isAnyToClear(db: Queryable): Promise<boolean> {
   return (await oneToClear(db)).length > 0
 }
@@ -55,10 +53,7 @@ function notCleared(db: Queryable) {
     )
 }
 
-/**
- * Marks at most `limit` folders directly below those as they are marked; returns how many. What is in the bin by an
- * entry of its own stays there.
- */
+/** At most `limit`; returns how many. Those in the bin by their own entry stay there. */
 export async function markChildren(
   trx: Trx,
   { folders, entry }: FoldersToClear,
@@ -72,7 +67,7 @@ export async function markChildren(
     return child.not(child.exists(own))
   })
   let marked = 0
-  // Each kind by an index of its own, which no longer has what is marked.
+  // Each kind has an index, which marked rows leave.
   for (const children of entry === null ? [live, binnedAlong] : [live]) {
     if (marked === limit) break
     const { numUpdatedRows } = await trx
@@ -85,7 +80,7 @@ export async function markChildren(
   return marked
 }
 
-/** Marks one folder below those in the bin before its turn, unless it is marked already; what is in it is not. */
+/** Marks a descendant early, without its contents. */
 export async function markAlong(trx: Trx, folder: FolderId, entry: BinEntryId, at: number): Promise<void> {
   await trx
     .updateTable('folders')
@@ -95,10 +90,10 @@ export async function markAlong(trx: Trx, folder: FolderId, entry: BinEntryId, a
     .execute()
 }
 
-/** What a deleted folder takes along, besides live files. */
+/** Removals that a folder's deletion takes over, besides live files. */
 const ALONG: readonly Removal[] = ['folder binned', 'expired']
 
-/** Marks at most `limit` files directly in those folders; returns how many. The totals have left them out. */
+/** At most `limit`; returns how many. Their totals are already subtracted. */
 export async function markFiles(
   trx: Trx,
   { folders, entry }: FoldersToClear,
@@ -107,7 +102,7 @@ export async function markFiles(
 ): Promise<number> {
   const removal = entry === null ? 'deleted' : 'folder binned'
   const inside = trx.selectFrom('files').select('id').where('folder_id', 'in', folders)
-  // That a file was made at some time makes SQLite take an index of live files alone, which gets shorter with each step.
+  // `created_at` makes SQLite use an index of live files alone, which shrinks with each step.
   const live = inside.where('removed_at', 'is', null).where('created_at', '>=', 0)
   const along = ALONG.map((kind) => inside.where('removal', '=', sql.lit(kind)))
   let marked = 0

@@ -11,7 +11,7 @@ import type { Covers } from '../../thumbnails/covers.ts'
 import { thumbnailPath } from '../file-answers.ts'
 import type { FilesPart } from '../files.part.ts'
 
-/** Bytes of a picture that is sent; the route's body limit is above it. */
+/** Bytes; the route's body limit is above it. */
 const MOST_SENT = 5 * 1024 * 1024
 
 export const setFolderThumbnailEndpoint = endpoint({
@@ -47,7 +47,6 @@ export const setFolderThumbnailEndpoint = endpoint({
       throw new Refusal('PAYLOAD_TOO_LARGE', `"thumbnail": may have ${formatSize(MOST_SENT)} at most`)
     }
     const identifier = parseFolderIdentifier(folder)
-    // Before a picture is made for a folder that is not there.
     await files.folders.get(caller, identifier)
     const bytes = new Uint8Array(await thumbnail.arrayBuffer())
     const picture = await thumbnails.covers.make(bytes, call.request.signal)

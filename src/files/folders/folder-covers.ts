@@ -7,18 +7,16 @@ import { makeUuid, type Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { ownFolder } from './places.ts'
 
-/** A folder's picture. */
 export interface FolderCover {
   readonly folder: FolderId
   /** WebP. */
   readonly picture: Uint8Array<ArrayBuffer>
 }
 
-/** Pictures that accounts set for their folders. */
 export interface FolderCovers {
-  /** Replaces the folder's picture, which gets a new identifier. Throws Refusal FOLDER_NOT_FOUND. */
+  /** The picture gets a new identifier. Throws Refusal FOLDER_NOT_FOUND. */
   setCover(reach: Reach, identifier: FolderIdentifier, picture: Uint8Array): Promise<Uuid>
-  /** Null when no folder has that picture any more. Whether the folder may be seen is for the caller to ask. */
+  /** Null for a replaced picture. Does not check access. */
   findCover(uuid: Uuid): Promise<FolderCover | null>
 }
 

@@ -36,14 +36,11 @@ export const listFolderFilesEndpoint = keyedEndpoint({
 
 const CHUNK = 64 * 1024
 
-/**
- * The answer in constant memory, however many files there are. Throws Refusal RATE_LIMITED or SERVER_BUSY when too many are
- * under way.
- */
+/** Uses constant memory. Throws Refusal RATE_LIMITED or SERVER_BUSY. */
 function streamed(call: Call, files: AsyncIterable<ListedFile>): Response {
   const { site, request } = call
   let isYielded = false
-  // What HEAD asks for is never read, and so never over.
+  // The body of a HEAD is never read, so it would never end.
   const holding =
     request.method === 'HEAD'
       ? null

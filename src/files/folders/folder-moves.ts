@@ -14,12 +14,9 @@ export type FolderMoveResult =
   | { readonly moved: false; readonly error: ErrorCode }
 
 export interface FolderMoves {
-  /**
-   * Moves the folder with everything inside it; returns how many folders that were, 0 when it was there already.
-   * Throws Refusal FOLDER_NOT_FOUND, INVALID_DESTINATION, DUPLICATE_NAME, MAX_DEPTH_EXCEEDED or SCOPE_MISSING.
-   */
+  /** Returns the number of moved folders, 0 when nothing changed. Throws Refusal as `moveFolder` does. */
   move(reach: Actor, folder: FolderIdentifier, parent: FolderPlace): Promise<number>
-  /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
+  /** Each by itself, in order. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
   moveMany(
     reach: Actor,
     folders: readonly FolderIdentifier[],

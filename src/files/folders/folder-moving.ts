@@ -14,14 +14,13 @@ export interface FolderMove {
   readonly parent: FolderPlace
   readonly maxDepth: number
   readonly now: number
-  /** What else changes of its row, at the same time: the name must be free in the new place, not in the old one. */
+  /** Changed at once: the name must be free in the new place, not in the old one. */
   readonly change: Omit<Parameters<typeof updateFolder>[2], 'parent_id'>
 }
 
 /**
- * Moves the folder with everything inside it, in a transaction that holds the account's lock. Returns how many folders
- * that were; 0, and nothing has changed, when it was there already. Throws Refusal FOLDER_NOT_FOUND, INVALID_DESTINATION,
- * DUPLICATE_NAME, MAX_DEPTH_EXCEEDED or SCOPE_MISSING.
+ * Call under the account's lock. Returns the number of moved folders, 0 when nothing changed. Throws Refusal
+ * FOLDER_NOT_FOUND, INVALID_DESTINATION, DUPLICATE_NAME, MAX_DEPTH_EXCEEDED or SCOPE_MISSING.
  */
 export async function moveFolder(trx: Trx, reach: Actor, move: FolderMove): Promise<number> {
   const { maxDepth, now, change } = move
@@ -35,7 +34,7 @@ export async function moveFolder(trx: Trx, reach: Actor, move: FolderMove): Prom
     throw new Refusal('INVALID_DESTINATION', 'A folder cannot be moved into itself or below itself')
   }
   const levelsLeft = maxDepth - way.length
-  // No tree is higher than its folder knows, so most need not be walked.
+  // `tree_height` is an upper bound, so most trees need not be walked.
   if (folder.tree_height + 1 > levelsLeft && (await isDeeperThan(trx, folder.id, levelsLeft))) {
     throw tooDeep(maxDepth)
   }
@@ -59,7 +58,7 @@ export async function moveFolder(trx: Trx, reach: Actor, move: FolderMove): Prom
   return moved.folders
 }
 
-/** Runs work that may give a folder a name that a sibling has. Throws Refusal DUPLICATE_NAME. */
+/** Throws Refusal DUPLICATE_NAME. */
 export async function refusingDuplicates<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -9,9 +9,8 @@ import { changeTree, childNamed, folderChain } from './folders.rows.ts'
 import { folderNotFound } from './places.ts'
 
 /**
- * The folder that is reached by these names, from the outside in, below `start`; what is not there is made. Under the
- * account's lock, so that several who make the same one at once get the same. Throws Refusal MAX_DEPTH_EXCEEDED, or
- * FOLDER_NOT_FOUND when `start` was deleted.
+ * Missing folders are created, under the account's lock, so that concurrent callers get one. Throws Refusal
+ * MAX_DEPTH_EXCEEDED, or FOLDER_NOT_FOUND when `start` was deleted.
  */
 export async function ensurePath(
   trx: Trx,

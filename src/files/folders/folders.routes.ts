@@ -76,7 +76,6 @@ export const createFolderEndpoint = keyedEndpoint({
   },
 })
 
-/** Fields of a folder, however a program got it: created, listed or by itself. */
 const CHANGE_FIELDS = [
   'password',
   ...Object.keys(folderDetail.shape),
@@ -124,10 +123,7 @@ function placesNamed(body: {
   return [body.parent, body.parent_id].filter((place) => place !== undefined).map(parseFolderPlace)
 }
 
-/**
- * Where to, by the two names that the field has. Whoever sends back a folder with one of them changed means that one. Throws
- * Refusal INVALID_REQUEST when both name another place than the present one.
- */
+/** The name that a client changed wins. Throws Refusal INVALID_REQUEST when both were changed. */
 async function newParent(
   places: readonly FolderPlace[],
   present: () => Promise<FolderIdentifier | null>,

@@ -8,7 +8,6 @@ import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../../do
 
 export type FolderRow = Omit<Row<'folders'>, 'name_sort' | 'deleted_at' | 'cleared_at' | 'bin_id'>
 
-/** A folder with its parent's identifier, which is null at top level. */
 export interface FolderListRow extends FolderRow {
   readonly parent_identifier: FolderIdentifier | null
 }
@@ -31,9 +30,9 @@ const columns = [
   'folders.created_at',
 ] as const
 
-/** Folders that are not deleted themselves; one above them may be. */
+/** An ancestor may be deleted. */
 export function liveFolders(db: Queryable) {
-  // A top level has no parent and no identifier that anybody knows: it is never found by one.
+  // Excludes top levels, which have no parent and no known identifier.
   return db
     .selectFrom('folders')
     .innerJoin('folders as parents', 'parents.id', 'folders.parent_id')
@@ -50,7 +49,7 @@ export function liveFolders(db: Queryable) {
     .where('folders.deleted_at', 'is', null)
 }
 
-/** The live folder of that identifier or number, whoever owns it. */
+/** Finds a folder of any owner. */
 export async function findFolder(
   db: Queryable,
   name: FolderIdentifier | FolderId,
@@ -59,7 +58,7 @@ export async function findFolder(
   return row === undefined || (await isGone(db, row.id)) ? undefined : row
 }
 
-/** The same without a look at the folders above it, for those who read them anyway. */
+/** For callers that read the ancestors anyway. */
 export async function folderOrBelowDeleted(
   db: Queryable,
   name: FolderIdentifier | FolderId,
@@ -76,18 +75,17 @@ const folderCalled = prepared((db, identifier: FolderIdentifier) =>
   liveFolders(db).where('folders.identifier', '=', hiddenFromSqlite(db, identifier)),
 )
 
-/** The folder, deleted or not. */
+/** Finds deleted folders too. */
 export function folderById(db: Queryable, id: FolderId): Promise<FolderRow> {
   return db.selectFrom('folders').select(columns).where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-/** The number of that folder, deleted or not. */
+/** Finds deleted folders too. */
 export async function folderIdOf(db: Database, identifier: FolderIdentifier): Promise<FolderId | undefined> {
   const folders = db.selectFrom('folders').select('id').where('identifier', '=', identifier)
   return (await folders.executeTakeFirst())?.id
 }
 
-/** The live folder of that name directly in the live folder `parent`. */
 export async function childNamed(trx: Trx, parent: FolderId, name: string): Promise<FolderId | undefined> {
   const row = await trx
     .selectFrom('folders')
@@ -107,14 +105,11 @@ export interface ChainRow {
   readonly password_hash: string | null
   readonly closing: number
   readonly deleted_at: number | null
-  /** Not null where it is deleted and may come back. */
+  /** Set where it may be restored. */
   readonly bin_id: BinEntryId | null
 }
 
-/**
- * The folder and all above it, the outermost first. The account's top level is there only when it is deleted, with the
- * whole account.
- */
+/** Outermost first. Includes the top level only when the whole account is deleted. */
 export const folderChain: (db: Queryable, id: FolderId) => Promise<ChainRow[]> = prepared(
   (db, id: FolderId) => ({
     compile: () =>
@@ -126,7 +121,7 @@ export const folderChain: (db: Queryable, id: FolderId) => Promise<ChainRow[]> =
   }),
 )
 
-/** For rows of `files` on PostgreSQL: the chain of the file's folder; null for none. */
+/** PostgreSQL only. */
 export function chainOfFile(): RawBuilder<readonly ChainRow[] | null> {
   const fields = CHAIN_COLUMNS.flatMap((column) => [sql.lit(column), sql.ref(`folders.${column}`)])
   return sql`(
@@ -159,17 +154,15 @@ function chainFrom(folder: RawBuilder<unknown>): RawBuilder<unknown> {
 const STEPS = sql`from chain join folders on folders.id = chain.id
   where folders.parent_id is not null or folders.deleted_at is not null`
 
-/** Whether the folder or one above it is deleted. */
+/** True also for a deleted ancestor. */
 export async function isGone(db: Queryable, id: FolderId): Promise<boolean> {
   return (await folderChain(db, id)).some((step) => step.deleted_at !== null)
 }
 
-/** Whether something below a deleted folder of the account is not marked as deleted yet. */
 export async function isClearing(db: Database, account: AccountId): Promise<boolean> {
   return (await countedFiles(db, account)).isClearing
 }
 
-/** How many live files the account has, and `isClearing`. */
 export async function countedFiles(
   db: Database,
   account: AccountId,
@@ -198,7 +191,7 @@ const listedAccount = lookup({
   valueIn: ({ id }) => id,
 })
 
-/** The account's folders that are deleted, or below a deleted one, and not cleared yet: ids in parentheses. */
+/** Ids in parentheses; excludes cleared ones. */
 export function goingFolders(account: AccountId): RawBuilder<FolderId> {
   return sql<FolderId>`(
     with recursive going (id) as (
@@ -211,9 +204,8 @@ export function goingFolders(account: AccountId): RawBuilder<FolderId> {
 }
 
 /**
- * Whether some folder stands more than `levels` below the folder, which itself is level 1. Given the entry of the bin
- * that the folder is in, what is in there with it counts as well.
- * Walked a level at a time, because a tree may be larger than one statement should look at.
+ * The folder is level 1. With its bin entry, counts the tree in the bin. Level by level: a tree may be too large for
+ * one statement.
  */
 export async function isDeeperThan(
   trx: Trx,
@@ -246,21 +238,20 @@ export async function isDeeperThan(
 
 const WALK_STEP = 500
 
-/** What is added to a tree, or with negative numbers taken away. */
+/** Negative numbers subtract. */
 export interface TreeChange {
   readonly files?: number
   readonly bytes?: number
   readonly folders?: number
-  /** How many levels the added folders are high, the highest of them included. */
+  /** Counts the highest level too. */
   readonly height?: number
 }
 
-/** The change that undoes this one, but for the height, which may still be there through another folder. */
+/** Leaves the height, which another folder may share. */
 export function takenAway({ files = 0, bytes = 0, folders = 0 }: TreeChange): TreeChange {
   return { files: -files, bytes: -bytes, folders: -folders }
 }
 
-/** Adds to the sums of the folder and of all above it. */
 export async function changeTree(trx: Trx, id: FolderId, change: TreeChange): Promise<void> {
   const { files = 0, bytes = 0, folders = 0, height = null } = change
   await addToTrees(trx, height, id, id, 0, files, bytes, folders)
@@ -296,12 +287,10 @@ const addToTrees = preparedChange(
   }),
 )
 
-/** Counts files in or out of the folder itself, and of the trees it is in. */
 export async function changeFiles(trx: Trx, id: FolderId, files: number, bytes: number): Promise<void> {
   await addToTrees(trx, null, id, id, files, files, bytes, 0)
 }
 
-/** Live files directly in the folder, which may be the account's top level. */
 export async function fileCount(db: Database, id: FolderId): Promise<number> {
   return (await countIn(db, id))[0]?.file_count ?? 0
 }
@@ -310,7 +299,6 @@ const countIn = prepared((db, id: FolderId) =>
   db.selectFrom('folders').select('file_count').where('id', '=', id),
 )
 
-/** Deletes the folder, and with it all below. Given an entry of the bin, it may come back. */
 export async function markFolderDeleted(
   trx: Trx,
   id: FolderId,

@@ -10,7 +10,6 @@ import { ownFolder, resolvePlace, withinReach } from './places.ts'
 import { countSubfolders, listFolders, type SubfolderOrder, subfolderPage } from './subfolders.rows.ts'
 import { listTree } from './trees.rows.ts'
 
-/** A folder with its parent's identifier, which is null at top level. */
 export type Folder = FolderListRow
 
 export interface FolderPageQuery extends SubfolderOrder {
@@ -29,13 +28,12 @@ export interface FolderAbove {
 }
 
 export interface Folders extends FolderChanges, FolderCovers {
-  /** All folders within reach, or the direct subfolders of `parent`. */
+  /** Direct children of `parent`, or all within reach. */
   list(reach: Reach, parent: FolderPlace | null): Promise<FolderListRow[]>
-  /** Throws Refusal FOLDER_NOT_FOUND. */
   get(reach: Reach, identifier: FolderIdentifier): Promise<FolderListRow>
-  /** A page of the direct subfolders of `parent`. A page past the end is empty. */
+  /** A page past the end is empty. */
   page(reach: Reach, parent: FolderPlace, query: FolderPageQuery): Promise<FolderPage>
-  /** The ancestors within reach, the outermost first. */
+  /** Within reach, outermost first. */
   above(reach: Reach, folder: FolderListRow): Promise<readonly FolderAbove[]>
 }
 

@@ -5,9 +5,7 @@ import type { FolderId, FolderIdentifier, FolderPlace } from '../../domain/ids.t
 import type { Reach } from '../../domain/reach.ts'
 import { type FolderListRow, findFolder, folderChain } from './folders.rows.ts'
 
-/**
- * The live folder, if it is within reach. Throws Refusal FOLDER_NOT_FOUND, for a foreign one just as for a missing one.
- */
+/** Throws Refusal FOLDER_NOT_FOUND, also for a foreign folder. */
 export async function ownFolder(
   db: Queryable,
   reach: Reach,
@@ -19,19 +17,19 @@ export async function ownFolder(
   return withinReach(reach, folder)
 }
 
-/** The folder as it is shown: what is above the folder that somebody is kept to does not exist for them. */
+/** Hides what is above the reach. */
 export function withinReach(reach: Reach, folder: FolderListRow): FolderListRow {
   return folder.identifier === reach.within ? { ...folder, parent_identifier: null } : folder
 }
 
-/** Whether what lies in the folder is within reach, as far as folders decide. Asks nothing for a whole account. */
+/** Queries nothing for a whole account. */
 export async function isWithin(db: Queryable, { within }: Reach, folder: FolderId): Promise<boolean> {
   if (within === null) return true
   const chain = await folderChain(db, folder)
   return chain.some((step) => step.identifier === within) && chain.every((step) => step.deleted_at === null)
 }
 
-/** The same of what was in it: the folder, and those between it and the one that somebody is kept to, may be deleted. */
+/** `isWithin`, also across deleted folders. */
 export async function wasWithin(db: Queryable, { within }: Reach, folder: FolderId): Promise<boolean> {
   if (within === null) return true
   const chain = await folderChain(db, folder)
@@ -39,17 +37,14 @@ export async function wasWithin(db: Queryable, { within }: Reach, folder: Folder
   return top !== -1 && chain.slice(0, top + 1).every((step) => step.deleted_at === null)
 }
 
-/**
- * The row of a place. `root` is the top of what is within reach: that of the account, or the one folder. Throws Refusal
- * FOLDER_NOT_FOUND.
- */
+/** `root` is the top of the reach. Throws Refusal FOLDER_NOT_FOUND. */
 export async function resolvePlace(db: Queryable, reach: Reach, place: FolderPlace): Promise<FolderId> {
   if (place !== 'root') return (await ownFolder(db, reach, place)).id
   if (reach.within === null) return topFolder(db, reach.account)
   return (await ownFolder(db, reach, reach.within)).id
 }
 
-/** Throws Refusal FOLDER_NOT_FOUND when the folder, found before, was deleted since. */
+/** Throws Refusal FOLDER_NOT_FOUND. */
 export async function assertFolderExists(db: Queryable, folder: FolderId): Promise<void> {
   const chain = await folderChain(db, folder)
   if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()

@@ -1,5 +1,3 @@
-/** What takes up the storage of an account. */
-
 import type { Database } from '../../database/database.ts'
 import { wholeSum } from '../../database/differences.ts'
 import type { AccountId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
@@ -11,7 +9,7 @@ export interface FileTotals {
   readonly bytes: number
 }
 
-/** The live files of the account by media type, or those in a tree of it. Looks at every one of them. */
+/** Reads every live file. */
 export async function totalsByType(
   db: Database,
   { account, tree }: { readonly account: AccountId; readonly tree: FolderId | null },
@@ -32,7 +30,7 @@ export interface LargeFolder extends FileTotals {
   readonly name: string
 }
 
-/** Those of the live folders directly in a live one that weigh most, with all that is below them. */
+/** Sums include the trees. */
 export function largestFolders(db: Database, parent: FolderId, limit: number): Promise<LargeFolder[]> {
   return db.readPool.rows(
     db
@@ -47,7 +45,7 @@ export function largestFolders(db: Database, parent: FolderId, limit: number): P
   )
 }
 
-/** All of the live folders directly in a live one together, with all that is below them. */
+/** Sums include the trees. */
 export async function totalsOfFolders(db: Database, parent: FolderId): Promise<FileTotals> {
   const [row] = await db.readPool.rows(
     db

@@ -14,37 +14,33 @@ import {
 } from './storage-shares.rows.ts'
 
 export interface KindWeights {
-  /** When they were counted. */
   readonly at: number
-  /** Of every kind, in the order of `STORAGE_KINDS`. */
+  /** In the order of `STORAGE_KINDS`. */
   readonly kinds: readonly (FileTotals & { readonly kind: StorageKind })[]
 }
 
 export interface FolderWeights {
-  /** The heaviest folders at the top of what is within reach, with all that is below them. */
+  /** Sums include the trees. */
   readonly heaviest: readonly LargeFolder[]
-  /** All other folders there. */
   readonly others: FileTotals
-  /** The files there that are in no folder. */
   readonly loose: FileTotals
 }
 
-/** What takes up somebody's storage. What is in the bin is none of it. */
+/** Excludes the bin. */
 export interface StorageShares {
-  /** Throws Refusal FOLDER_NOT_FOUND when the folder is gone that the caller is kept to. */
+  /** Throws Refusal FOLDER_NOT_FOUND when the reach is gone. */
   byKind(reach: Reach): Promise<KindWeights>
-  /** Throws Refusal FOLDER_NOT_FOUND in the same case. */
+  /** Throws as `byKind`. */
   byFolder(reach: Reach): Promise<FolderWeights>
 }
 
 const MOST_FOLDERS = 10
-/** So many files are counted anew for everybody who asks. */
+/** Up to so many files are counted for each request. */
 const FEW_FILES = 10_000
-/** How long the answer counts where there are more. */
 const FRESH_FOR = MINUTE
 
 export function createStorageShares(db: Database, clock: Clock): StorageShares {
-  /** Counts of large trees, by the folder at their top. */
+  /** Of large trees, by top folder. */
   const counts = new Map<FolderId, Count>()
 
   async function count(reach: Reach, top: FolderId): Promise<KindWeights> {
@@ -100,7 +96,7 @@ function sum(a: FileTotals, b: FileTotals): FileTotals {
   return { files: a.files + b.files, bytes: a.bytes + b.bytes }
 }
 
-/** What was changed between two questions never leaves less than nothing. */
+/** Changes between the two queries must not make the rest negative. */
 function less(all: FileTotals, part: FileTotals): FileTotals {
   return { files: Math.max(0, all.files - part.files), bytes: Math.max(0, all.bytes - part.bytes) }
 }

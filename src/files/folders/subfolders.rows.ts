@@ -1,5 +1,3 @@
-/** Folders in lists: those of an account, and what is below a folder, as its page shows it. */
-
 import { sql } from 'kysely'
 import { type Database, MOST_SKIPPED } from '../../database/database.ts'
 import { hiddenFromSqlite, wholeSum } from '../../database/differences.ts'
@@ -7,7 +5,7 @@ import { prepared } from '../../database/prepared.ts'
 import type { AccountId, FolderId } from '../../domain/ids.ts'
 import { type FolderListRow, goingFolders, isClearing, liveFolders } from './folders.rows.ts'
 
-/** All live folders of the account, or those directly in the live folder `parent`, oldest first. */
+/** Oldest first, of the account or of `parent`. */
 export async function listFolders(
   db: Database,
   account: AccountId,
@@ -31,12 +29,11 @@ const foldersIn = prepared((db, account: AccountId, parent: FolderId) =>
 )
 
 export interface SubfolderOrder {
-  /** By name: naturally, see `sortKey`. */
+  /** Natural order: see `sortKey`. */
   readonly sort: 'created_at' | 'name'
   readonly order: 'asc' | 'desc'
 }
 
-/** The live folders directly in a live one that a viewer may see, a page of them. */
 export function subfolderPage(
   db: Database,
   query: SubfolderOrder & {
@@ -58,7 +55,7 @@ export function subfolderPage(
   return query.offset > MOST_SKIPPED ? db.readPool.rows(folders) : folders.execute()
 }
 
-/** How many there are. `atMost`: no fewer than that, known beforehand. */
+/** `atMost`: a known upper bound. */
 export async function countSubfolders(
   db: Database,
   query: { readonly parent: FolderId; readonly publicOnly: boolean; readonly atMost: number },
@@ -85,16 +82,16 @@ export interface TreeTotals {
   readonly tree_bytes: number
 }
 
-/** Live folders, and at most how many there are in their trees, known beforehand. */
+/** `atMost`: a known upper bound of the folders in their trees. */
 export interface Parents {
   readonly ids: readonly FolderId[]
   readonly atMost: number
 }
 
-/** For these sums rows are looked at, not only an index. */
+/** These sums read rows, not only an index. */
 const MANY_ROWS = 10_000
 
-/** The live public folders directly in any of the parents, at most `limit` of them. */
+/** At most `limit`. */
 export function publicSubfolders(db: Database, parents: Parents, limit: number): Promise<PublicSubfolder[]> {
   const folders = shown(db, parents.ids, true)
     .select(['id', 'account_id', 'is_public', 'password_hash', 'closing'])
@@ -103,7 +100,7 @@ export function publicSubfolders(db: Database, parents: Parents, limit: number):
   return parents.atMost > MANY_ROWS ? db.readPool.rows(folders) : folders.execute()
 }
 
-/** Totals of the trees of the live folders directly in any of the parents: of all, or of the private ones. */
+/** Covers all, or private ones. */
 export async function subfolderTotals(
   db: Database,
   parents: Parents,
@@ -122,7 +119,7 @@ export async function subfolderTotals(
 function shown(db: Database, parents: readonly FolderId[], publicOnly: boolean) {
   const live = db.selectFrom('folders').where('folders.deleted_at', 'is', null)
   const [parent, another] = parents
-  // A list of one would be sorted anew, where the index has the order already.
+  // With a list of one the database would sort anew; the index has the order already.
   const placed =
     parent !== undefined && another === undefined
       ? live.where('folders.parent_id', '=', parent)

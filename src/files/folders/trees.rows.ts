@@ -1,11 +1,9 @@
-/** All that is in a folder, however deep. */
-
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
 import type { FolderId } from '../../domain/ids.ts'
 import { type FolderListRow, liveFolders } from './folders.rows.ts'
 
-/** The live folder and every live one below it: ids in parentheses. */
+/** Includes the folder; live ones only. Ids in parentheses. */
 export function treeOf(folder: FolderId): RawBuilder<FolderId> {
   return sql<FolderId>`(
     with recursive tree (id) as (
@@ -17,7 +15,7 @@ export function treeOf(folder: FolderId): RawBuilder<FolderId> {
   )`
 }
 
-/** The folder and every one below it, deleted or not: ids in parentheses. */
+/** Includes the folder; deleted or not. Ids in parentheses. */
 export function wholeTreeOf(folder: FolderId): RawBuilder<FolderId> {
   return sql<FolderId>`(
     with recursive tree (id) as (
@@ -29,12 +27,12 @@ export function wholeTreeOf(folder: FolderId): RawBuilder<FolderId> {
   )`
 }
 
-/** The live ones of them, oldest first. */
+/** Oldest first. */
 export function listTree(db: Database, folder: FolderId): Promise<FolderListRow[]> {
   return db.readPool.rows(liveFolders(db).where('folders.id', 'in', treeOf(folder)).orderBy('folders.id'))
 }
 
-/** Folders of the tree, the folder itself among them, counted up to `most`. */
+/** Includes the folder itself; stops at `most`. */
 export async function countTree(trx: Trx, folder: FolderId, most: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from (select 1 from ${treeOf(folder)} as tree limit ${most}) as counted
@@ -42,10 +40,7 @@ export async function countTree(trx: Trx, folder: FolderId, most: number): Promi
   return Number(rows[0]?.count ?? 0)
 }
 
-/**
- * Whether the folder that the column names, or one above it, is deleted: for few rows. For very many, the deleted trees
- * are read once: see `goingFolders`.
- */
+/** For few rows. For many, `goingFolders` reads the deleted trees once. */
 export function isBelowDeleted(column: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`exists (
     with recursive chain (id, parent_id, deleted_at) as (

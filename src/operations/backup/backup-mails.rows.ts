@@ -2,7 +2,6 @@ import type { Queryable } from '../../database/database.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import { type MailRecipient, mailRecipients } from '../../mail/recipients.rows.ts'
 
-/** Administrators after `after`, by id, whose address is known and who want to be warned. */
 export function administratorsWithMail(
   db: Queryable,
   after: AccountId,

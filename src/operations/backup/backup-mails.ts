@@ -1,4 +1,4 @@
-/** Tells administrators by mail what became of the server's own backups, in the transaction that notes it. */
+/** Mails to administrators, queued in the transaction that records the outcome. */
 import type { Trx } from '../../database/database.ts'
 import { DAY } from '../../domain/clock.ts'
 import { type AccountId, GUESTS } from '../../domain/ids.ts'
@@ -7,7 +7,6 @@ import type { EndableMails } from '../../mail/outbox.ts'
 import { administratorsWithMail } from './backup-mails.rows.ts'
 
 const ACCOUNTS = 50
-/** Milliseconds for which the mail is worth sending. */
 const LASTS = 7 * DAY
 
 export async function mailAdministrators(

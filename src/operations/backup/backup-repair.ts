@@ -1,4 +1,3 @@
-/** Brings damaged contents back from a backup. */
 import type { RepairBlob } from '../integrity/check.ts'
 import { repairFromCopy } from '../integrity/repair-from-copy.ts'
 import { openToRead, type TargetOptions } from './target.ts'
@@ -8,7 +7,6 @@ export interface BackupRepair {
   close(): Promise<void>
 }
 
-/** Throws Refusal PRECONDITION_FAILED where there is no backup. */
 export async function openBackupRepair(options: TargetOptions): Promise<BackupRepair> {
   const { store, catalog } = await openToRead(options)
   return {

@@ -1,6 +1,6 @@
 import type { BlobStore } from '../../blobs/blob-store.ts'
 
-/** Contents under the keys that they have in the installation, and packed rows under keys of their own. */
+/** Contents have their keys of the installation, packed rows new ones. */
 export type BackupStore = Pick<
   BlobStore,
   'create' | 'read' | 'size' | 'remove' | 'removeAll' | 'list' | 'listSizes' | 'readMark' | 'writeMark'

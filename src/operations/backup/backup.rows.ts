@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { type BlobKey, GUESTS, isBlobKey } from '../../domain/ids.ts'
 
-/** Number of files that are neither expired nor deleted. */
 export async function liveFiles(db: Database): Promise<number> {
   const { count } = await db
     .selectFrom('files')
@@ -12,12 +11,11 @@ export async function liveFiles(db: Database): Promise<number> {
   return count
 }
 
-/** Writes all rows of a SQLite database into one new file, without the space and the log that it has besides. */
+/** Writes all rows of a SQLite database into one new file, without free pages and WAL. */
 export async function writeRows(db: Database, path: string): Promise<void> {
   await sql`vacuum into ${path}`.execute(db)
 }
 
-/** `size`: null where the list did not tell it. */
 interface Listed {
   readonly key: BlobKey
   readonly size: number | null
@@ -25,7 +23,6 @@ interface Listed {
 
 type WithListed = { listed_blobs: Listed }
 
-/** Remembers what a store lists. */
 export async function makeListed(
   db: Database,
   listed: AsyncIterable<{ readonly key: BlobKey; readonly size: number }>,
@@ -39,7 +36,6 @@ export async function makeListed(
   await addListed(db, rows)
 }
 
-/** Adds keys that are not remembered yet. */
 export async function addListed(db: Database, rows: readonly Listed[]): Promise<void> {
   if (rows.length === 0) return
   await db
@@ -50,12 +46,10 @@ export async function addListed(db: Database, rows: readonly Listed[]): Promise<
     .execute()
 }
 
-/** Adds what was copied since to what the store lists. */
 export async function addCopied(db: Database): Promise<void> {
   await sql`insert or replace into listed_blobs (key, size) select key, null from relocated_blobs`.execute(db)
 }
 
-/** Those of the keys that the store lists, with their sizes where it tells them. */
 export async function listedAmong(
   db: Database,
   keys: readonly BlobKey[],
@@ -71,7 +65,7 @@ export async function listedAmong(
 
 const BATCH = 1000
 
-/** Every key of a content, in batches in order. Throws for one that could name something else in a store. */
+/** In batches, ordered by key. Throws for a key that could name another object in a store. */
 export async function* contentKeys(db: Database) {
   let after: BlobKey | null = null
   for (;;) {
@@ -95,7 +89,6 @@ function sortedKeys(db: Database, after: BlobKey | null) {
     .execute()
 }
 
-/** A file to be read back. */
 export interface SampledFile {
   readonly slug: string
   readonly name: string
@@ -105,7 +98,7 @@ export interface SampledFile {
   readonly sha256: string
 }
 
-/** Live files by chance, of accounts that are not disabled. */
+/** A random sample of live files of accounts that are not disabled. */
 export async function sampleOfFiles(db: Database, most: number): Promise<SampledFile[]> {
   const rows = await db
     .selectFrom('files')

@@ -1,7 +1,7 @@
 /**
- * Backs up an installation beside its running servers. Contents never change, so only new ones are copied: before the rows
- * of one moment are read, and after that what these name and was not copied yet. A content is removed a minute or more
- * after its last row; if one is gone all the same before it was copied, the rows are read again.
+ * Backs up an installation while its servers run. Contents never change, so only new ones are copied: first before the
+ * snapshot of the rows, then those of the snapshot still missing. A content is removed a minute or more after its last
+ * row; if one disappears all the same, the rows are read again.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -46,7 +46,6 @@ export type { TargetOptions } from './target.ts'
 
 export type BackupStep = 'bytes' | 'rows' | 'compare' | 'new bytes' | 'pack' | 'prune'
 
-/** Observer of the progress. */
 export interface BackupWatch {
   begin(step: BackupStep, total: { readonly count: number; readonly bytes: number }): void
   advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
@@ -54,35 +53,26 @@ export interface BackupWatch {
 
 export type Backup = StorageOptions &
   TargetOptions & {
-    /** Null: every point is kept. */
     readonly retention: RetentionPolicy | null
-    /**
-     * Adds only to a backup of this installation, and begins one only where there never was one: nobody looks on, and a
-     * disk may not be mounted.
-     */
+    /** Only to a backup of this installation, or where there never was one: a disk may not be mounted. */
     readonly onlyOwn: boolean
-    /** Goes on with whatever is there, in a new series, also where a catalog was lost. */
+    /** Continues any backup in a new series, also where a catalog was lost. */
     readonly newSeries: boolean
-    /** Bytes a second that are copied at most, on average; null: as fast as it goes. */
+    /** Bytes a second. */
     readonly rate: number | null
     readonly watch: BackupWatch
   }
 
 export interface BackedUp extends Pruned {
   readonly point: RecoveryPoint
-  /** What was not in the backup before. */
   readonly copied: { readonly contents: number; readonly bytes: number }
-  /** Points that were dropped. */
   readonly dropped: number
   readonly damaged: readonly UncopyableBlob[]
   readonly catalog: MarkState
-  /** Whether the series began with this run. */
   readonly isNewSeries: boolean
-  /** Whether the backup lies on the disk of the data folder. */
   readonly isOnDataDisk: boolean
 }
 
-/** How often the rows are read again because a content that they name was removed meanwhile. */
 const MOST_SNAPSHOTS = 5
 
 /** Throws Refusal PRECONDITION_FAILED where there is nothing to back up, or no backup to add to. */
@@ -131,8 +121,8 @@ function gone(place: StorePlace): Refusal {
 }
 
 /**
- * Whether this run begins a series of its own: in an empty place, after a restore or a relocation, or where that was asked for.
- * Throws Refusal PRECONDITION_FAILED for a catalog that is not to be added to.
+ * Whether this run begins a new series: in an empty place, after a restore or a relocation, or on request. Throws
+ * Refusal PRECONDITION_FAILED for a catalog that it must not extend.
  */
 function opensSeries(
   { place, onlyOwn, newSeries }: Backup,
@@ -155,9 +145,7 @@ type Run = Backup & {
   readonly target: Target
   readonly durability: Durability
   readonly copier: BlobCopier
-  /** A folder for what this run alone needs. */
   readonly scratch: string
-  /** Of the pair of database and store. */
   readonly mark: string
   readonly isNewSeries: boolean
   readonly isOnDataDisk: boolean
@@ -167,7 +155,7 @@ async function addPoint(run: Run): Promise<BackedUp> {
   const { target, durability, retention, watch, random, scratch, mark, db, place } = run
   const { isNewSeries, isOnDataDisk } = run
   const { catalog } = target
-  // Known before it is written: a kill in between leaves either one in the place.
+  // Record before writing: a kill in between leaves either series in the place.
   const opening = isNewSeries ? (catalog.isNew ? catalog.present.series : makeSeries(random)) : null
   const remember = (number: number, series: string, next: string | null) =>
     setSeen(db, place, { series, number, opening: next, isOnDataDisk })
@@ -186,7 +174,6 @@ async function addPoint(run: Run): Promise<BackedUp> {
     const point = { ...taken, key, damaged: damaged.length, ...(await packRows(file, target.rows, key)) }
     await durability.settle()
     const points = [...catalog.present.points, point]
-    // What is damaged still is looked at again by the next run.
     const doubted = addDoubted(
       [],
       damaged.map((each) => each.key),
@@ -227,8 +214,8 @@ async function addPoint(run: Run): Promise<BackedUp> {
 }
 
 /**
- * Opens a database that remembers the contents of the last point, which need not be copied again, and what the backup
- * lists: what is in neither was never copied, and what is in only one of them is looked at.
+ * A database of the last point's contents, which need no copy, and of what the backup lists. A content in neither was
+ * never copied; one in only one of them is checked.
  */
 async function rememberLast({ target, scratch }: Run): Promise<Database> {
   const last = target.catalog.present.points.at(-1)
@@ -237,7 +224,7 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
     last !== undefined &&
     (await unpackRows(target.rows, last, path).then(
       () => true,
-      // Without it each content is compared with the copy that the backup has, if there is one.
+      // Without the last point, each content is compared with the backup's copy, if there is one.
       () => rm(path, { force: true }).then(() => false),
     ))
   const memory = openRows(path)
@@ -251,7 +238,6 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
   return memory
 }
 
-/** Copies the contents that the rows name and the memory does not. */
 function copyContents(
   { copier, durability, signal, watch }: Run,
   rows: Database,
@@ -275,7 +261,6 @@ function copyContents(
 }
 
 interface Taken extends Pick<RecoveryPoint, 'takenAt' | 'files' | 'contents' | 'bytes'> {
-  /** Holds the rows. */
   readonly file: string
   readonly damaged: readonly UncopyableBlob[]
 }
@@ -332,7 +317,7 @@ async function copyRowsInto(run: Run, rows: Database): Promise<void> {
     sameStore: false,
     onRows: await watchedRows(db, { sameStore: false }, run),
   })
-  // A restore that was killed recognizes by it what it has begun to fill.
+  // A killed restore recognizes by this mark what it has begun to fill.
   const { mark } = target.catalog.present
   await inTransaction(rows, async (trx) => {
     await setMeta(trx, pairMeta.mark, mark)

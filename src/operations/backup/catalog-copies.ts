@@ -1,7 +1,4 @@
-/**
- * The catalog of a backup as it lies in the store, twice. In an encrypted backup its body is authenticated by the key of the
- * backup.
- */
+/** The catalog of a backup, stored twice. In an encrypted backup its body is authenticated by the backup's key. */
 import * as z from 'zod/mini'
 import type { MarkCopy } from '../../blobs/blob-store.ts'
 import { preconditionFailed } from '../../domain/errors.ts'
@@ -19,50 +16,40 @@ const blobKey = z.custom<BlobKey>((text) => typeof text === 'string' && isBlobKe
 const point = z.object({
   /** When its rows were read, in milliseconds. */
   takenAt: z.int(),
-  /** Where its rows are in the backup's store, packed: their size there, and their SHA-256. */
   key: blobKey,
   size: z.int(),
   sha256: z.string(),
   files: z.int(),
   contents: z.int(),
   bytes: z.int(),
-  /** Contents that were missing or damaged already. */
   damaged: z.int(),
 })
 export type RecoveryPoint = z.infer<typeof point>
 
 const catalog = z.object({
-  /** Drawn by the installation that began to write here. */
+  /** Random, by the installation that began to write here. */
   series: z.string(),
-  /** Greater after each change, also across series. */
+  /** Grows with each change, also across series. */
   number: z.int(),
-  /** Ties a restore that was begun to this backup. */
   mark: z.string(),
-  /** The oldest first. */
   points: z.readonly(z.array(point)),
-  /** Whether contents that no point names any more may be left, because a run was killed before it had removed them. */
+  /** A killed run may have left contents that no point names. */
   unswept: z.boolean(),
-  /** Mark of the installation that the newest point is of; null before the first. */
+  /** Installation of the newest point; null before the first. */
   installation: z.nullable(z.string()),
-  /**
-   * Contents of which a restore found that they are missing or damaged here, to be compared and copied anew; `all` where they
-   * are very many.
-   */
+  /** Contents that a restore found missing or damaged, to be compared and copied again; `all`: very many. */
   doubted: z.union([z.literal('all'), z.readonly(z.array(blobKey))]),
 })
 export type Catalog = z.infer<typeof catalog>
 
-/**
- * Who works on the backup, and until when unless it is renewed. In the first copy alone, and not authenticated: it holds up
- * runs and no more.
- */
+/** In the first copy only, and not authenticated: a forged one only delays runs. */
 const lease = z.nullable(z.object({ holder: z.string(), process: z.nullable(z.string()), until: z.int() }))
 export type Lease = z.infer<typeof lease>
 
 const envelope = z.object({
-  /** The key that contents are encrypted with, itself encrypted by the passphrase; null: they are not encrypted. */
+  /** The contents' key, encrypted by the passphrase; null: not encrypted. */
   lockedKey: z.nullable(z.string()),
-  /** The catalog as JSON, whose bytes are authenticated. */
+  /** The catalog as JSON; the MAC covers its bytes. */
   body: z.string(),
   mac: z.nullable(z.string()),
   lease,
@@ -92,7 +79,7 @@ type ReadCopy =
   | { readonly kind: 'missing' | 'old' | 'newer' }
   | { readonly kind: 'damaged'; readonly reason: string }
 
-/** Reads one copy. A failure that concerns this object alone is damage of it; throws StoreFailure for any other. */
+/** A failure of this object alone counts as damage; throws StoreFailure for any other. */
 export async function readCopy(store: Pick<BackupStore, 'readMark'>, copy: MarkCopy): Promise<ReadCopy> {
   const read = await readCopyText(store, copy, 'backup')
   if (read.kind === 'other') {
@@ -115,20 +102,19 @@ interface UsableCopy {
 
 export interface FoundCatalog {
   readonly catalog: Catalog
-  /** Null: the backup is not encrypted, and nothing in it is authenticated. */
+  /** Null: the backup is neither encrypted nor authenticated. */
   readonly key: BackupKey | null
   readonly lease: Lease
   readonly faults: readonly CopyFault[]
-  /** Whether both copies are sound and the same. */
   readonly isTwice: boolean
 }
 
-/** Thrown where copies are there, and none of them can be used. */
+/** Copies exist, and none is usable. */
 export class CatalogLost extends Error {
   override readonly name = 'CatalogLost'
 }
 
-/** Reads catalogs with one passphrase; each locked key is unlocked once, since that takes a second. */
+/** Reads catalogs with one passphrase. Unlocks each locked key once, since that takes a second. */
 export class CatalogReader {
   readonly #store: Pick<BackupStore, 'readMark'>
   readonly #passphrase: string | null
@@ -140,8 +126,8 @@ export class CatalogReader {
   }
 
   /**
-   * The sound copy with the higher number; null for an empty store. Throws Refusal PRECONDITION_FAILED for what is no backup of
-   * this version or has another passphrase, and CatalogLost.
+   * The intact copy with the higher number; null for an empty store. Throws Refusal PRECONDITION_FAILED for another
+   * version, another passphrase or no backup at all, and CatalogLost.
    */
   async read(): Promise<FoundCatalog | null> {
     const copies = await Promise.all(
@@ -162,7 +148,7 @@ export class CatalogReader {
         usable.push({ copy, read, key })
       }
     }
-    // An empty one that anybody can write does not hide one that is authentic.
+    // A forged plain copy does not hide an authentic one.
     if (sealed.length > 0) for (const { copy } of plain) faults.push({ copy, reason: 'is not encrypted' })
     const [first, second] = sealed.length > 0 ? sealed : plain
     if (first === undefined) throw await this.#unusable(sound, faults)
@@ -178,7 +164,6 @@ export class CatalogReader {
     }
   }
 
-  /** Spares the unlocking of a key that was just made. */
   knows({ lockedKey, key }: BackupKey): void {
     this.#keys.set(lockedKey, Promise.resolve(key))
   }
@@ -194,7 +179,7 @@ export class CatalogReader {
     }
   }
 
-  /** Why the copy counts for nothing; null where it counts. */
+  /** Null for a valid copy. */
   async #wrong(read: SoundCopy): Promise<string | null> {
     const { lockedKey, body, mac } = read
     if (this.#passphrase === null) return lockedKey === null ? null : 'is of an encrypted backup'

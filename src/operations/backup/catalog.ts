@@ -1,6 +1,5 @@
 /**
- * The catalog of a backup, held by one run: its points in time, and who works on it. It lies where other stores have their
- * mark, which is replaced as a whole, so a point is there from one moment to the next.
+ * A catalog leased by one run. Stored as the store's mark, which is replaced atomically: a point appears as a whole.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { makeMark } from '../../core/store/pairing.ts'
@@ -24,36 +23,30 @@ import { hasProcessEnded, ownProcess } from './own-process.ts'
 
 export type { Catalog, RecoveryPoint } from './catalog-copies.ts'
 
-/** A run that was killed on another machine holds up the next one for so long. */
+/** A run killed on another machine delays the next one by this. */
 const LEASE = 20 * SECOND
 const RENEWED_EVERY = 5 * SECOND
-/** Two that begin at once see each other after this. */
+/** Two runs that begin at once see each other after this. */
 const SETTLES_WITHIN = SECOND / 2
 
 /** The catalog is read and written as a whole. */
 const MOST_DOUBTED = 10_000
 
-/** `doubted` with these keys added. */
 export function addDoubted(present: Catalog['doubted'], keys: readonly BlobKey[]): Catalog['doubted'] {
   if (present === 'all') return present
   const both = [...new Set([...present, ...keys])]
   return both.length > MOST_DOUBTED ? 'all' : both
 }
 
-/** A catalog that this process alone works on. */
 export interface HeldCatalog {
   readonly present: Catalog
-  /** Null: the backup is not encrypted. */
   readonly key: string | null
-  /** Copies that were missing or damaged; they are made anew. */
   readonly faults: readonly CopyFault[]
-  /** Whether it was made by this run. */
   readonly isNew: boolean
   /** Replaces the catalog under the next number. Throws Refusal PRECONDITION_FAILED when the lease was lost. */
   change(change: Partial<Omit<Catalog, 'number' | 'mark'>>): Promise<void>
   /** Throws Refusal PRECONDITION_FAILED when the lease was lost. */
   assertHeld(): Promise<void>
-  /** Lets others work on it. */
   release(): Promise<void>
 }
 
@@ -63,15 +56,14 @@ interface Holding {
   readonly clock: Clock
   readonly random: Random
   readonly signal: AbortSignal
-  /** The key of a catalog that this run makes; called where there is none, or none with a point and a key. */
+  /** Called without a catalog, or without one that has both a point and a key. */
   readonly makeKey: () => Promise<BackupKey | null>
-  /** Whether one is made also where neither copy can be read. */
+  /** Whether to make one also where neither copy is readable. */
   readonly replacesLost: boolean
-  /** Called once when another run has to end first. */
   readonly onWait: () => void
 }
 
-/** Waits until nobody else works on the backup, or was killed while it did. Throws what `CatalogReader.read` throws. */
+/** Waits for the lease of another run to end or expire. Throws what `CatalogReader.read` throws. */
 export async function holdCatalog(holding: Holding): Promise<HeldCatalog> {
   const { store, reader, clock, random, signal, replacesLost, onWait } = holding
   const holder = Buffer.from(random(12)).toString('hex')
@@ -124,11 +116,11 @@ export async function holdCatalog(holding: Holding): Promise<HeldCatalog> {
     return { holder, process: ownProcess(), until: clock.now() + LEASE }
   }
 
-  /** One after another: each replaces what the one before has written. Null: only the lease is renewed. */
+  /** Serialized. Null renews only the lease. */
   function write(change: Partial<Catalog> | null, lease: () => Lease = newLease): Promise<void> {
     const turn = writing.then(async () => {
       const now = await readCopy(store, 'mark')
-      // A copy that was damaged meanwhile is made anew; a missing one may be a disk that was unmounted.
+      // A damaged copy is replaced; a missing one may mean an unmounted disk.
       isLost ||= now.kind !== 'damaged' && !(now.kind === 'sound' && now.lease?.holder === holder)
       if (isLost) {
         throw preconditionFailed(
@@ -159,7 +151,7 @@ export async function holdCatalog(holding: Holding): Promise<HeldCatalog> {
   }
 }
 
-/** Whether the store has a catalog, in whatever state. Throws StoreFailure. */
+/** Whether the store has a catalog, even an unusable one. Throws StoreFailure. */
 export async function hasCatalog(store: Pick<BackupStore, 'readMark'>): Promise<boolean> {
   const copies = await Promise.all(COPIES.map((copy) => readCopy(store, copy)))
   return copies.some(({ kind }) => kind !== 'missing')

@@ -1,4 +1,3 @@
-/** Messages between a backup and its copying threads. */
 import type { StoreFailureReason } from '../../blobs/blob-store.ts'
 import type { StorePlace } from '../../config/setting-groups.ts'
 import type { StoreSettings } from '../../storage.ts'
@@ -8,18 +7,15 @@ import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
 export interface CopyThreadOptions {
   readonly config: StoreSettings
   readonly place: StorePlace
-  /** The key of the backup; null: it is not encrypted. */
   readonly key: string | null
   readonly isSyncedLater: boolean
-  /** Bytes a second that are copied at most; null: as fast as it goes. */
+  /** Bytes a second. */
   readonly rate: number | null
 }
 
 export type CopyRequest =
-  /** The first of all. */
   | ({ readonly kind: 'open' } & CopyThreadOptions)
   | { readonly kind: 'copy'; readonly blob: BlobToMove; readonly known: KnownAtTarget }
-  /** What is under way ends soon, in failures. */
   | { readonly kind: 'stop' }
 
 export type CopyReply =

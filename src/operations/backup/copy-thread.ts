@@ -1,4 +1,3 @@
-/** A thread that copies contents to a backup: it reads, hashes, encrypts and writes. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreFailure } from '../../blobs/blob-store.ts'
 import { systemTimers } from '../../domain/clock.ts'
@@ -20,7 +19,6 @@ self.onmessage = ({ data }: MessageEvent<CopyRequest>) => {
   switch (data.kind) {
     case 'open':
       opened = open(data)
-      // Told to whoever asks for the first content.
       opened.catch(() => {})
       return
     case 'copy':
@@ -39,7 +37,7 @@ async function open({ config, place, key, isSyncedLater, rate }: CopyThreadOptio
     from,
     to: key === null ? plain : await sealed(plain, key),
     goesOn: true,
-    // The sync and the checksum of a store say the same, and the drill reads back.
+    // The store's sync and checksum suffice, and the drill reads back.
     readsBack: false,
     verifier: verifyInline,
     throttle: rate === null ? unthrottled : createThrottle(rate, systemTimers, stop.signal),
@@ -48,7 +46,7 @@ async function open({ config, place, key, isSyncedLater, rate }: CopyThreadOptio
   })
 }
 
-/** A thread without a key starts sooner without the library. */
+/** Without a key the thread starts sooner, as it does not load the library. */
 async function sealed(store: BackupStore, key: string): Promise<BackupStore> {
   const { encrypted } = await import('./encryption.ts')
   return encrypted(store, key, 'content')

@@ -1,4 +1,4 @@
-/** Copies the contents of a backup on several threads, since one hashes and encrypts more slowly than disks read and write. */
+/** Several threads: one hashes and encrypts more slowly than disks read and write. */
 import { availableParallelism } from 'node:os'
 import { StoreFailure } from '../../blobs/blob-store.ts'
 import { entryPath } from '../../program/entries.ts'
@@ -7,17 +7,14 @@ import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
 import type { CopyReply, CopyRequest, CopyThreadOptions } from './copy-messages.ts'
 
 const MOST_THREADS = 4
-/** Contents that one thread has under way before another one is started. */
 const ENOUGH_FOR_ONE = 2
 
 export interface CopyThreads extends BlobCopier {
-  /** Ends the threads, once what is under way has ended. */
   close(): Promise<void>
 }
 
-/** Starts threads as they are needed. `onBytes` is called with the progress. */
 export function startCopyThreads(order: CopyThreadOptions, onBytes: (bytes: number) => void): CopyThreads {
-  // A bounded rate is that of one thread.
+  // The rate limit is per thread.
   const most = order.rate === null ? Math.max(1, Math.min(MOST_THREADS, availableParallelism())) : 1
   const threads: CopyThread[] = []
 
@@ -61,7 +58,7 @@ class CopyThread {
     return this.#pending.size
   }
 
-  /** A content is under way once at a time. */
+  /** The caller never copies one content twice at once. */
   async copy(blob: BlobToMove, known: KnownAtTarget, signal: AbortSignal): Promise<CopiedBlob> {
     if (this.#failure !== null) throw this.#failure
     signal.throwIfAborted()

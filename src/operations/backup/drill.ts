@@ -1,4 +1,4 @@
-/** Rehearses a restore: into a scratch place, with a server of its own, whose files are compared with their hashes. */
+/** Rehearses a restore into a scratch place, and compares files served from there with their hashes. */
 import { rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
@@ -19,25 +19,20 @@ import { seenOf } from './seen.ts'
 
 export type { Outcome } from './own-runs.ts'
 
-/** A server of this machine that does not answer by then hangs; it sends a megabyte in a second at the least. */
+/** A local server that takes longer hangs; it sends at least a megabyte a second. */
 const ANSWERS_WITHIN = MINUTE
-/** Bytes in a millisecond. */
+/** Bytes a millisecond. */
 const SLOWEST = 1000
 
 export interface Drill extends Omit<Restoring, 'at' | 'atLeast' | 'onFound'> {
-  /** Folder in which the scratch place is made. */
   readonly scratch: string
-  /** Most files that are read back. */
   readonly sample: number
-  /** Starts a server. */
   readonly start: (config: Config) => Promise<{ readonly url: string; stop(): Promise<void> }>
 }
 
 export interface Drilled extends Restored {
-  /** Files that were read back, and their bytes. */
   readonly files: number
   readonly bytes: number
-  /** Those that did not come back as they were uploaded. */
   readonly wrong: readonly WrongFile[]
 }
 
@@ -48,7 +43,7 @@ export interface WrongFile {
   readonly reason: string
 }
 
-/** Nothing is left behind. Throws Refusal PRECONDITION_FAILED when the newest point cannot be restored. */
+/** Leaves nothing behind. Throws Refusal PRECONDITION_FAILED when the newest point cannot be restored. */
 export async function drill(given: Drill): Promise<Drilled> {
   await assertRoom(given)
   const open = new AsyncDisposableStack()
@@ -75,13 +70,12 @@ export async function drill(given: Drill): Promise<Drilled> {
   }
 }
 
-/** What the installation that is configured has seen there; null where there is none here. */
 async function seenBefore(given: Drill): Promise<MarkState | null> {
   if (!databaseExists(given.config)) return null
   const { db, close } = await connect({ ...given, report() {} })
   try {
     const seen = (await isBlank(db)) ? null : await seenOf(db, given.place)
-    // A backup that was killed has left the series before or the one after.
+    // A killed backup has left the previous or the next series.
     return seen?.opening === null ? seen : null
   } finally {
     await close()
@@ -100,13 +94,12 @@ async function assertRoom(given: Drill): Promise<void> {
   )
 }
 
-/** On the disk of the data folder, what uploads need free too. */
+/** On the data folder's disk, uploads keep their free space. */
 async function keptFree({ scratch, config }: Drill): Promise<number> {
   const [its, data] = await Promise.all([stat(scratch), stat(config.dataDir).catch(() => null)])
   return its.dev === data?.dev ? config.minFreeSpace : 0
 }
 
-/** A server for this machine alone, which writes to nobody. */
 function scratchConfig(config: Config, dataDir: string): Config {
   return {
     ...config,
@@ -140,7 +133,7 @@ async function drawSample(given: Drill): Promise<readonly SampledFile[]> {
   }
 }
 
-/** An API key for each owner in the sample. Guests' files are open to everybody. */
+/** Guests' files are public. */
 async function keysOf(sample: readonly SampledFile[], given: Drill): Promise<ReadonlyMap<string, string>> {
   const administration = await openAdministration(given)
   try {
@@ -156,7 +149,7 @@ async function keysOf(sample: readonly SampledFile[], given: Drill): Promise<Rea
   }
 }
 
-/** What is wrong with the file; null for one that comes back as it was uploaded. */
+/** Null for a file that equals what was uploaded. */
 async function readBack(
   url: string,
   { slug, size, sha256 }: SampledFile,

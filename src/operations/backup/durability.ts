@@ -1,5 +1,3 @@
-/** When what a backup, a restore or a relocation has copied would survive a power cut. */
-
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { StorePlace } from '../../config/setting-groups.ts'
 import type { BlobKey } from '../../domain/ids.ts'
@@ -7,26 +5,20 @@ import type { Random } from '../../domain/random.ts'
 import { isSyncedAsWhole, openBlobs, type StoreSettings, syncFileSystem } from '../../storage.ts'
 import type { BackupStore } from './backup-store.ts'
 
-/** Bytes after which a sync begins beside the copying, so that the last one is short. */
+/** Bytes between background syncs, so that the last one is short. */
 const SYNC_EVERY = 256 * 1024 * 1024
 
 export interface Durability {
-  /** Whether contents are copied without a sync of their own. */
   readonly isSyncedLater: boolean
-  /** Called with the bytes as they are written. */
   wrote(bytes: number): void
-  /** Called with each content that was copied. Throws StoreFailure once a sync has failed. */
+  /** Called with each copied content. Throws StoreFailure once a sync has failed. */
   copied(key: BlobKey): void
-  /** Returns once everything that was copied would survive a power cut. Throws StoreFailure. */
+  /** Everything copied is durable when it returns. Throws StoreFailure. */
   settle(): Promise<void>
-  /**
-   * After a sync that failed, removes from the store what may be lost: as long as memory holds its bytes, the next run
-   * would find them there. Never throws.
-   */
+  /** After a failed sync the page cache still holds bytes that the next run would trust. Never throws. */
   removeLost(store: Pick<BackupStore, 'removeAll'>): Promise<void>
 }
 
-/** Opens the store of a configuration to fill it, with syncs as `durabilityOf` has them. */
 export async function openToFill(parts: {
   readonly config: StoreSettings
   readonly random: Random
@@ -39,8 +31,8 @@ export async function openToFill(parts: {
 }
 
 /**
- * Syncs the file system of a folder as a whole, where that can be done: a sync for each content takes longer than all else.
- * A power cut before it leaves contents that no point names, and the next run compares them with their hashes.
+ * Syncs the file system as a whole where possible: one sync a content takes longer than all else. After a power cut the
+ * next run compares the contents that no point names with their hashes.
  */
 export async function durabilityOf(place: StorePlace): Promise<Durability> {
   if (place.kind === 's3' || !(await isSyncedAsWhole(place.path))) return synced
@@ -59,9 +51,7 @@ export const synced: Durability = {
 class SyncedLater implements Durability {
   readonly isSyncedLater = true
   readonly #folder: string
-  /** Written since the last sync began. */
   #written = 0
-  /** Copied, and perhaps not durable. */
   #unsynced: BlobKey[] = []
   #syncing: Promise<void> | null = null
   #failure: { readonly error: unknown } | null = null
@@ -91,7 +81,7 @@ class SyncedLater implements Durability {
     if (this.#failure !== null) await store.removeAll(this.#unsynced, () => {}).catch(() => {})
   }
 
-  /** Never throws. After a failure nothing is durable any more, whatever further syncs say. */
+  /** Never throws. A failed sync is final: later ones do not make up for it. */
   #sync(): Promise<void> {
     const count = this.#unsynced.length
     this.#written = 0

@@ -1,6 +1,6 @@
 /**
- * Encrypted backups. Each has a random key of its own, which lies in its catalog, encrypted by AES-256-GCM under a key that
- * scrypt makes of the passphrase. https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html has the cost.
+ * Encrypted backups. Each has a random key in its catalog, encrypted by AES-256-GCM under a scrypt key of the
+ * passphrase. Cost: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html.
  */
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto'
 import { type BlobBody, BlobUnreadable, streamOf } from '../../blobs/blob-store.ts'
@@ -8,7 +8,6 @@ import { piecesOf } from '../relocation/blob-copier.ts'
 import type { BackupStore } from './backup-store.ts'
 import { CHUNK, decrypted, HEAD, type Role, SealBroken, SealingWriter, TAG } from './sealed-contents.ts'
 
-/** What encrypts and authenticates a backup: the key, and the same locked by the passphrase. */
 export interface BackupKey {
   readonly key: string
   readonly lockedKey: string
@@ -28,7 +27,6 @@ function keyOf(passphrase: string, salt: Uint8Array): Promise<Buffer> {
   })
 }
 
-/** A new key, and the same locked by the passphrase. */
 export async function makeKey(passphrase: string): Promise<BackupKey> {
   const key = randomBytes(KEY)
   const [salt, nonce] = [randomBytes(SALT), randomBytes(NONCE)]
@@ -57,11 +55,11 @@ const sealedSize = (size: number) => HEAD + size + TAG * Math.max(1, Math.ceil(s
 
 function plainSize(sealed: number): number {
   const chunks = Math.ceil((sealed - HEAD) / (CHUNK + TAG))
-  // Of an object that was cut inside its head there is no size.
+  // Truncated within its head: no size.
   return Math.max(-1, sealed - HEAD - TAG * chunks)
 }
 
-/** The store with objects for that role encrypted on their way. Sizes are those of the plain bytes; the mark stays plain. */
+/** Encrypts objects for that role. Sizes are plaintext sizes; the mark stays plain. */
 export function encrypted(store: BackupStore, secret: string, role: Role): BackupStore {
   return {
     create: async (blob) => new SealingWriter(await store.create(blob), { secret, role, blob }),

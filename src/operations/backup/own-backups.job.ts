@@ -1,7 +1,4 @@
-/**
- * Backups and rehearsals of a restore that the server does by itself, each in a process of its own. A process that is killed
- * or told to stop is not noted: the next one, on whichever node, goes on from what it has copied.
- */
+/** Each in a child process. A killed one is not recorded: the next one, on any node, continues from its copies. */
 import type { BackupConfig, OwnBackups } from '../../config/setting-groups.ts'
 import type { Config } from '../../config.ts'
 import type { Core } from '../../core/core.ts'
@@ -33,7 +30,6 @@ import {
   setRuns,
 } from './own-runs.ts'
 
-/** As a command of people needs at most: it reads rows, and asks beside for what has gone meanwhile. */
 const CONNECTIONS = 4
 
 type Parts = Pick<Core, 'db' | 'clock' | 'config' | 'log'> & { readonly mails: EndableMails }
@@ -51,7 +47,7 @@ export function ownBackupJobs(core: Core, mails: EndableMails): readonly Job[] {
   return [job('backup'), ...(own.drillDays === 0 ? [] : [job('drill')])]
 }
 
-/** Throws the reason why a run could not be done, after it was noted. */
+/** Records a failure, then throws its reason. */
 async function runWhenDue(parts: Parts, own: OwnBackups, run: OwnRun, mayGoOn: () => boolean): Promise<void> {
   const { db, clock, config, log } = parts
   const place = placeName(own.place)
@@ -60,7 +56,6 @@ async function runWhenDue(parts: Parts, own: OwnBackups, run: OwnRun, mayGoOn: (
   if (known === null) await inTransaction(db, (trx) => setRuns(trx, run, before))
   const due = dueAt(run, before, own, clock.now())
   if (due === null || due > clock.now()) return
-  // There is nothing to rehearse with before.
   if (run === 'drill' && ((await runsOf(db, 'backup', place))?.last ?? null) === null) return
   const end = await runChildCommand(
     {
@@ -80,7 +75,6 @@ async function runWhenDue(parts: Parts, own: OwnBackups, run: OwnRun, mayGoOn: (
   else log.error(fields, 'a backup was restored elsewhere, and not all of it came back')
 }
 
-/** The reason of a failure as a text. */
 function resultOf(run: OwnRun, { code, output, failure }: ChildEnd): Outcome | string {
   if (code === 0) {
     const said = outcome.safeParse(parsedJson(output))
@@ -89,7 +83,7 @@ function resultOf(run: OwnRun, { code, output, failure }: ChildEnd): Outcome | s
   return failure || `the process of the ${run} ended with ${code ?? 'a signal'}`
 }
 
-/** Administrators are told of what is wrong once a day at most, and of each drill that ended. */
+/** Notifies administrators of problems once a day at most, and of each completed drill. */
 async function note(
   { db, clock, mails }: Parts,
   run: OwnRun,
@@ -118,7 +112,7 @@ async function note(
   })
 }
 
-/** All settings that this process inherited: the server of a drill has to be like this one. */
+/** All inherited settings: the server of a drill must equal this one. */
 function environmentOf(config: Config, inherited: ChildEnvironment): ChildEnvironment {
   const variables = Object.values(settings).map(({ variable }) => variable)
   return {

@@ -1,7 +1,6 @@
-/** Tells whether a process of an earlier run is gone, where that can be told: on the same machine, in the same container. */
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** Machine since its start, and namespace of process ids; null where the system does not tell. */
+/** Boot id and namespace of process ids; null where the system does not tell. */
 function place(): string | null {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim().replaceAll('-', '')
@@ -12,13 +11,12 @@ function place(): string | null {
   }
 }
 
-/** This process, for others to recognize; null where that cannot be. */
 export function ownProcess(): string | null {
   const here = place()
   return here === null ? null : `${here}.${process.pid}`
 }
 
-/** False also when it cannot be told. */
+/** False also when unknown. */
 export function hasProcessEnded(text: string | null): boolean {
   const here = place()
   if (text === null || here === null || !text.startsWith(`${here}.`)) return false
@@ -28,7 +26,7 @@ export function hasProcessEnded(text: string | null): boolean {
     process.kill(pid, 0)
     return false
   } catch (error) {
-    // A process of somebody else cannot be signalled, and is alive.
+    // EPERM: alive, of another user.
     return !(error instanceof Error && 'code' in error && error.code === 'EPERM')
   }
 }

@@ -1,7 +1,4 @@
-/**
- * What the server's own backups and rehearsals of a restore came to, in the database: whichever node runs the next one, and
- * whoever asks, knows it. The commands of people leave no trace here.
- */
+/** Outcomes of scheduled backups and drills, in the database for all nodes. Runs by hand are not recorded. */
 import * as z from 'zod/mini'
 import type { OwnBackups } from '../../config/setting-groups.ts'
 import { metaOf, setMeta } from '../../core/meta.rows.ts'
@@ -13,41 +10,34 @@ import { type Seen, seenOf } from './seen.ts'
 export const OWN_RUNS = ['backup', 'drill'] as const
 export type OwnRun = (typeof OWN_RUNS)[number]
 
-/** The names of the jobs. */
 export const OWN_JOBS = { backup: 'back up', drill: 'rehearse a restore' } as const satisfies Record<
   OwnRun,
   string
 >
 
-/** What a run says at its end, to the server. */
 export const outcome = z.object({
-  /** The moment of the point in time that was added, or restored. */
   takenAt: z.int(),
-  /** Files of the point; of a drill those that were read back. */
+  /** Files of the point, or those that a drill read back. */
   files: z.int(),
   bytes: z.int(),
-  /** Contents that the point lacks, and files that did not come back as they were uploaded. */
+  /** Contents that the point lacks, or files that a drill found different. */
   wrong: z.int(),
 })
 export type Outcome = z.infer<typeof outcome>
 
 const runs = z.object({
-  /** Where the backup is. The rest is about no other place. */
+  /** Records of another place do not count. */
   place: z.string(),
-  /** When a server first had this place. */
   since: z.int(),
-  /** The last that ended, and when. */
   last: z.nullable(z.extend(outcome, { endedAt: z.int() })),
-  /** Why it could not be done since. */
   failure: z.nullable(z.object({ at: z.int(), reason: z.string() })),
-  /** When administrators were last told by mail that something is wrong. */
   toldAt: z.nullable(z.int()),
 })
 export type Runs = z.infer<typeof runs>
 
 const keyOf = (run: OwnRun) => `own_${run}`
 
-/** Null where the server has not seen this place yet. */
+/** Null before the server has seen this place. */
 export async function runsOf(db: Queryable, run: OwnRun, place: string): Promise<Runs | null> {
   const text = await metaOf(db, keyOf(run))
   if (text === null) return null
@@ -63,10 +53,9 @@ export function noRuns(place: string, now: number): Runs {
   return { place, since: now, last: null, failure: null, toldAt: null }
 }
 
-/** After a failure, and after a drill that said no. */
 const TRIED_AGAIN_AFTER = { backup: HOUR, drill: DAY }
 
-/** When the next one begins; null for no drill. Times ahead were written by a wrong clock, and count for nothing. */
+/** Null: no drill. Times in the future come from a wrong clock, and are ignored. */
 export function dueAt(run: OwnRun, { last, failure }: Runs, own: OwnBackups, now: number): number | null {
   if (run === 'drill' && own.drillDays === 0) return null
   const past = (time: number | undefined) =>
@@ -77,17 +66,13 @@ export function dueAt(run: OwnRun, { last, failure }: Runs, own: OwnBackups, now
   return past(last?.endedAt) + (last !== null && last.wrong > 0 ? again : own.drillDays * DAY)
 }
 
-/** The server's own backups, for administrators. */
 export interface OwnState {
   readonly place: string
   readonly backup: Runs
-  /** Null where none are rehearsed. */
   readonly drill: Runs | null
-  /** Null before the first backup. */
   readonly seen: Seen | null
 }
 
-/** Null where the server makes no backups by itself. */
 export async function ownState(db: Queryable, own: OwnBackups | null, now: number): Promise<OwnState | null> {
   if (own === null) return null
   const place = placeName(own.place)

@@ -1,4 +1,4 @@
-/** A SQLite file with the rows of one point in time, compressed into a blob of the backup's store. */
+/** One point's rows: a SQLite file, compressed. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -9,7 +9,6 @@ import type { BlobKey } from '../../domain/ids.ts'
 import type { BackupStore } from './backup-store.ts'
 import type { RecoveryPoint } from './catalog.ts'
 
-/** What was written: its size, and the SHA-256 of it. */
 export async function packRows(
   path: string,
   store: BackupStore,
@@ -34,10 +33,10 @@ export async function packRows(
   return { size, sha256: hash.digest('hex') }
 }
 
-/** The rows of a point are damaged: nobody can restore it. */
+/** The rows are damaged: the point cannot be restored. */
 export class RowsLost extends Refusal {}
 
-/** Throws RowsLost, and StoreFailure where the store is away. */
+/** Throws RowsLost, and StoreFailure where the store is unavailable. */
 export async function unpackRows(store: BackupStore, point: RecoveryPoint, path: string): Promise<void> {
   const hash = new Bun.CryptoHasher('sha256')
   async function* packed(): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-/** Removes from a backup what no point names any more, also what killed runs have left. */
+/** Removes contents that no point names, also those of killed runs. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../../database/database.ts'
@@ -17,14 +17,14 @@ const BATCH = 500
 
 export interface Pruned {
   readonly lostPoints: readonly RecoveryPoint[]
-  /** Why objects that nothing needs are still there; the next run tries again. */
+  /** The next run retries. */
   readonly unremoved: readonly string[]
 }
 
 /**
- * Drops all other points and what they alone name. A point whose rows are damaged cannot be restored, and what it names is not
- * known: it is dropped too and returned, so that it does not keep all others. Throws where the newest
- * one cannot be read, and StoreFailure; then nothing is dropped.
+ * Drops all other points and what only they name. A point with damaged rows cannot be restored, and its contents are
+ * unknown: it is dropped too and returned, so that it does not retain all others. Throws where the newest one cannot be
+ * read, and StoreFailure; then nothing is dropped.
  */
 export async function removeUnwanted(
   { store, rows, catalog }: Target,

@@ -1,4 +1,3 @@
-/** Restores one point of a backup into an empty database and an empty store. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -26,11 +25,11 @@ export type { RecoveryPoint } from './catalog.ts'
 
 export type Restoring = StorageOptions &
   TargetOptions & {
-    /** The newest point that is not newer than this; null: the newest of all. */
+    /** The newest point up to this time, in milliseconds; null: the newest. */
     readonly at: number | null
-    /** The catalog has to be of this series, and as new; null: whichever is there. */
+    /** Required series and lowest number of the catalog; null: any. */
     readonly atLeast: MarkState | null
-    /** Called with what was found, before anything is restored. */
+    /** Called before anything is restored. */
     readonly onFound: (found: FoundBackup) => void
     readonly watch: RelocationWatch
   }
@@ -38,18 +37,18 @@ export type Restoring = StorageOptions &
 export interface FoundBackup extends MarkState {
   readonly points: number
   readonly newest: number | null
-  /** False without a passphrase: whoever can write to the place could have changed all of it. */
+  /** False without a passphrase: write access to the place suffices to change all of it. */
   readonly isAuthenticated: boolean
 }
 
 export interface Restored {
   readonly point: RecoveryPoint
-  /** Contents that the backup has not, or not as they were uploaded: their files are restored without bytes. */
+  /** Missing or damaged in the backup: their files are restored without bytes. */
   readonly damaged: readonly UncopyableBlob[]
   readonly found: FoundBackup
 }
 
-/** The points of a backup, the oldest first. Throws Refusal PRECONDITION_FAILED where there is none. */
+/** The oldest first. Throws Refusal PRECONDITION_FAILED without a backup. */
 export async function pointsOf(
   options: TargetOptions & Partial<Pick<Restoring, 'atLeast' | 'onFound'>>,
 ): Promise<readonly RecoveryPoint[]> {
@@ -62,8 +61,8 @@ export async function pointsOf(
 }
 
 /**
- * Fills the configured database and store, each content read back and compared with its hash. What was killed goes on when
- * it is run again. Throws Refusal PRECONDITION_FAILED for a place that is not empty, and DataFolderInUse.
+ * Fills the configured database and store, comparing each content with its hash. A killed restore continues when run
+ * again. Throws Refusal PRECONDITION_FAILED for a place that is not empty, and DataFolderInUse.
  */
 export async function restore(restoring: Restoring): Promise<Restored> {
   const { config, at, atLeast, onFound } = restoring
@@ -119,7 +118,7 @@ function foundIn({ present, key }: HeldCatalog): FoundBackup {
   return { series, number, points: points.length, newest, isAuthenticated: key !== null }
 }
 
-/** A backup that somebody has tampered with must not name what is no content of the store. */
+/** A forged backup must not name objects that are no contents. */
 async function assertKeys(rows: Database): Promise<void> {
   for await (const _ of contentKeys(rows));
 }
@@ -133,7 +132,6 @@ async function assertEmpty(db: Database): Promise<void> {
   )
 }
 
-/** The point as a pair of database and store, which belong together by the mark of the backup. */
 function originOf(db: Database, store: BackupStore, mark: string): Origin {
   return {
     db,

@@ -1,8 +1,7 @@
-/** Which points of a backup are kept. */
 import { DAY } from '../../domain/clock.ts'
 import type { RecoveryPoint } from './catalog.ts'
 
-/** The newest point of each of so many days and weeks that have any; null: every point is kept. */
+/** Keeps the newest point of each of so many days and weeks that have any. */
 export interface RetentionPolicy {
   readonly daily: number
   readonly weekly: number
@@ -12,7 +11,7 @@ export interface RetentionPolicy {
 const weekOf = (time: number) => Math.floor((time / DAY + 3) / 7)
 const dayOf = (time: number) => Math.floor(time / DAY)
 
-/** Those to keep, the oldest first. The newest one is always among them. */
+/** The oldest first. Always includes the newest. */
 export function retainedPoints(
   points: readonly RecoveryPoint[],
   retention: RetentionPolicy | null,

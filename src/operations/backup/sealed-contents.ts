@@ -1,13 +1,13 @@
 /**
- * The format of an encrypted object: a head with the salt of its key, then chunks of 64 KiB, each encrypted by AES-256-GCM
- * under a nonce that is its number and whether it is the last one, and followed by its tag. It is the construction of age
- * with a cipher that the runtime has. What the object is for, and its name, are in its key, so that none can stand for another.
+ * Format of an encrypted object: a head with the salt of its key, then chunks of 64 KiB, each under AES-256-GCM with a
+ * nonce of its number and whether it is the last, followed by its tag. The construction of age (STREAM) with a cipher
+ * of the runtime. The key depends on the object's role and name, so that no object can stand for another.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { BlobWriter } from '../../blobs/blob-store.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 
-/** Bytes of one chunk, and of what authenticates it. */
+/** Bytes. */
 export const CHUNK = 64 * 1024
 export const TAG = 16
 
@@ -16,26 +16,21 @@ const NAME = Buffer.from('holdfast-backup-content/3\n')
 const SALT = 32
 const NONCE = 12
 
-/** Bytes before the first chunk. */
 export const HEAD = NAME.length + SALT
 
-/** What objects of a backup are for. */
 export type Role = 'content' | 'rows'
 
-/** What the key of one object is derived from, besides its salt. */
 export interface SealedName {
-  /** The key of the backup. */
   readonly secret: string
   readonly role: Role
   readonly blob: BlobKey
 }
 
-/** The bytes of an encrypted object are not those that were written under its name. */
+/** The object is not what was written under its name. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken'
 }
 
-/** Encrypts the chunks of one content, or decrypts them, in their order. */
 class ChunkCipher {
   readonly #key: Uint8Array
   #number = 0
@@ -49,7 +44,7 @@ class ChunkCipher {
     return [cipher.update(chunk), cipher.final(), cipher.getAuthTag()]
   }
 
-  /** Throws for a chunk that is not the one that was sealed at this place. */
+  /** Throws SealBroken for a chunk of another place or object. */
   open(sealed: Uint8Array, isLast: boolean): Buffer {
     if (sealed.length < TAG) throw new SealBroken('it ends in the middle')
     const end = sealed.length - TAG
@@ -72,11 +67,9 @@ class ChunkCipher {
   }
 }
 
-/** Encrypts what is written to it. */
 export class SealingWriter implements BlobWriter {
   readonly #inner: BlobWriter
   readonly #cipher: ChunkCipher
-  /** What has to be passed on. */
   #sealed: Uint8Array[]
   readonly #chunk = Buffer.allocUnsafe(CHUNK)
   #filled = 0
@@ -92,7 +85,7 @@ export class SealingWriter implements BlobWriter {
   async write(chunk: Uint8Array): Promise<void> {
     this.#size += chunk.byteLength
     for (let at = 0; at < chunk.byteLength; ) {
-      // A full chunk is the last one unless more comes.
+      // A full chunk is the last one unless more bytes follow.
       if (this.#filled === CHUNK) this.#seal(false)
       const next = chunk.subarray(at, at + CHUNK - this.#filled)
       this.#chunk.set(next, this.#filled)
@@ -125,7 +118,7 @@ export class SealingWriter implements BlobWriter {
   }
 }
 
-/** Decrypts an object. Throws SealBroken for one that is not, from its beginning to its end, what was sealed under that name. */
+/** Throws SealBroken unless the whole object is what was written under that name. */
 export async function* decrypted(
   body: AsyncIterable<Uint8Array>,
   name: SealedName,
@@ -141,7 +134,7 @@ export async function* decrypted(
       cipher = new ChunkCipher(name, rest.subarray(NAME.length, HEAD))
       rest = rest.subarray(HEAD)
     }
-    // What may be the last chunk waits for the end.
+    // The chunk that may be the last waits for the end.
     let at = 0
     const chunks: Buffer[] = []
     for (; rest.length - at > CHUNK + TAG; at += CHUNK + TAG) {

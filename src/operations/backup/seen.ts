@@ -1,7 +1,4 @@
-/**
- * What the installation has seen of its backups, in its database: for each place the series and number of the catalog, so that
- * an older one, or that of others, is not taken for the present.
- */
+/** The last catalog seen in each place: an older or foreign one is refused. */
 import * as z from 'zod/mini'
 import type { StorePlace } from '../../config/setting-groups.ts'
 import { metaOf, setMeta } from '../../core/meta.rows.ts'
@@ -15,16 +12,15 @@ import type { Catalog } from './catalog.ts'
 const seen = z.object({
   series: z.string(),
   number: z.int(),
-  /** A series that this installation is about to begin there: a kill may have come before or after. */
+  /** A series about to begin there: a kill may have come before or after. */
   opening: z.nullable(z.string()),
-  /** Whether the backup lies on the disk of the data folder. */
   isOnDataDisk: z.boolean(),
 })
 export type Seen = z.infer<typeof seen>
 
 const keyOf = (place: string) => `backup_seen ${place}`
 
-/** Null where no backup of this installation was made there. */
+/** Null before the first backup there. */
 export async function seenOf(db: Queryable, place: StorePlace): Promise<Seen | null> {
   const text = await metaOf(db, keyOf(placeName(place)))
   return text === null ? null : seen.parse(JSON.parse(text))
@@ -34,7 +30,7 @@ export async function setSeen(db: Database, place: StorePlace, now: Seen): Promi
   await inTransaction(db, (trx) => setMeta(trx, keyOf(placeName(place)), JSON.stringify(now)))
 }
 
-/** Throws Refusal PRECONDITION_FAILED for a catalog that is not the one that was seen last, or came after it. */
+/** Throws Refusal PRECONDITION_FAILED for a catalog older than the last one seen, or of another series. */
 export function assertNotOlder(place: StorePlace, present: Catalog, known: Seen | null): void {
   if (known === null || present.series === known.opening) return
   const name = placeName(place)
@@ -53,7 +49,7 @@ export function assertNotOlder(place: StorePlace, present: Catalog, known: Seen 
   }
 }
 
-/** Throws Refusal PRECONDITION_FAILED for a catalog that is older than a person knows of, or of another series. */
+/** Throws Refusal PRECONDITION_FAILED for a catalog older than required, or of another series. */
 export function assertAtLeast(present: MarkState, least: MarkState | null): void {
   if (least === null) return
   if (present.series === least.series && present.number >= least.number) return

@@ -1,4 +1,3 @@
-/** The place of a backup, opened for one run alone. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StorePlace } from '../../config/setting-groups.ts'
@@ -15,28 +14,23 @@ import { type BackupKey, encrypted, makeKey } from './encryption.ts'
 
 export interface TargetOptions {
   readonly place: StorePlace
-  /** Null: the backup is not encrypted. */
   readonly passphrase: string | null
   readonly clock: Clock
   readonly random: Random
   readonly signal: AbortSignal
-  /** Called when another run on this backup has to end first. */
   readonly onWait: () => void
-  /** Called with each copy of the catalog that was missing or damaged. */
   readonly onFault: (fault: CopyFault) => void
 }
 
 export interface Target {
-  /** Contents. */
   readonly store: BackupStore
-  /** Packed rows. */
   readonly rows: BackupStore
   readonly catalog: HeldCatalog
 }
 
 /**
- * Opens a backup to add to it, creating it where nothing is. `replacesLost`: also where its catalog is lost. Throws Refusal
- * PRECONDITION_FAILED for what is no backup.
+ * Opens a backup to add to it; creates one in an empty place. `replacesLost`: also where its catalog is lost. Throws
+ * Refusal PRECONDITION_FAILED for anything but a backup.
  */
 export async function openToWrite(
   options: TargetOptions,
@@ -48,13 +42,13 @@ export async function openToWrite(
   return held(options, await opened(options), make, replacesLost)
 }
 
-/** Whether anything lies there that is or was a backup, without waiting for others and without writing. */
+/** Whether a backup is or was there, even an unusable one. Neither waits for a lease nor writes. */
 export async function isBegun({ place, random }: Pick<TargetOptions, 'place' | 'random'>): Promise<boolean> {
   if (place.kind === 'folder' && !COPIES.some((copy) => existsSync(join(place.path, copy)))) return false
   return hasCatalog(await opened({ place, random }))
 }
 
-/** Opens a backup to read it. Throws Refusal PRECONDITION_FAILED where there is none. */
+/** Throws Refusal PRECONDITION_FAILED where there is none. */
 export async function openToRead(options: TargetOptions): Promise<Target> {
   const { place } = options
   if (place.kind === 'folder' && !existsSync(place.path)) throw noBackup(place)
@@ -64,7 +58,7 @@ export async function openToRead(options: TargetOptions): Promise<Target> {
   return held(options, store, async () => null, false)
 }
 
-/** Throws Refusal PRECONDITION_FAILED, in words of the backup's settings, for a store that cannot be used. */
+/** Throws Refusal PRECONDITION_FAILED, naming the backup's settings, for an unusable store. */
 async function opened({ place, random }: Pick<TargetOptions, 'place' | 'random'>): Promise<BackupStore> {
   try {
     return await openPlace(place, random)
@@ -99,7 +93,7 @@ function noBackup(place: StorePlace): Error {
   return preconditionFailed(`there is no backup in ${placeName(place)}`)
 }
 
-/** A folder with other things in it is taken by mistake. */
+/** A folder with other files is a mistake. */
 async function assertNothingElse(place: StorePlace): Promise<void> {
   if (place.kind === 's3' || !(await holdsOtherThings(place.path))) return
   throw preconditionFailed(

@@ -6,7 +6,7 @@ import { advice, type Finding, fine, problem, say } from './findings.ts'
 
 const CHECK = 'backups'
 
-/** Whether the server's own backups are made, and can be restored. Asks the database alone, as a place that is away may hang. */
+/** Asks the database only, since an unreachable backup target may hang. */
 export function checkBackups(
   { backup, drill, seen }: { readonly backup: Runs | null } & Pick<OwnState, 'drill' | 'seen'>,
   own: OwnBackups | null,

@@ -9,10 +9,9 @@ import { findPostgresSettings, type PostgresSettings } from './postgres.rows.ts'
 
 /** Beyond this, nodes disagree about what has expired. */
 const MAY_DIFFER = MINUTE
-/** Connections for others than nodes: those that PostgreSQL keeps for superusers, and commands. */
+/** For commands, and those that PostgreSQL reserves for superusers. */
 const SPARE_CONNECTIONS = 5
 
-/** Whether it is at the program's version, and PostgreSQL keeps what it has promised. */
 export async function checkDatabase(db: Database, config: Config, clock: Clock): Promise<Finding[]> {
   const missing = await missingMigrations(db)
   const version =
@@ -37,7 +36,7 @@ export async function checkDatabase(db: Database, config: Config, clock: Clock):
   ]
 }
 
-/** Whether every page of SQLite's file can be read; `within`: milliseconds after which it is not found out. */
+/** `unknown` after `within` milliseconds. */
 export async function checkPages(config: Config, within = Number.POSITIVE_INFINITY): Promise<Finding[]> {
   if (config.databaseUrl !== null) return []
   const check = 'database-pages'
@@ -82,7 +81,6 @@ function durability({ fsync, full_page_writes: pages, version }: PostgresSetting
   )
 }
 
-/** All nodes together must leave some for commands and for administrators of the database. */
 function connections({ max_connections: text, nodes }: PostgresSettings, each: number): Finding {
   const check = 'connections'
   const most = Number(text) - SPARE_CONNECTIONS

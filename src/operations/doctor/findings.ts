@@ -1,10 +1,9 @@
-/** A line to change, and the program whose configuration has it. */
 export interface Change {
   readonly where: string
   readonly line: string
 }
 
-/** A sentence with places `{0}`, `{1}` for its values, by which a translation is found. */
+/** A sentence with placeholders `{0}`, `{1}`, the key of its translation. */
 interface Template {
   readonly template: string
   readonly values: readonly string[]
@@ -14,14 +13,11 @@ interface Sentence extends Template {
   readonly text: string
 }
 
-/** Result of one check. */
 export interface Finding {
-  /** Stable name of the check, for programs. */
   readonly check: string
-  /** `unknown`: it could not be found out here. */
+  /** `unknown`: the check cannot tell here. */
   readonly level: 'ok' | 'advice' | 'problem' | 'unknown'
   readonly what: string
-  /** Why it matters; empty where all is well. */
   readonly why: string
   readonly templates: { readonly what: Template; readonly why: Template }
   readonly changes: readonly Change[]
@@ -29,7 +25,7 @@ export interface Finding {
 
 const NOTHING = say``
 
-/** All that findings say is said by this, so that a test finds what is not translated. */
+/** Every sentence of a finding goes through this, so that a test finds untranslated ones. */
 export function say(parts: TemplateStringsArray, ...values: readonly (string | number)[]): Sentence {
   const told = values.map(String)
   return {
@@ -80,7 +76,6 @@ function templateOf({ template, values }: Sentence): Template {
   return { template, values }
 }
 
-/** Error as one line. */
 export function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
 }

@@ -5,24 +5,22 @@ import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
 import { advice, type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
 
-/** File systems that are gone after a restart, and those of another machine. */
 const FLEETING = ['tmpfs', 'ramfs']
 const REMOTE = /^(nfs|cifs|smb|9p|fuse|ceph|glusterfs)/
 /** Mount options that let a disk answer before bytes are safe. */
 const UNSAFE = ['nobarrier', 'barrier=0']
 
 const SYNCS = 15
-/** Milliseconds: a server that looks at itself answers nobody meanwhile. */
+/** Milliseconds: the server examines itself on its main thread and serves no request meanwhile. */
 const LONGEST_SYNCS = 50
-/** Milliseconds that a real disk needs at least for 4 KiB: less, and nothing has been written anywhere. */
+/** Milliseconds: a real disk needs at least this for 4 KiB. */
 const FASTEST_SYNC = 0.015
 const FEW_INODES = 0.05
-/** Bytes: below this a floor that is lowered only makes the disk run full. */
+/** Bytes: a lower floor only lets the disk run full. */
 const LEAST_FLOOR = 256 * 1024 * 1024
 /** Bytes below which a delete may fail. */
 const FULL = 32 * 1024 * 1024
 
-/** The disk under the data folder: room, kind, and whether it seems to keep what it has synced. */
 export async function checkDisk(folder: string, floor: number): Promise<Finding[]> {
   return [await room(folder, floor), await inodes(folder), await kind(folder), await syncing(folder)]
 }
@@ -57,7 +55,7 @@ async function room(folder: string, floor: number): Promise<Finding> {
 
 async function inodes(folder: string): Promise<Finding> {
   const { files, ffree } = await statfs(folder)
-  // Btrfs and others make inodes as they need them, and say 0.
+  // Btrfs and others create inodes on demand, and report 0.
   if (files === 0) return fine('inodes', say`the file system has as many inodes as it needs`)
   const what = say`${ffree.toLocaleString('en')} of ${files.toLocaleString('en')} inodes are free`
   if (ffree / files > FEW_INODES) return fine('inodes', what)
@@ -153,7 +151,7 @@ async function syncing(folder: string): Promise<Finding> {
   }
 }
 
-/** Milliseconds. Without a thread in between, whose turn takes longer than a sync in memory. */
+/** Milliseconds. Synchronous: a thread's turn takes longer than a sync in memory. */
 function medianSync(path: string): number {
   const file = openSync(path, 'w', 0o600)
   try {
@@ -173,7 +171,6 @@ function medianSync(path: string): number {
   }
 }
 
-/** Whether the clock is synchronized, where systemd knows. */
 export async function checkClock(): Promise<Finding> {
   const check = 'clock'
   const unknowable = unknown(check, say`whether the clock is synchronized cannot be found out here`)

@@ -10,7 +10,7 @@ import { type Finding, fine, problem, say } from './findings.ts'
 
 const CHECK = 'mirror'
 
-/** Whether the mirror keeps up. Asks the database alone, since a mirror that is away may not answer for minutes. */
+/** Asks the database only, since an unreachable mirror may hang for minutes. */
 export async function checkMirror(
   { db, config, clock }: { readonly db: Database; readonly config: Config; readonly clock: Clock },
   jobs: Pick<BackgroundJobs, 'list'>,

@@ -7,13 +7,11 @@ export interface PostgresSettings {
   readonly max_connections: string
   readonly autovacuum: string
   readonly version: string
-  /** Servers that share the database. */
   readonly nodes: number
-  /** Its clock in milliseconds. */
+  /** Milliseconds. */
   readonly now: number
 }
 
-/** Settings of PostgreSQL on which promises depend. */
 export async function findPostgresSettings(db: Database): Promise<PostgresSettings | undefined> {
   const { rows } = await sql<PostgresSettings>`
     select current_setting('fsync') as fsync,

@@ -7,27 +7,23 @@ import { type NoAnswer, type RawAnswer, type RawRequest, rawRequest } from './ra
 export interface PublicAddress {
   readonly url: URL
   readonly config: Config
-  /** Token of `Probes`. */
   readonly token: string
-  /** Seconds that a proxy must wait for an answer; 0 leaves that check out. */
+  /** Seconds that a proxy must wait for an answer; 0 skips that check. */
   readonly silence: number
 }
 
-/** What the checks know of the way that a first probe took. */
 export interface ProbePath extends PublicAddress {
   readonly proxy: ProxyName | null
   readonly seen: ProbeAnswer
 }
 
-/** Path of the probe. */
 export const PROBE = '/api/v1/probe'
 
-/** Milliseconds for an answer that nothing holds up. */
 export const ANSWER_TIMEOUT = 15 * SECOND
 
 export type ProbeResult = RawAnswer & { readonly seen: ProbeAnswer | null }
 
-/** Sends a request to the server's probe, by the public address. `seen`: null where something else answered. */
+/** Sends a request to the server's probe, by the public address. `seen`: null where another program answered. */
 export async function probe(
   { url, token }: PublicAddress,
   request: Partial<RawRequest> = {},

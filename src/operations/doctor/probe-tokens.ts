@@ -1,15 +1,13 @@
 import type { Signing } from '../../core/hmac.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
 
-/** Long enough for one run of the doctor. */
 const LIFETIME = 15 * MINUTE
 
 const PURPOSE = 'probe'
 
-/** Tokens with which `holdfast doctor`, who knows the server's secret, may probe it; nobody else may. */
+/** Tokens from the server's secret with which `holdfast doctor` may probe the server. */
 export interface Probes {
   token(): string
-  /** False for none, a forged one and one that has expired. */
   admits(token: string | null): boolean
 }
 

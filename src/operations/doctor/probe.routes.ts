@@ -25,7 +25,7 @@ const query = z.object({
     .openapi({ description: 'Answers with a text that pauses in its middle', example: 'true' }),
 })
 
-/** Tells `holdfast doctor` how its request arrived. For everybody else it is not there. */
+/** Tells `holdfast doctor` how its request arrived. 404 without a probe token. */
 export const probeEndpoint = endpoint({
   documentation: {
     summary: 'Probe the way to the server',
@@ -86,6 +86,6 @@ function slowAnswer(): Response {
       controller.close()
     },
   })
-  // As the streams of events have it: nginx, which may hold back downloads, passes these on.
+  // As for event streams: nginx may hold back downloads, but passes these on.
   return new Response(body, { headers: { 'Content-Type': 'text/plain', 'X-Accel-Buffering': 'no' } })
 }

@@ -1,4 +1,3 @@
-/** Whether large and slow requests pass the proxy as they are. */
 import { SLOW_ANSWER } from '../../contract/health.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
@@ -17,11 +16,10 @@ import { linesFor, proxyLines } from './proxy-lines.ts'
 import type { NoAnswer } from './raw-request.ts'
 
 const PIECE = new Uint8Array(64 * 1024)
-/** Milliseconds between the two pieces of a body. Half of it is left if nothing held up the first. */
+/** Milliseconds between the two pieces of a body; an unbuffered first piece arrives at least half of it earlier. */
 const BETWEEN = 1.5 * SECOND
 /** Milliseconds in which a proxy refuses a body by its length. */
 const REFUSES_WITHIN = 3 * SECOND
-/** What proxies answer after a time-out. */
 const GAVE_UP: readonly number[] = [408, 502, 504]
 
 export async function checkBodyLimit(way: ProbePath): Promise<Finding> {
@@ -32,7 +30,6 @@ export async function checkBodyLimit(way: ProbePath): Promise<Finding> {
     headers: { 'Content-Length': String(size), Expect: '100-continue' },
     within: REFUSES_WITHIN,
   })
-  // The server waits for the body, as it should.
   if (isNoAnswer(answer) && answer.failure === 'silent') {
     return fine(check, say`an upload may announce ${formatSize(size)}`)
   }
@@ -49,7 +46,7 @@ export async function checkBodyLimit(way: ProbePath): Promise<Finding> {
 
 export async function checkRequestBuffering(way: ProbePath): Promise<Finding> {
   const check = 'request-buffering'
-  // A busy machine may hold up the first piece as well: so it is looked at twice.
+  // A busy machine may delay the first piece too: look twice.
   for (const between of [BETWEEN, 3 * BETWEEN]) {
     const answer = await sendInTwo(way, between)
     const body = isNoAnswer(answer) ? null : (answer.seen?.body ?? null)

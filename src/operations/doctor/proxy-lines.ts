@@ -1,4 +1,3 @@
-/** What to write into the configurations of proxies, by what a check has found. */
 import type { Change } from './findings.ts'
 
 export type ProxyName = 'nginx' | 'Caddy' | 'Apache' | 'HAProxy' | 'Traefik' | 'Cloudflare'
@@ -78,14 +77,13 @@ export const proxyLines = {
   },
 } as const satisfies Record<string, Lines>
 
-/** The lines of the proxy that was recognized; of all where none was. */
 export function linesFor(lines: Lines, proxy: ProxyName | null): Change[] {
   const all = Object.entries(lines).map(([where, line]) => ({ where, line }))
   const own = all.filter(({ where }) => where === proxy)
   return own.length > 0 ? own : all
 }
 
-/** By what proxies say of themselves. HAProxy and Traefik say nothing. */
+/** HAProxy and Traefik do not name themselves. */
 export function proxyOf(headers: Headers): ProxyName | null {
   const said = `${headers.get('server') ?? ''} ${headers.get('via') ?? ''}`.toLowerCase()
   if (said.includes('cloudflare')) return 'Cloudflare'

@@ -1,4 +1,3 @@
-/** What a proxy does to requests on their way from the public address to the server. */
 import type { Config } from '../../config.ts'
 import { settings } from '../../settings.ts'
 import { advice, type Finding, fine, problem, say } from './findings.ts'
@@ -46,7 +45,7 @@ export async function checkPublicAddress(address: PublicAddress): Promise<Findin
     checkMetrics(way),
     checkContentAddress(config),
   ])
-  // After the others, which measure pauses.
+  // Last, since it would disturb the checks that measure pauses.
   const window = await checkUploadWindow(way)
   return [fine('public-address', reached(way)), ...findings, ...window, ...tls]
 }

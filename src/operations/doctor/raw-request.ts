@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 with control over each byte and pause, which no client library gives: a probe announces bodies that it never
- * sends, and measures when the first byte comes back.
+ * HTTP/1.1 with control over each byte and pause, which no client library gives: a probe announces bodies
+ * that it never sends, and measures when the first byte comes back.
  */
 import { connect as connectPlainly, type Socket } from 'node:net'
 import { connect as connectByTls } from 'node:tls'
@@ -8,10 +8,9 @@ import { wholeNumber } from '../../domain/whole-number.ts'
 
 export interface RawRequest {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'HEAD'
-  /** With the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** Sent in turn, each after its pause. */
+  /** Sent in turn, each `after` milliseconds after the previous one. */
   readonly body?: readonly { readonly bytes: Uint8Array; readonly after: number }[]
   /** Milliseconds. */
   readonly within: number
@@ -26,7 +25,6 @@ export interface RawAnswer {
   readonly endedAfter: number
 }
 
-/** No answer: what happened instead, after how many milliseconds. */
 export interface NoAnswer {
   readonly failure: 'closed' | 'silent' | 'unreachable'
   readonly reason: string
@@ -34,9 +32,8 @@ export interface NoAnswer {
 }
 
 const HEAD_END = '\r\n\r\n'
-/** Answers to probes are small; the rest of a larger one is not read. */
 const LARGEST_ANSWER = 256 * 1024
-/** `100 Continue`: the body is wanted. The answer comes after it. */
+/** `100 Continue`, which precedes the answer. */
 const CONTINUE = 100
 
 export async function rawRequest(origin: URL, request: RawRequest): Promise<RawAnswer | NoAnswer> {
@@ -84,7 +81,7 @@ function open(origin: URL): Socket {
   const host = origin.hostname.replace(/^\[|\]$/g, '')
   const port = portOf(origin)
   if (origin.protocol !== 'https:') return connectPlainly({ host, port })
-  // A certificate that is not valid is a finding of its own; a probe tells nothing that is secret.
+  // An invalid certificate is a finding of its own; a probe carries no secret.
   return connectByTls({
     host,
     port,
@@ -94,13 +91,12 @@ function open(origin: URL): Socket {
   })
 }
 
-/** Port of the address, also where it is the scheme's own. */
 export function portOf(origin: URL): number {
   if (origin.port !== '') return Number(origin.port)
   return origin.protocol === 'https:' ? 443 : 80
 }
 
-/** TLS has no server name for addresses. */
+/** Empty for IP addresses, which TLS does not allow as a server name. */
 export function serverName(host: string): string {
   return /^[\d.]+$|:/.test(host) ? '' : host
 }
@@ -120,7 +116,6 @@ async function send(
   }
 }
 
-/** The answer, once it is whole or over; null until then. */
 function parsed(
   received: Buffer,
   request: RawRequest,

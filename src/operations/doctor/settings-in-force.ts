@@ -1,4 +1,3 @@
-/** Settings that are allowed together, and defeat each other all the same. */
 import { type Config, openToOthers } from '../../config.ts'
 import { isLoopback } from '../../core/loopback.ts'
 import { formatSize } from '../../domain/sizes.ts'
@@ -29,7 +28,6 @@ function checkSecretFiles({ secretFiles }: Config): Finding[] {
   )
 }
 
-/** The store's address is opened by visitors where content addresses lead to it. */
 function redirect({ s3, s3Redirect, publicUrl }: Config): Finding | null {
   if (s3 === null || !s3Redirect) return null
   const store = new URL(s3.endpoint)
@@ -61,7 +59,6 @@ function provider({ oidc }: Config): Finding | null {
   )
 }
 
-/** Guests see the largest size on the start page. */
 function largestFile({ guestUploads, guestStorage, guestHourlySize, maxFileSize }: Config): Finding | null {
   const most = Math.min(guestStorage, guestHourlySize)
   if (!guestUploads || maxFileSize <= most) return null

@@ -4,7 +4,6 @@ import type { Random } from '../../domain/random.ts'
 import { noticesOtherBytes, tryJoin } from '../../storage.ts'
 import { type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
 
-/** Whether the store takes bytes, returns and removes them. */
 export async function checkStore({ s3 }: Config, probeStore: () => Promise<void>): Promise<Finding> {
   try {
     await probeStore()
@@ -34,7 +33,7 @@ export async function checkStore({ s3 }: Config, probeStore: () => Promise<void>
   }
 }
 
-/** Whether an S3 store notices bytes that change on their way to it. */
+/** Whether it rejects bytes that changed on their way. */
 export async function checkDigests({
   config: { s3 },
   random,
@@ -63,7 +62,7 @@ export async function checkDigests({
   )
 }
 
-/** Whether an S3 store makes objects of parts, as it has to of every file over 8 MiB. */
+/** S3 multipart upload, which every file over 8 MiB needs. */
 export async function checkJoins({
   config: { s3 },
   random,

@@ -5,10 +5,9 @@ import type { IntegrityState, ScrubState } from '../integrity/integrity.ts'
 import { SCRUB_JOB } from '../integrity/scrub.ts'
 import { advice, type Finding, fine, problem, say } from './findings.ts'
 
-/** How many times its days something may wait to be read before the scrub counts as behind, as in the alert. */
+/** Multiple of its interval after which the scrub counts as behind; equal to the alert's. */
 const PATIENCE = 1.5
 
-/** Whether contents are damaged, and whether stored bytes are read again in their time. */
 export function checkStoredBytes(
   { scrub, damaged }: IntegrityState,
   { usesFolder, now }: { readonly usesFolder: boolean; readonly now: number },

@@ -4,21 +4,16 @@ import { advice, type Finding, fine, problem, say, unknown } from './findings.ts
 import { type NoAnswer, portOf, type RawAnswer, rawRequest, serverName } from './raw-request.ts'
 
 const MAY_TAKE = 10 * SECOND
-/**
- * Certificates are renewed when a third of their time is left, whether that is 90 days, six days or twelve hours; with a sixth of
- * it, renewing has failed. Those of a year are renewed by hand, and later.
- */
+/** ACME clients renew at a third of any lifetime; at a sixth, renewal has failed. Yearly ones: by hand, later. */
 const RENEWED_BEFORE = { share: 1 / 6, most: 14 * DAY }
 
 interface Handshake {
-  /** Why the certificate is not valid; null when it is. */
   readonly fault: string | null
   readonly beganAt: number | null
   readonly endsAt: number | null
   readonly speaksHttp2: boolean
 }
 
-/** Certificate, HTTP/2, HSTS and the way from http. `health`: what `/health` answered. */
 export async function checkTls(url: URL, health: RawAnswer | NoAnswer): Promise<Finding[]> {
   if (url.protocol !== 'https:') return [withoutTls(url)]
   const handshake = await handshakeWith(url).catch((error: Error) => error)
@@ -57,7 +52,7 @@ function handshakeWith(url: URL): Promise<Handshake> {
     host,
     port: portOf(url),
     servername: serverName(host),
-    // The fault is told, not thrown.
+    // An invalid certificate becomes a finding, not an error.
     rejectUnauthorized: false,
     ALPNProtocols: ['h2', 'http/1.1'],
   })
@@ -79,7 +74,6 @@ function handshakeWith(url: URL): Promise<Handshake> {
   })
 }
 
-/** What a certificate with these times says now. `fault`: why it is not valid. */
 export function certificate(
   { fault, beganAt, endsAt }: Omit<Handshake, 'speaksHttp2'>,
   now: number,
@@ -125,7 +119,7 @@ function hsts(health: RawAnswer | NoAnswer): Finding {
 }
 
 async function fromHttp(url: URL): Promise<Finding> {
-  // Who leaves out the port does not come here at all.
+  // Browsers use port 80 only for addresses without a port.
   if (url.port !== '') return fine('from-http', say`https is not on its usual port: http need not lead there`)
   const plain = new URL(`http://${url.hostname}/`)
   const answer = await rawRequest(plain, { method: 'GET', path: '/', headers: {}, within: MAY_TAKE })

@@ -1,7 +1,7 @@
 /**
- * How far an upload may be ahead by HTTP/2: a proxy gives credit for so many bytes, and more of it only as it reads. Over a
- * long line nothing else bounds an upload, and beside the proxy nobody notices. So this counts the bytes of a round trip
- * instead of the time that they take.
+ * Flow control of uploads by HTTP/2: a proxy grants credit for so many bytes, and more only as it reads. On a
+ * long line only this bounds an upload, and tests beside the proxy do not show it. So this counts the bytes
+ * of a round trip instead of their time.
  */
 
 import { connect, type TLSSocket } from 'node:tls'
@@ -13,16 +13,16 @@ import { PROBE, type ProbePath } from './probe-path.ts'
 import { linesFor, proxyLines } from './proxy-lines.ts'
 import { portOf, serverName } from './raw-request.ts'
 
-/** Milliseconds there and back on a long line: another continent, or a telephone. */
+/** Milliseconds there and back: another continent, or a mobile network. */
 const LONG_LINE = 150
-/** Bytes: over the long line 3.5 MB/s. The usual windows are 64 KiB and 1 MiB. */
+/** Bytes: 3.5 MB/s on the long line. Usual windows are 64 KiB and 1 MiB. */
 const ENOUGH = 512 * 1024
 
 const ROUNDS = 6
-/** Milliseconds without credit, beside the round trip, after which a round is over. */
+/** Milliseconds without new credit, beside the round trip, that end a round. */
 const QUIET = 120
 const MAY_TAKE = 15 * SECOND
-/** Bytes of a round at most. */
+/** Bytes. */
 const MOST = 2 * 1024 * 1024
 
 /** Empty where the address does not speak HTTP/2. */
@@ -40,13 +40,13 @@ export async function checkUploadWindow(way: ProbePath): Promise<Finding[]> {
 }
 
 interface Measured {
-  /** Bytes of the largest round trip after the first. */
+  /** Bytes. */
   readonly window: number
   /** Milliseconds. */
   readonly roundTrip: number
 }
 
-/** Null where HTTP/2 is not spoken. Throws where the upload does not get as far as a second round trip. */
+/** Null without HTTP/2. Throws where the upload ends before a second round trip. */
 async function measure(way: ProbePath): Promise<Measured | null> {
   const socket = await open(way.url)
   if (socket.alpnProtocol !== 'h2') {
@@ -82,7 +82,7 @@ function open(url: URL): Promise<TLSSocket> {
     host,
     port: portOf(url),
     servername: serverName(host),
-    // A certificate that is not valid is a finding of its own.
+    // An invalid certificate is a finding of its own.
     rejectUnauthorized: false,
     ALPNProtocols: ['h2', 'http/1.1'],
   })
@@ -102,7 +102,7 @@ const LARGEST_FRAME = 16_384
 const HEAD = 9
 const STREAM = 1
 
-/** One request on a connection of its own, as much of HTTP/2 as that takes: no client library tells its credit. */
+/** One request on its own connection: as much HTTP/2 as it takes, since no client library exposes its credit. */
 class Upload {
   failure: Error | null = null
   readonly #socket: TLSSocket
@@ -122,7 +122,6 @@ class Upload {
     socket.on('close', () => this.#fail(new Error('the connection was closed')))
   }
 
-  /** Whether no more of its body is wanted. */
   get isOver(): boolean {
     return this.#isAnswered || this.failure !== null
   }
@@ -152,7 +151,7 @@ class Upload {
     return performance.now() - began
   }
 
-  /** Sends as many bytes as there is credit for, and returns their number. */
+  /** Returns the number of bytes. */
   sendCredit(): number {
     const bytes = Math.min(this.#credit.connection, this.#credit.stream, MOST)
     for (let left = bytes; left > 0; left -= LARGEST_FRAME) {
@@ -164,7 +163,6 @@ class Upload {
     return bytes
   }
 
-  /** Resolves when no credit has come for so many milliseconds. */
   async quiet(milliseconds: number): Promise<void> {
     this.#creditedAt = performance.now()
     for (;;) {
@@ -223,7 +221,7 @@ class Upload {
   }
 }
 
-/** A header that no table of HPACK (RFC 7541, 6.2.2) holds: both lengths, and both texts as they are. */
+/** A literal header without indexing or Huffman coding (RFC 7541, 6.2.2). */
 function literal(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.of(0), text(name), text(value)])
 }

@@ -1,4 +1,3 @@
-/** What entries of bins count, and what is in them. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Queryable, Trx } from '../../database/database.ts'
 import type { AccountId, BinEntryId } from '../../domain/ids.ts'
@@ -10,12 +9,10 @@ export interface EntrySums {
   readonly username: string
   readonly files: number
   readonly bytes: number
-  /** Of the file, or as the folder counts its tree. */
   readonly held_files: number
   readonly held_bytes: number
 }
 
-/** Entries whose files or bytes are counted wrong, in the order of their ids, those after `id`. */
 export function wrongEntriesAfter(db: Queryable, id: BinEntryId | null, limit: number): Promise<EntrySums[]> {
   return wrongEntries(db, id === null ? sql<SqlBool>`1 = 1` : sql<SqlBool>`bin.id > ${id}`, limit)
 }
@@ -25,7 +22,7 @@ export async function findWrongEntry(db: Queryable, id: BinEntryId): Promise<Ent
   return entry
 }
 
-/** None of accounts in motion. */
+/** Leaves out accounts in motion: their rows follow in steps. */
 async function wrongEntries(
   db: Queryable,
   isWanted: RawBuilder<SqlBool>,
@@ -47,7 +44,7 @@ async function wrongEntries(
   return rows
 }
 
-/** Sets what the entry counts to what it holds. The account is locked. */
+/** The caller holds the account's lock. */
 export async function setEntrySums(trx: Trx, { id, held_files, held_bytes }: EntrySums): Promise<void> {
   await trx.updateTable('bin').set({ files: held_files, bytes: held_bytes }).where('id', '=', id).execute()
 }

@@ -1,4 +1,3 @@
-/** Compares what the database promises with the bytes in the store, beside running servers. */
 import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
 import { GARBAGE_GRACE } from '../../core/blobs.rows.ts'
 import type { Database } from '../../database/database.ts'
@@ -15,7 +14,7 @@ import { repairSum } from './repairs.ts'
 import { type WrongSum, wrongReferences, wrongSums } from './sums.ts'
 import { createThrottle, unthrottled } from './throttle.ts'
 
-/** How much of the bytes is read and hashed: a share of all contents, or about that many bytes. */
+/** Bytes to read and hash: a share of all contents, or about that many bytes. */
 export type ReadData =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'share'; readonly share: number }
@@ -26,39 +25,31 @@ export interface Damaged {
   readonly name: string
   readonly owner: string
   readonly reason: Damage
-  /** Key of the content in the store. */
   readonly key: string
-  /** Whether its bytes were brought back. */
   readonly isRepaired: boolean
 }
 
-/** What a check changes; without it, nothing. */
 export interface CheckWork {
   readonly marks: MarkLimit
-  /** Corrects sums, and brings damaged contents back where there is a second copy. */
+  /** Corrects sums, and repairs contents that have a second copy. */
   readonly repairs: boolean
   readonly removesOrphans: boolean
-  /** Told what is about to be done, before it is. */
   readonly announce: (line: string) => void
   readonly repair?: RepairBlob
 }
 
-/** Brings the content's bytes back from a second copy; false where there is none. */
+/** False where there is no second copy. */
 export type RepairBlob = (parts: RepairParts, wrong: DamagedBlob) => Promise<boolean>
 
 export interface CheckResult extends Marks {
   readonly checkedContents: number
   readonly checkedFiles: number
-  /** Bytes that were read and hashed. */
   readonly checkedBytes: number
-  /** The files that were found damaged, at most `MOST_LISTED`. */
   readonly damaged: readonly Damaged[]
-  /** Keys in the store that no row refers to. */
   readonly orphans: readonly BlobKey[]
   readonly removedOrphans: readonly BlobKey[]
-  /** What does not add up, a line each, at most `MOST_LISTED`. */
+  /** One line a fault, at most `MOST_LISTED`. */
   readonly sums: readonly string[]
-  /** What was put right of it, a line each. */
   readonly repaired: readonly string[]
 }
 
@@ -71,14 +62,13 @@ export interface Progress {
 export interface Check extends StorageOptions {
   readonly readData: ReadData
   readonly tell: (progress: Progress) => void
-  /** Bytes that are read in a second at most. */
+  /** Bytes a second. */
   readonly rate?: number | null
   readonly work?: CheckWork
 }
 
 const LOOK_ONLY: CheckWork = { marks: 'none', repairs: false, removesOrphans: false, announce() {} }
 
-/** Files that are named for one damaged content, and in all: a store that is empty damages them all. */
 const MOST_NAMED = 1000
 export const MOST_LISTED = 100_000
 
@@ -161,7 +151,7 @@ class Checking {
     const { clock, random, config } = this.#check
     const parts = { db: this.#db, blobs: this.#blobs, clock, random, minFree: config.minFreeSpace }
     const isRepaired = await repair(parts, wrong).catch((error: unknown) => {
-      // One that the store does not take, alone, does not stop the others.
+      // One content that the store refuses does not stop the others.
       if (!(error instanceof StoreFailure) || error.reason !== 'broken') throw error
       const cause = error.cause instanceof Error ? error.cause.message : error.message
       announce(`content ${key}: its bytes could not be brought back: ${cause}`)
@@ -189,7 +179,6 @@ class Checking {
   }
 }
 
-/** What is beyond `MOST_LISTED` is put right too, and not named. */
 function list(lines: string[], more: readonly string[]): void {
   lines.push(...more.slice(0, MOST_LISTED - lines.length))
 }

@@ -1,4 +1,3 @@
-/** Tells owners and administrators by mail of contents that were found damaged. */
 import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -16,11 +15,8 @@ import {
   recordNotified,
 } from './damage-mails.rows.ts'
 
-/** Files that a mail names; it counts the others. */
 const MOST_NAMES = 20
-/** Accounts of one query. */
 const ACCOUNTS = 50
-/** Milliseconds for which the mail is worth sending. */
 const LASTS = 7 * DAY
 
 export interface DamageMails extends EndableMails {
@@ -28,10 +24,7 @@ export interface DamageMails extends EndableMails {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/**
- * Each address gets at most one mail a day, with all that it was not told of up to `latest`. Administrators are told of
- * every content, owners of those that their files have.
- */
+/** At most one mail a day and address. Administrators: every content; owners: those of their files. */
 export async function mailDamages(
   parts: DamageMails,
   latest: DamageId | null,
@@ -39,7 +32,7 @@ export async function mailDamages(
 ): Promise<void> {
   const { db, outbox } = parts
   if (!outbox.isOpen || latest === null) return
-  // Those who own damaged files too have told themselves with the first.
+  // Owners who are administrators already got the first mail.
   await tellAll(parts, latest, mayGoOn, {
     find: (asked) => administratorsToNotify(db, latest, asked),
     write: (to) => mailToAdministrator(parts, to, latest),

@@ -1,4 +1,3 @@
-/** Accounts to notify by mail of damaged contents, and those contents. */
 import type { Database, Trx } from '../../database/database.ts'
 import type { Row } from '../../database/schema.ts'
 import type { AccountId, DamageId } from '../../domain/ids.ts'
@@ -9,7 +8,6 @@ import {
   updateRecipient,
 } from '../../mail/recipients.rows.ts'
 
-/** The latest copy that is noted as damaged and is damaged still; null where there is none. */
 export async function latestDamage(db: Database): Promise<DamageId | null> {
   const [row] = await db.readPool.rows(
     db
@@ -23,14 +21,12 @@ export async function latestDamage(db: Database): Promise<DamageId | null> {
 /** `damage_told`: the last damage that their mails have named. */
 export type Recipient = MailRecipient & Row<'mail_addresses', 'damage_told'>
 
-/** Recipients after the account `after`, by id, that were not mailed since `before`. */
 export interface RecipientQuery {
   readonly after: AccountId
   readonly before: number
   readonly limit: number
 }
 
-/** Administrators to notify of damages up to that one. */
 export function administratorsToNotify(
   db: Database,
   latest: DamageId,
@@ -41,7 +37,6 @@ export function administratorsToNotify(
   )
 }
 
-/** Owners of files with a damaged content that no mail to them has named. */
 export function ownersToNotify(db: Database, asked: RecipientQuery): Promise<Recipient[]> {
   const newest = damagedFiles(db)
     .select((row) => ['files.account_id as owner', row.fn.max('damages.id').as('newest')])
@@ -59,7 +54,6 @@ function recipients(db: Database, { after, before, limit }: RecipientQuery) {
     .where(notMailedSince('damage_told_at', before))
 }
 
-/** Files, those in bins too, with a content that is damaged. */
 function damagedFiles(db: Database) {
   return db
     .selectFrom('damages')
@@ -70,7 +64,6 @@ function damagedFiles(db: Database) {
     )
 }
 
-/** Damages after the first and up to the second. */
 export type Span = readonly [after: DamageId, to: DamageId]
 
 export interface NamedFile {
@@ -79,7 +72,6 @@ export interface NamedFile {
   readonly account_id: AccountId
 }
 
-/** Files that these damages are about, of one account or of all: some of them, and how many there are. */
 export async function filesOfDamages(
   db: Database,
   [after, to]: Span,
@@ -113,7 +105,7 @@ export async function countDamages(db: Database, [after, to]: Span): Promise<num
   return row?.count ?? 0
 }
 
-/** Records a mail; false when another node has sent one meanwhile, or they have opted out. */
+/** False when another node has sent a mail meanwhile, or the account has opted out. */
 export async function recordNotified(
   trx: Trx,
   seen: Recipient,

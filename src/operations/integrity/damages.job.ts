@@ -1,10 +1,9 @@
-/** Notes which copies were marked as damaged, by whatever process, and what became of each. */
+/** Records which copies any process has marked as damaged, and how each damage ended. */
 import type { Database } from '../../database/database.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { endDamages, endedDamages, forgetDamages, noteDamages, notNoted } from './damages.rows.ts'
 
 const BATCH = 500
-/** Ended damages are counted as repaired for that long. */
 const KEPT_FOR = 400 * DAY
 
 export async function followDamages(

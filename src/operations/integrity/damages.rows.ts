@@ -1,4 +1,3 @@
-/** What became of the copies that were marked as damaged, for administrators and for those who are told of it. */
 import { type SqlBool, sql } from 'kysely'
 import { isDamaged } from '../../core/damage.rows.ts'
 import type { Database } from '../../database/database.ts'
@@ -11,7 +10,7 @@ export interface NewlyMarked {
   readonly found_at: number
 }
 
-/** Copies with a mark that are not noted as damaged, those first that were marked first. */
+/** The earliest mark first. */
 export function notNoted(db: Database, limit: number): Promise<NewlyMarked[]> {
   return db.readPool.rows(
     db
@@ -36,7 +35,7 @@ export function notNoted(db: Database, limit: number): Promise<NewlyMarked[]> {
   )
 }
 
-/** A copy that was sound for a while keeps its number, since those who were told of it need not be told again. */
+/** A copy damaged again keeps its number, so that nobody gets a second mail about it. */
 export async function noteDamages(db: Database, found: readonly NewlyMarked[]): Promise<void> {
   if (found.length === 0) return
   await db
@@ -48,11 +47,10 @@ export async function noteDamages(db: Database, found: readonly NewlyMarked[]): 
 
 export interface EndedDamage {
   readonly id: DamageId
-  /** Whether the content is still there: then its bytes are sound again. */
+  /** 1 while the content exists: its bytes are sound again. */
   readonly remains: number
 }
 
-/** Noted copies whose mark holds no longer. */
 export function endedDamages(db: Database, limit: number): Promise<EndedDamage[]> {
   return db.readPool.rows(
     db
@@ -81,7 +79,6 @@ export async function endDamages(
   await db.updateTable('damages').set({ ended_at: now, outcome }).where('id', 'in', ids).execute()
 }
 
-/** Forgets what ended before that time. */
 export async function forgetDamages(db: Database, before: number): Promise<void> {
   await db
     .deleteFrom('damages')
@@ -98,20 +95,18 @@ export interface DamagedFile {
   readonly account_id: AccountId
   readonly username: string
   readonly key: BlobKey
-  /** Null once it is repaired. */
   readonly damage: Damage | null
   readonly found_at: number
   readonly repaired_at: number | null
 }
 
-/** `damaged`: files, those in bins too, with a damaged content. `repaired`: those whose content is sound again. */
+/** `damaged`: files, also in bins, with a damaged content. `repaired`: files whose content is sound again. */
 export interface DamagedFilesQuery {
   readonly state: 'damaged' | 'repaired'
   readonly offset: number
   readonly limit: number
 }
 
-/** The latest found or repaired first. */
 export function listDamagedFiles(
   db: Database,
   query: DamagedFilesQuery,
@@ -161,7 +156,6 @@ async function repairedFiles(db: Database, { limit, offset }: DamagedFilesQuery)
   return { files, total: count?.total ?? 0 }
 }
 
-/** Contents that were marked as damaged and are sound again. */
 export async function countRepaired(db: Database): Promise<number> {
   const [row] = await db.readPool.rows(
     db

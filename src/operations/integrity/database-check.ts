@@ -1,4 +1,4 @@
-/** Reads every page of SQLite's file in a process of its own, so that neither the start nor requests wait for the disk. */
+/** Reads every page of SQLite's file in a process of its own: neither the start nor requests wait for the disk. */
 import * as z from 'zod/mini'
 import type { Config } from '../../config.ts'
 import type { Core } from '../../core/core.ts'
@@ -14,9 +14,7 @@ import { runChildCommand, storageEnvironment, withoutSettings } from '../child-c
 import { parsedJson } from '../parsed-json.ts'
 
 const LAST_CHECK = 'database_check'
-/** Days after a check until the next one. */
 const EVERY = 7 * DAY
-/** After a check that found damage, which somebody may have repaired meanwhile. */
 const EVERY_WHILE_DAMAGED = DAY
 
 const partSchema = z.object({
@@ -28,7 +26,7 @@ const output = z.object({ damaged_parts: z.array(partSchema) })
 const lastCheck = z.object({ at: z.number(), damaged: z.boolean() })
 type LastCheck = z.infer<typeof lastCheck>
 
-/** In this process. Throws Refusal PRECONDITION_FAILED where there is no SQLite file, and what `beforeEach` throws. */
+/** In this process. Throws Refusal PRECONDITION_FAILED without a SQLite file, and what `beforeEach` throws. */
 export function readPages(
   config: Config,
   beforeEach: (table: string) => Promise<void>,
@@ -40,7 +38,7 @@ export function readPages(
   return damagedParts(file, beforeEach)
 }
 
-/** Null when `mayGoOn` has returned false before the end. Throws when the process fails. */
+/** Null when `mayGoOn` returned false before the end. Throws when the process fails. */
 export async function checkInOwnProcess(
   config: Config,
   mayGoOn: () => boolean,
@@ -59,7 +57,7 @@ export async function checkInOwnProcess(
   throw new Error(end.failure || `the process that checks the database ended with ${end.code ?? 'a signal'}`)
 }
 
-/** Of a SQLite database: after a process that did not stop, after a query that met damage, and once a week. */
+/** SQLite only: after a crash, after a query that met damage, and once a week. */
 export async function databaseCheckJobs({
   db,
   clock,
@@ -82,7 +80,7 @@ export async function databaseCheckJobs({
 
   async function note(check: LastCheck): Promise<void> {
     last = check
-    // The part that it is noted in may be the damaged one.
+    // The damaged page may be the one that records it.
     await inTransaction(db, (trx) => setMeta(trx, LAST_CHECK, JSON.stringify(check))).catch(() => {})
   }
 
@@ -95,7 +93,6 @@ export async function databaseCheckJobs({
       async run(mayGoOn) {
         if (!isDue()) return
         const at = clock.now()
-        // A new file has nothing to be checked yet.
         if (last === null && !followsCrash && !damage.isUnchecked) return note({ at, damaged: false })
         damage.beginCheck()
         const parts = await checkInOwnProcess(config, mayGoOn)

@@ -1,32 +1,28 @@
-/** What folders count of the trees below them, and what those trees hold. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Queryable, Trx } from '../../database/database.ts'
 import type { AccountId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
 
-/** A live folder, or one in the bin. */
 export interface FolderSums {
   readonly id: FolderId
   readonly account_id: AccountId
   readonly username: string
   readonly identifier: FolderIdentifier
-  /** Null for the top level of an account. */
   readonly parent_id: FolderId | null
   readonly file_count: number
   readonly tree_files: number
   readonly tree_bytes: number
   readonly tree_folders: number
   readonly tree_height: number
-  /** Files directly in it, and their bytes. */
   readonly files: number
   readonly bytes: number
-  /** What the folders directly in it count, themselves included. */
+  /** Counts of its direct subfolders, plus the subfolders themselves. */
   readonly below_files: number
   readonly below_bytes: number
   readonly below_folders: number
   readonly below_height: number
 }
 
-/** Folders in the order of their ids, those after `id`. Counts and rows are of one moment. */
+/** In the order of ids, after `id`. Counts and rows are one snapshot. */
 export function folderSumsAfter(db: Queryable, id: FolderId | null, limit: number): Promise<FolderSums[]> {
   return sumsOfFolders(db, id === null ? sql<SqlBool>`1 = 1` : sql<SqlBool>`folders.id > ${id}`, limit)
 }
@@ -41,10 +37,7 @@ export const accountsInMotion = sql<AccountId>`
   select account_id from folders where deleted_at is not null and cleared_at is null
   union all select account_id from bin where restoring = 1`
 
-/**
- * Of a folder, the counts of those directly in it are taken as they are: where each folder is right by that, all are. None
- * of accounts in motion.
- */
+/** By the counts of direct subfolders: if each folder is right by that, all are. Leaves out accounts in motion. */
 async function sumsOfFolders(
   db: Queryable,
   isWanted: RawBuilder<SqlBool>,
@@ -82,7 +75,7 @@ async function sumsOfFolders(
   return rows
 }
 
-/** Sets the counts to what the rows add up to. The height may be more than that. The account is locked. */
+/** The height may stay larger. The caller holds the account's lock. */
 export async function setFolderSums(trx: Trx, sums: FolderSums): Promise<void> {
   await trx
     .updateTable('folders')

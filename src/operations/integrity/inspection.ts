@@ -1,4 +1,3 @@
-/** Looks at contents in the order of their ids: at the size of each, and at the bytes of some. */
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
@@ -10,7 +9,6 @@ import { readDamage, sizeDamage } from './reading.ts'
 import type { Throttle } from './throttle.ts'
 
 const BATCH = 200
-/** Contents that are looked at side by side, and those that are read. */
 const SIDE_BY_SIDE = 16
 const READ_SIDE_BY_SIDE = 2
 
@@ -19,11 +17,9 @@ export interface DamagedBlob {
   readonly damage: Damage
 }
 
-/** Result of inspecting one batch of contents. */
 export interface BatchInspection {
   readonly contents: readonly BlobRow[]
   readonly wrong: readonly DamagedBlob[]
-  /** Those that were read whole and have their hashes. */
   readonly sound: readonly BlobRow[]
   readonly bytesRead: number
 }
@@ -32,7 +28,7 @@ export interface Inspection {
   readonly db: Database
   readonly blobs: BlobStore
   readonly random: Random
-  /** How many of the contents are read, from 0 to 1. Those that are marked as damaged are read in any case. */
+  /** Share of contents to read, 0 to 1. Contents marked as damaged are always read. */
   readonly share: number
   readonly throttle: Throttle
 }
@@ -68,7 +64,7 @@ async function inspectBatch(look: Inspection, contents: readonly BlobRow[]): Pro
   }
 }
 
-/** Result of two looks at a content that agree; `damage` is null for a sound one. */
+/** Two looks agree; `damage` is null for a sound content. */
 export interface InspectedBlob {
   readonly content: BlobRow
   readonly damage: Damage | null
@@ -78,16 +74,15 @@ function isWrong(seen: InspectedBlob): seen is DamagedBlob {
   return seen.damage !== null
 }
 
-/** By chance, so that each run reads others. */
+/** Each run reads other contents. */
 export function isChosen(chance: Uint8Array, share: number): boolean {
   const [a = 0, b = 0, c = 0, d = 0] = chance
   return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32 < share
 }
 
 /**
- * Looks a second time before it calls a content damaged, and at the row as it is then: meanwhile the content may have been
- * deleted, or uploaded again under another key, and then nothing is known of it. Throws StoreUnreadable where the store can
- * read no other content either.
+ * Looks a second time, with a fresh row: meanwhile the content may have been deleted, or uploaded again under
+ * another key. Throws StoreUnreadable where the store can read no other content either.
  */
 export async function confirmed(
   { db, blobs }: Pick<Inspection, 'db' | 'blobs'>,
@@ -104,7 +99,6 @@ export async function confirmed(
   return still?.key === now.key ? { content: now, damage } : null
 }
 
-/** Results of the work that are not null; at most `width` at once. */
 async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   width: number,

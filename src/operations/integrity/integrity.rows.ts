@@ -5,15 +5,11 @@ import { forUpdate, wholeSum } from '../../database/differences.ts'
 import type { Damage, Row } from '../../database/schema.ts'
 import type { AccountId, BlobId, BlobKey, Slug } from '../../domain/ids.ts'
 
-/** Bytes that are stored once, for one file or more. */
 export interface BlobRow extends Row<'blobs', 'id' | 'key' | 'size' | 'sha256' | 'refs'> {
-  /** What an earlier look found wrong with its bytes; null where they count as sound. */
   readonly damage: Damage | null
-  /** Files that refer to it. */
   readonly files: number
 }
 
-/** Contents in the order of their ids, those after `id`. */
 export function contentsAfter(db: Database, id: BlobId | null, limit: number): Promise<BlobRow[]> {
   const contents = contentRows(db).orderBy('blobs.id').limit(limit)
   return (id === null ? contents : contents.where('blobs.id', '>', id)).execute()
@@ -41,10 +37,7 @@ function contentRows(db: Queryable) {
 
 const OTHERS = 8
 
-/**
- * Up to eight contents from all over the database, those that are empty or marked as damaged left out: key in the store, or in the
- * mirror, and size.
- */
+/** Up to eight from all over the database, neither empty nor marked. `key`: in the store, or in the mirror. */
 export async function otherContents(
   db: Database,
   than: BlobId,
@@ -85,7 +78,6 @@ export interface AffectedFile {
   readonly owner: string
 }
 
-/** Files with that content, those in a bin too, at most `limit`. */
 export function filesWith(db: Database, content: BlobId, limit: number): Promise<AffectedFile[]> {
   return db
     .selectFrom('files')
@@ -97,7 +89,6 @@ export function filesWith(db: Database, content: BlobId, limit: number): Promise
     .execute()
 }
 
-/** Which of the keys anything in the database refers to. */
 export async function knownKeys(db: Database, keys: readonly BlobKey[]): Promise<Set<BlobKey>> {
   if (keys.length === 0) return new Set()
   const rows = await db
@@ -125,20 +116,19 @@ export interface AccountSums {
   readonly folders_count: number
   readonly bin_bytes: number
   readonly bin_entries: number
-  /** What the rows of its files add up to, without those in the bin. */
+  /** Sums over the rows of its files, without the bin. */
   readonly bytes: number
   readonly files: number
   readonly folders: number
-  /** What the entries of its bin add up to, those excepted that are deleted for good. */
+  /** Sums over its bin, without entries deleted for good. */
   readonly binned_bytes: number
   readonly binned_entries: number
-  /** Entries of the bin that are being restored. */
   readonly restoring: number
-  /** Deleted folders whose files are still being cleared: their rows count no longer and are still there. */
+  /** Deleted folders still being cleared: no longer counted, but their rows exist. */
   readonly clearing: number
 }
 
-/** Accounts in the order of their ids. Sums and rows are of one moment. */
+/** In the order of ids, after `id`. Sums and rows are one snapshot. */
 export function accountSumsAfter(db: Database, id: AccountId | null, limit: number): Promise<AccountSums[]> {
   const accounts = sumsOfAccounts(db).orderBy('accounts.id').limit(limit)
   return (id === null ? accounts : accounts.where('accounts.id', '>', id)).execute()
@@ -148,7 +138,6 @@ export function findAccountSums(db: Queryable, id: AccountId): Promise<AccountSu
   return sumsOfAccounts(db).where('accounts.id', '=', id).executeTakeFirst()
 }
 
-/** Of rows of `bin`: whether the entry is the account's and is not to be deleted for good. */
 const IS_KEPT = sql<SqlBool>`bin.account_id = accounts.id
   and (accounts.bin_emptied is null or bin.id > accounts.bin_emptied)`
 
@@ -217,7 +206,6 @@ function sumsOfAccounts(db: Queryable) {
     ])
 }
 
-/** Folders from which no way leads up to the top of an account. */
 export async function orphanFolders(db: Database): Promise<number> {
   const { rows } = await sql<{ loose: number }>`
     with recursive reached (id) as (
@@ -229,7 +217,7 @@ export async function orphanFolders(db: Database): Promise<number> {
   return Number(rows[0]?.loose ?? 0)
 }
 
-/** Sets the totals to what the rows add up to. The account is locked. */
+/** The caller holds the account's lock. */
 export async function setAccountSums(trx: Trx, sums: AccountSums): Promise<void> {
   await trx
     .updateTable('accounts')
@@ -244,7 +232,7 @@ export async function setAccountSums(trx: Trx, sums: AccountSums): Promise<void>
     .execute()
 }
 
-/** Locks the content against uploads and removals of it until the transaction ends. */
+/** Locks the content against uploads and removals until the transaction ends. */
 export async function lockedContent(trx: Trx, id: BlobId): Promise<BlobRow | undefined> {
   await trx.selectFrom('blobs').select('id').where('id', '=', id).modifyEnd(forUpdate(trx)).execute()
   return findContent(trx, id)

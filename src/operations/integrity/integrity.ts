@@ -8,28 +8,24 @@ import type { Seen } from '../backup/seen.ts'
 import { countRepaired, type DamagedFile, type DamagedFilesQuery, listDamagedFiles } from './damages.rows.ts'
 import { DUE_AFTER, SCRUB_JOB, scrubDays } from './scrub.ts'
 
-/** How the server's own reading of stored bytes stands. */
 export interface ScrubState {
-  /** Within which all bytes are read again, and how many in a second at most. */
+  /** All bytes are read again within `days`, at most `rate` bytes a second. */
   readonly days: number
   readonly rate: number
-  /** When the bytes that wait the longest were verified or stored; null where there are none. */
+  /** When the longest unread bytes were verified or stored; null without contents. */
   readonly oldest: number | null
-  /** What is due to be read; `isAll` false where there is more than was counted. */
+  /** `isAll`: false where more is due than was counted. */
   readonly due: { readonly contents: number; readonly bytes: number; readonly isAll: boolean }
-  /** Null before its first run, and where another process has it in memory. */
+  /** Null before its first run, and where another process runs it. */
   readonly job: JobStatus | null
 }
 
 export interface IntegrityState {
-  /** Null where the server does not read by itself. */
   readonly scrub: ScrubState | null
-  /** Contents that are marked as damaged, and those that were and are sound again. */
   readonly damaged: number
   readonly repaired: number
   readonly backup: OwnRunState | null
   readonly drill: OwnRunState | null
-  /** What was seen of the place of the server's own backups. */
   readonly seen: Seen | null
 }
 
@@ -37,13 +33,12 @@ export interface OwnRunState extends Runs {
   readonly job: JobStatus | null
 }
 
-/** The state of stored bytes, for administrators. */
 export interface Integrity {
   state(): Promise<IntegrityState>
   files(query: DamagedFilesQuery): Promise<{ readonly files: readonly DamagedFile[]; readonly total: number }>
 }
 
-/** What is counted of what is due: after a long time off it would be everything. */
+/** After a long time off everything is due. */
 const MOST_COUNTED = 10_000
 
 interface IntegrityParts {

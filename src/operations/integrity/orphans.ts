@@ -8,12 +8,11 @@ import type { BlobKey } from '../../domain/ids.ts'
 import { knownKeys } from './integrity.rows.ts'
 
 const BATCH = 500
-/** Between the first look and the second, in which what is being stored gets its row. */
+/** Between two looks: uploads in progress get their rows. */
 const PATIENCE = 3 * SECOND
-/** Beyond that nobody reads a list. */
 export const MOST_ORPHANS = 10_000
 
-/** Keys in the store that no row refers to at two looks, at most `MOST_ORPHANS`. */
+/** Keys without a row at two looks, at most `MOST_ORPHANS`. */
 export async function findOrphans(db: Database, blobs: BlobStore, timers: Timers): Promise<BlobKey[]> {
   const suspects = new Set<BlobKey>()
   let batch: BlobKey[] = []
@@ -43,20 +42,19 @@ async function stillUnknown(
     const keys = suspects.slice(at, at + BATCH)
     const known = await knownKeys(db, keys)
     for (const key of keys) {
-      // Removed since, or never completed: the store drops such by itself.
+      // Removed since, or incomplete: the store drops incomplete ones by itself.
       if (!known.has(key) && (await blobs.size(key)) !== null) orphans.push(key)
     }
   }
   return orphans
 }
 
-/** Younger ones may be bytes of an upload to another node, or of a database that was just restored. */
+/** Younger ones may belong to an upload on another node, or to a database just restored. */
 const REMOVED_AFTER = DAY
 
 /**
- * Removes those that were stored over a day ago and still belong to nothing; returns their keys. Throws Refusal
- * PRECONDITION_FAILED while the database is behind its store: a newer one has rows for them. Throws WrongStore, and what
- * the store throws.
+ * Removes orphans stored over a day ago; returns their keys. Throws Refusal PRECONDITION_FAILED while the database is
+ * older than its store: a newer one has rows for them. Throws WrongStore, and what the store throws.
  */
 export async function removeOrphans(
   { db, blobs, clock }: { db: Database; blobs: BlobStore; clock: Clock },

@@ -1,11 +1,9 @@
-/** Tells a content that cannot be read from a store that cannot. */
 import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 
-/** Bytes that are read of each. */
 const SOME = 64 * 1024
 
-/** The disk fails to read whatever it is asked for: nothing of that is damage of a content. */
+/** The disk fails for every content: no content is damaged. */
 export class StoreUnreadable extends StoreFailure {
   override readonly name = 'StoreUnreadable'
 
@@ -15,10 +13,7 @@ export class StoreUnreadable extends StoreFailure {
   }
 }
 
-/**
- * Throws StoreUnreadable unless the beginning of one of the contents can be read. Where there are none, nothing tells of the
- * store but its own mark.
- */
+/** Throws StoreUnreadable unless the beginning of one of `others` can be read; does nothing without others. */
 export async function assertReadable(
   store: Pick<BlobStore, 'readInto'>,
   others: readonly { readonly key: BlobKey; readonly size: number }[],

@@ -3,7 +3,7 @@ import type { Damage } from '../../database/schema.ts'
 import type { BlobRow } from './integrity.rows.ts'
 import { type Throttle, unthrottled } from './throttle.ts'
 
-/** Reads the whole content and hashes it; null when it is as it was stored. Throws what the store throws otherwise. */
+/** Reads and hashes the whole content; null when it is sound. Throws what the store throws otherwise. */
 export async function readDamage(
   blobs: Pick<BlobStore, 'read'>,
   { key, size, sha256 }: Pick<BlobRow, 'key' | 'size' | 'sha256'>,
@@ -28,7 +28,6 @@ export async function readDamage(
   return hash.digest('hex') === sha256 ? null : 'hash'
 }
 
-/** What its size in the store tells; null when that is as it was stored. */
 export async function sizeDamage(
   blobs: Pick<BlobStore, 'size'>,
   { key, size }: Pick<BlobRow, 'key' | 'size'>,

@@ -1,4 +1,3 @@
-/** Brings damaged contents back from a second copy of their bytes. */
 import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
 import { discardBlob, GARBAGE_GRACE, keepGarbage } from '../../core/blobs.rows.ts'
 import { replaceCopy, type StoredCopy } from '../../core/damage.rows.ts'
@@ -17,7 +16,7 @@ export interface RepairParts {
   readonly blobs: BlobStore
   readonly clock: Clock
   readonly random: Random
-  /** Bytes that stay free on the disk of the store. */
+  /** Bytes. */
   readonly minFree: number
   readonly throttle?: Throttle
 }
@@ -28,9 +27,9 @@ export interface SecondCopy {
 }
 
 /**
- * Puts verified bytes in the place of damaged ones, as an upload of the same content does: durable before the row points to
- * them, and nothing is left of what a kill interrupts. `gone`: the content was deleted, or uploaded again meanwhile. Otherwise
- * what is wrong with the second copy. Throws WrongStore, StoreFailure for a full disk, and what the stores throw.
+ * Replaces damaged bytes by verified ones, as an upload of this content does: durable before the row points to them; a
+ * kill leaves nothing behind. `gone`: the content was deleted, or uploaded again meanwhile. Otherwise the damage of the
+ * second copy. Throws WrongStore, StoreFailure for a full disk, and what the stores throw.
  */
 export async function repairFromCopy(
   second: SecondCopy,
@@ -50,7 +49,7 @@ export async function repairFromCopy(
   if (damage !== null) return damage
   const isReplaced = await inTransaction(db, async (trx) => {
     const now = clock.now()
-    // The queue may have been cleared of it, after a day.
+    // After a day the garbage queue may have dropped the key.
     if (!(await keepGarbage(trx, key))) return false
     if (await replaceCopy(trx, content, key, now, now + GARBAGE_GRACE)) return true
     await discardBlob(trx, key, now)

@@ -1,4 +1,4 @@
-/** Corrects counts by what they count, each in one transaction under the locks that uploads and deletions take. */
+/** Corrects counts, each in one transaction under the locks of uploads and deletions. */
 import { releaseBlob } from '../../core/blobs.rows.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
@@ -9,7 +9,6 @@ import { findFolderSums, setFolderSums } from './folder-sums.rows.ts'
 import { findAccountSums, lockedContent, setAccountSums, setReferences } from './integrity.rows.ts'
 import { accountFaults, folderFaults, type WrongSum } from './sums.ts'
 
-/** False where there is nothing to repair any more, or it cannot be. */
 export async function repairSum(db: Database, wrong: WrongSum, garbageDueAt: number): Promise<boolean> {
   switch (wrong.of) {
     case 'account':
@@ -43,7 +42,7 @@ async function repairAccount(trx: Trx, id: AccountId): Promise<boolean> {
   return true
 }
 
-/** The folder, and those above it as far as their counts change by that. */
+/** Repairs the folder, then its ancestors as far as their counts change. */
 async function repairFolder(trx: Trx, id: FolderId): Promise<boolean> {
   let isRepaired = false
   let next: FolderId | null = id
@@ -57,7 +56,6 @@ async function repairFolder(trx: Trx, id: FolderId): Promise<boolean> {
   return isRepaired
 }
 
-/** The entry, and what its account counts of the bin. */
 async function repairEntry(trx: Trx, account: AccountId, id: BinEntryId): Promise<boolean> {
   const entry = await findWrongEntry(trx, id)
   if (entry === undefined) return false

@@ -1,4 +1,4 @@
-/** Reads stored bytes again, the longest unread first, so that damage is found before somebody needs the file. */
+/** Reads stored bytes again, the longest unread first, to find damage before a download does. */
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { Config } from '../../config.ts'
 import { countDamaged, oldestUnverified, type UnverifiedCopy } from '../../core/damage.rows.ts'
@@ -12,16 +12,15 @@ import { contentTotals, findContent } from './integrity.rows.ts'
 import { readDamage } from './reading.ts'
 import { createThrottle } from './throttle.ts'
 
-/** The name of the job. */
 export const SCRUB_JOB = 'read stored bytes again'
 
 const USUAL_DAYS = 30
-/** Part of the days after which bytes are due: the rest is the time to read what became due at once, while nobody is disturbed. */
+/** Share of the interval after which bytes are due; the rest is time to read a backlog without load. */
 export const DUE_AFTER = 0.9
-/** Contents whose verification is written in one transaction, and read anew after a kill. */
+/** Contents verified in one transaction; a kill reads at most these again. */
 const BATCH = 100
 
-/** Within how many days bytes are to be read again; 0 where they are not. A store that asks a price for reads is left alone. */
+/** Days between reads; 0: never. Off by default for S3, where reads cost money. */
 export function scrubDays({ scrubDays: days, s3 }: Pick<Config, 'scrubDays' | 's3'>): number {
   return days ?? (s3 === null ? USUAL_DAYS : 0)
 }
@@ -36,9 +35,9 @@ export interface ScrubParts {
 }
 
 /**
- * Reads all contents that are due, at the bounded rate, until `mayGoOn` returns false or the disk is busy for long. What
- * should have been read before now is read all the same. What differs at two looks is marked as damaged. Throws
- * TooMuchDamage, WrongStore, and what the store throws: then what was read before still counts.
+ * Reads all contents due, at the configured rate, until `mayGoOn` returns false or the disk stays busy.
+ * Overdue contents are read even on a busy disk. Contents damaged at two looks are marked. Throws
+ * TooMuchDamage, WrongStore, and what the store throws; contents read before stay verified.
  */
 export async function scrub(parts: ScrubParts, mayGoOn: () => boolean): Promise<void> {
   const { db, blobs, clock, config, diskLoad } = parts
@@ -68,10 +67,10 @@ export async function scrub(parts: ScrubParts, mayGoOn: () => boolean): Promise<
   }
 }
 
-/** The server stops, another node has the job, or the disk is busy: a read is left in the middle of a content. */
+/** Read left unfinished: shutdown, lost lease, or busy disk. */
 class Left extends Error {}
 
-/** So much damage at once is more often a mistake in the set-up than damage. */
+/** So much damage at once is more often a misconfiguration. */
 export class TooMuchDamage extends Error {
   constructor() {
     super(
@@ -80,7 +79,6 @@ export class TooMuchDamage extends Error {
   }
 }
 
-/** True when it was left before its end. */
 async function scrubBatch(
   parts: ScrubParts,
   due: readonly UnverifiedCopy[],
@@ -103,14 +101,14 @@ async function scrubBatch(
   }
 }
 
-/** Marks what differed at two looks. Throws TooMuchDamage, WrongStore, and what the store throws. */
+/** Throws TooMuchDamage, WrongStore, and what the store throws. */
 export async function markFound(
   parts: Pick<ScrubParts, 'db' | 'blobs' | 'clock' | 'log'>,
   { content, damage }: DamagedBlob,
 ): Promise<void> {
   const { db, log } = parts
   const damaged = await countDamaged(db)
-  // All contents are counted only where their number decides.
+  // Counting all contents is slow: only where their number decides.
   const contents = damaged < mostMarked(0) ? 0 : (await contentTotals(db)).contents
   if (damaged >= mostMarked(contents)) throw new TooMuchDamage()
   const marking = new DamageMarker(parts, 'few', contents)

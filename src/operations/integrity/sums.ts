@@ -13,7 +13,6 @@ import {
 
 const BATCH = 100
 
-/** What does not add up, a line for each fault of an account, a folder, an entry of a bin or a content. */
 export type WrongSum =
   | { readonly of: 'account'; readonly id: AccountId; readonly lines: readonly string[] }
   | {
@@ -31,10 +30,7 @@ export type WrongSum =
   | { readonly of: 'content'; readonly id: BlobId; readonly lines: readonly string[] }
   | { readonly of: 'loose folders'; readonly lines: readonly string[] }
 
-/**
- * What does not add up of folders, of bins and of accounts, in this order: entries of a bin are compared with what their
- * folders count, and accounts with what their entries count.
- */
+/** Folders, then bins, then accounts: each is compared with the counts of the previous. */
 export async function* wrongSums(db: Database): AsyncGenerator<WrongSum> {
   yield* wrongFolders(db)
   yield* wrongEntries(db)
@@ -49,7 +45,7 @@ async function* wrongAccounts(db: Database): AsyncGenerator<WrongSum> {
   const read = (last: AccountId | null) => accountSumsAfter(db, last, BATCH)
   for await (const account of inBatches<AccountSums, AccountId>(read)) {
     if (accountFaults(account).length === 0) continue
-    // A second look, since a tree may just have been deleted.
+    // A tree may just have been deleted.
     const now = await findAccountSums(db, account.id)
     const lines = now === undefined ? [] : accountFaults(now)
     if (lines.length > 0) yield { of: 'account', id: account.id, lines }
@@ -74,7 +70,6 @@ async function* wrongEntries(db: Database): AsyncGenerator<WrongSum> {
   }
 }
 
-/** All rows in the order of their ids, read in batches. */
 async function* inBatches<Row extends { readonly id: Id }, Id>(
   read: (last: Id | null) => Promise<readonly Row[]>,
 ): AsyncGenerator<Row> {
@@ -90,7 +85,7 @@ async function* inBatches<Row extends { readonly id: Id }, Id>(
 
 export function accountFaults(account: AccountSums): string[] {
   const { username, storage_used, files_count, files, binned_bytes, binned_entries } = account
-  // Counted at once, and the rows follow in steps.
+  // Totals change at once, rows follow in steps.
   if (account.clearing > 0 || account.restoring > 0) return []
   const faults: string[] = []
   const bytes = account.bytes + binned_bytes
@@ -120,7 +115,7 @@ export function folderFaults(folder: FolderSums): string[] {
   const faults = compared
     .filter(([, counted, there]) => counted !== there)
     .map(([what, counted, there]) => `${of}: ${counted} ${what} are counted, there are ${there}`)
-  // Deletions do not lower it.
+  // Deletions do not lower the height.
   if (tree_height < below_height)
     faults.push(`${of}: ${tree_height} levels are counted below it, there are ${below_height}`)
   return faults
@@ -131,7 +126,7 @@ function entryFaults({ id, username, files, bytes, held_files, held_bytes }: Ent
   return [`${username}: entry ${id} of the bin: ${counted}, there are ${held_files} with ${held_bytes}`]
 }
 
-/** Contents whose references are counted wrong, at two looks. */
+/** Looks twice. */
 export async function* wrongReferences(db: Database, contents: readonly BlobRow[]): AsyncGenerator<WrongSum> {
   for (const { id } of contents.filter(({ refs, files }) => refs !== files)) {
     const now = await findContent(db, id)

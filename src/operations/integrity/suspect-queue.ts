@@ -6,13 +6,10 @@ import { readDamage } from './reading.ts'
 import { markFound } from './scrub.ts'
 import { createThrottle } from './throttle.ts'
 
-/** Contents that wait to be read. A further one is added when somebody downloads it again. */
+/** Further contents are added at their next download. */
 const MOST_WAITING = 100
 
-/**
- * Contents of which a download found other bytes than were stored, or not all of them. Each is read again, one at a time and
- * at HOLDFAST_SCRUB_RATE, and marked when it is damaged then too.
- */
+/** Reads contents that a download found wrong again, one at a time, at HOLDFAST_SCRUB_RATE; marks damaged ones. */
 export function createSuspectQueue(core: Core): { add(content: BlobId): void } {
   const { db, blobs, clock, shutdown, config, failed } = core
   const stop = new AbortController()

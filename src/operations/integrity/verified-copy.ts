@@ -7,15 +7,15 @@ export interface ContentCopy {
   readonly from: Pick<BlobStore, 'read'>
   readonly fromKey: BlobKey
   readonly to: Pick<BlobStore, 'create'>
-  /** Nothing was ever written under it. */
+  /** A fresh key. */
   readonly toKey: BlobKey
   readonly size: number
   readonly sha256: Sha256
 }
 
 /**
- * Copies a content, and returns once the copy would survive a power cut. What is wrong with the source where its bytes are
- * not those of the hash; then, and after a failure, which is thrown, nothing is left. Memory use is independent of the size.
+ * Copies a content; durable when it returns. Returns the damage where the source's hash differs; then, and
+ * after an error, no copy is left. Memory use is independent of the size.
  */
 export async function copyVerified(
   copy: ContentCopy,
@@ -41,7 +41,7 @@ export async function copyVerified(
     await writer.abort()
     if (error instanceof BlobMissing) return 'missing'
     if (error instanceof BlobDamaged) return 'size'
-    // Writers throw StoreFailure.
+    // Writers throw StoreFailure; other read errors are damage of the source.
     if (isUnreadable(error)) return 'unreadable'
     throw error
   }

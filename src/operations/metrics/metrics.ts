@@ -13,12 +13,9 @@ export interface SampledGauge {
 /** Begins an operation of a kind; the returned function counts how it ended. Kinds and outcomes must be few. */
 export type Timed = (kind: string) => (outcome: string) => void
 
-/** Metrics of this node. Only created where metrics are on. */
 export interface Metrics {
   readonly requests: RequestMetrics
-  /** Runs of background jobs. */
   readonly jobs: Timed
-  /** Requests to an S3 store. */
   readonly store: Timed
   /** Media type of `text`. */
   readonly type: string
@@ -27,7 +24,7 @@ export interface Metrics {
   stop(): void
 }
 
-/** `now`: monotonic milliseconds. */
+/** Monotonic milliseconds. */
 export function createMetrics(version: string, now: () => number): Metrics {
   const registry = new Registry()
   const registers = [registry]

@@ -5,13 +5,11 @@ import type { Copied } from './mirror.rows.ts'
 
 type WithListed = { listed_blobs: { key: BlobKey } }
 
-/** Takes keys off the list that was made of a store. */
 export async function dropListed(listed: Database, keys: readonly BlobKey[]): Promise<void> {
   if (keys.length === 0) return
   await listed.withTables<WithListed>().deleteFrom('listed_blobs').where('key', 'in', keys).execute()
 }
 
-/** Keys that are still on it, at most `limit`. */
 export async function restOfListed(listed: Database, limit: number): Promise<BlobKey[]> {
   const rows = await listed
     .withTables<WithListed>()
@@ -22,7 +20,7 @@ export async function restOfListed(listed: Database, limit: number): Promise<Blo
   return rows.map(({ key }) => key)
 }
 
-/** Forgets copies that are not there, unless others were noted meanwhile. */
+/** Keeps copies recorded meanwhile. */
 export async function dropCopies(db: Database, copies: readonly Copied[]): Promise<void> {
   if (copies.length === 0) return
   const [ids, keys] = [copies.map(({ id }) => id), copies.map(({ key }) => key)]

@@ -1,4 +1,4 @@
-/** Takes a place for the mirror: an empty one, or the mirror of the installation that this one was restored or relocated from. */
+/** Adopts as the mirror an empty place, or the mirror of the installation that this one was restored or moved from. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobStore } from '../../blobs/blob-store.ts'
@@ -15,11 +15,11 @@ import { type MirrorParts, takeOverMirror } from './mirror-store.ts'
 const BATCH = 500
 
 export interface Adopted {
-  /** Copies that are there, those that are missing, and those that belong to nothing and are removed a day later. */
+  /** `unknown`: without a row, removed a day later. */
   readonly kept: number
   readonly missing: number
   readonly unknown: number
-  /** Whether the mark that was there is of this installation or one that it was restored from; null for an empty place. */
+  /** Authentic, so of this installation or one it was restored from; null for an empty place. */
   readonly authenticated: boolean | null
 }
 
@@ -43,7 +43,7 @@ async function addUnfinished(listed: Database, store: BlobStore): Promise<void> 
   await add()
 }
 
-/** Compares what the rows say with what the store lists. Memory use is independent of the number. */
+/** Compares rows with the store's list. Memory use is independent of the number. */
 async function reconcile(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   store: BlobStore,
@@ -63,7 +63,6 @@ async function reconcile(
         listed,
         contents.map(({ mirroredKey }) => mirroredKey),
       )
-      // One that was cut is made anew, and removed as one that belongs to nothing.
       const whole = contents.filter(({ mirroredKey, size }) => (found.get(mirroredKey) ?? size) === size)
       const there = new Set(whole.map(({ mirroredKey }) => mirroredKey).filter((key) => found.has(key)))
       const gone = contents

@@ -7,7 +7,6 @@ import { dueKeys, forgetQueued, postponeKeys, setTimes } from './mirror.rows.ts'
 import type { Mirror } from './mirror-store.ts'
 
 const BATCH = 500
-/** What could not be removed is tried again after this. */
 const TRIED_AGAIN_AFTER = HOUR
 
 export interface MirrorClearing {
@@ -19,7 +18,7 @@ export interface MirrorClearing {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Removes copies whose contents are gone for a day or more. Nothing while the database is behind its store. */
+/** Removes copies of contents deleted a day or more ago; none while the database is older than its store. */
 export async function clearMirror(clearing: MirrorClearing): Promise<void> {
   const { db, blobs, mirror, clock, signal, onFailure } = clearing
   await setTimes(db, clock.now() + DAY)

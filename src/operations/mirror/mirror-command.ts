@@ -1,4 +1,3 @@
-/** What the command line does with the mirror, with or without a running server. */
 import { stat } from 'node:fs/promises'
 import type { MirrorConfig, StorePlace } from '../../config/setting-groups.ts'
 import type { Config } from '../../config.ts'
@@ -28,7 +27,6 @@ import { syncMirror } from './sync-mirror.ts'
 
 export type MirrorStep = 'copy' | 'read'
 
-/** Observer of the progress. */
 export interface MirrorWatch {
   begin(step: MirrorStep, total: { readonly count: number; readonly bytes: number }): void
   advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
@@ -36,40 +34,37 @@ export interface MirrorWatch {
 
 export type MirrorCommand = StorageOptions & {
   readonly adopts: boolean
-  /** Does all that is to be done for the mirror, in which order; null leaves it to the server. */
+  /** Null: the server copies. */
   readonly keeps: MirrorOrder | null
-  /** Share of the copies that is read, from 0 to 1; null leaves them alone. */
+  /** Share of copies, 0 to 1. */
   readonly reads: number | null
-  /** Bytes that are copied in a second at most; null: as many as by the server. */
+  /** Bytes a second at most; null: the server's rate. */
   readonly rate: number | null
   readonly signal: AbortSignal
   readonly watch: MirrorWatch
-  /** Told what concerns one content alone. */
   readonly log: Log
 }
 
 export interface MirrorReport {
   readonly place: string
-  /** Series and number of its mark. */
   readonly state: MarkState | null
   readonly mirrored: Amount
   readonly lacking: Amount
-  /** Milliseconds that the oldest of these has waited. */
+  /** Milliseconds. */
   readonly waited: number
   readonly isOnSameDisk: boolean
-  /** Null where that was not asked for. */
   readonly adopted: Adopted | null
   readonly read: CopiesRead | null
 }
 
-/** Throws Refusal PRECONDITION_FAILED without a mirror or a database, MirrorUnusable, WrongStore, and what the stores throw. */
+/** Throws Refusal PRECONDITION_FAILED without a mirror or database, MirrorUnusable, WrongStore, StoreFailure. */
 export function runMirrorCommand(command: MirrorCommand): Promise<MirrorReport> {
   return opened(command, async (parts) => reportOf(command, parts, await work(command, parts)))
 }
 
 /**
- * Keeps the mirror as `runMirrorCommand`, without a report, which reads all rows of contents. Besides, copies that are due
- * are read again; meanwhile new contents are copied every minute.
+ * As `runMirrorCommand`, without a report, which reads all rows. Also reads copies that are due again; new
+ * contents are copied every minute meanwhile.
  */
 export async function runMirrorForServer(command: MirrorCommand): Promise<void> {
   await opened(command, async (parts) => {
@@ -94,7 +89,6 @@ export async function runMirrorForServer(command: MirrorCommand): Promise<void> 
     const ended = reading.finally(() => {
       isOver = true
     })
-    // Told below.
     ended.catch(() => {})
     try {
       do {
@@ -102,7 +96,7 @@ export async function runMirrorForServer(command: MirrorCommand): Promise<void> 
         await endsWithin(KEEPS_EVERY, ended)
       } while (!isOver)
     } finally {
-      // A mirror that is full or cannot be written can be read all the same.
+      // A mirror that is full or read-only can still be read.
       endsAt = clock.monotonic() + KEEPS_EVERY
       await ended
     }
@@ -193,7 +187,7 @@ function tellResult(log: Log, key: BlobKey, result: RepairResult): void {
     log.error({ key }, 'a content is damaged, and its copy in the mirror is damaged too')
 }
 
-/** Whatever destroys the one disk destroys both copies. */
+/** Losing the one disk would lose both copies. */
 async function isOnSameDisk(place: StorePlace, { s3, dataDir }: Config): Promise<boolean> {
   if (place.kind !== 'folder' || s3 !== null) return false
   const [mirror, data] = await Promise.all([stat(place.path), stat(dataDir)])

@@ -1,4 +1,3 @@
-/** Copies contents that the mirror does not have. */
 import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
 import { outageRefusal } from '../../core/failures.ts'
 import { WrongStore } from '../../core/store/pairing.ts'
@@ -21,14 +20,13 @@ import {
 } from './mirror.rows.ts'
 import { type Mirror, MirrorUnusable } from './mirror-store.ts'
 
-/** Contents that are queued and noted together: so many, and of so many bytes unless it is a single one. */
+/** Contents queued and recorded together, and their bytes unless there is only one. */
 const BATCH = 50
 const BATCH_BYTES = 16 * 1024 * 1024
-/** Of a batch, copied side by side. */
 const WIDTH = 8
-/** A copy is noted only so long before its key is due in the queue. */
+/** A copy is recorded only this long before its key is due for removal. */
 const NOTED_BEFORE = HOUR
-/** Contents that cannot be copied, each for a reason of its own, after which a run ends. */
+/** A run ends after so many failures that each concern one content alone. */
 const MOST_FAILURES = 10
 
 export interface MirrorCopyParts {
@@ -38,30 +36,25 @@ export interface MirrorCopyParts {
   readonly clock: Clock
   readonly random: Random
   readonly order: MirrorOrder
-  /** Bytes that stay free on the disk of the mirror. */
+  /** Bytes. */
   readonly minFree: number
   readonly throttle: Throttle
   readonly signal: AbortSignal
-  /** Called with a content whose bytes in the first store are damaged, at two looks. */
+  /** In the primary store, at two looks. */
   readonly onDamage: (wrong: DamagedBlob) => Promise<void>
-  /** Called with a failure that concerns one content alone. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** One run. What a killed one was copying is copied again by the next. */
+/** One run. The next run repeats the copies that a kill interrupted. */
 export class MirrorCopier {
   readonly #parts: MirrorCopyParts
-  /** Not tried again by this run. */
   readonly #left: BlobId[] = []
 
   constructor(parts: MirrorCopyParts) {
     this.#parts = parts
   }
 
-  /**
-   * Copies some contents, and returns how many have their copies now; null when nothing is left to copy. Throws the reason
-   * of the signal, MirrorUnusable for a full mirror, and what the stores throw.
-   */
+  /** Null when nothing is left. Throws the signal's reason, MirrorUnusable for a full mirror, StoreFailure. */
   async copySome(): Promise<number | null> {
     const { db, mirror, clock, random, order } = this.#parts
     const batch = batchOf(await unmirroredContents(db, order, this.#left, BATCH))
@@ -82,7 +75,7 @@ export class MirrorCopier {
       }
     }
     const lanes = await Promise.allSettled(Array.from({ length: WIDTH }, lane))
-    // A folder that was unmounted meanwhile has them under its mount point.
+    // If the folder was unmounted meanwhile, the copies lie under its mount point.
     await mirror.assertOwn()
     const noted = copied.length === 0 ? 0 : await note(copied)
     for (const each of lanes) if (each.status === 'rejected') throw each.reason
@@ -97,7 +90,6 @@ export class MirrorCopier {
     throw new MirrorUnusable('the disk of the mirror is full but for what HOLDFAST_MIN_FREE_SPACE keeps free')
   }
 
-  /** False where it could not be copied, for a reason that concerns it alone. */
   async #copyOne(content: UnmirroredContent, key: Copied['key']): Promise<boolean> {
     const { blobs, mirror, throttle, signal, onFailure } = this.#parts
     signal.throwIfAborted()
@@ -115,7 +107,7 @@ export class MirrorCopier {
     return false
   }
 
-  /** Throws for bytes that are sound at another look. */
+  /** Throws where the bytes are sound at a second look. */
   async #damaged({ id, key }: UnmirroredContent): Promise<void> {
     const { db, blobs, throttle, onDamage } = this.#parts
     const content = await findContent(db, id)
@@ -127,7 +119,7 @@ export class MirrorCopier {
   }
 }
 
-/** Whether it concerns all contents. A disk that fails to read some sectors is broken for one content alone. */
+/** Whether all contents are affected. Unreadable sectors affect one content alone. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof StoreFailure) return error.reason !== 'broken'
   return error instanceof WrongStore || outageRefusal(error) !== null
@@ -138,7 +130,6 @@ function isReadOnly(error: unknown): boolean {
   return 'code' in error.cause && error.cause.code === 'EROFS'
 }
 
-/** The first ones that go together. */
 function batchOf(found: readonly UnmirroredContent[]): readonly UnmirroredContent[] {
   let bytes = 0
   const end = found.findIndex(({ size }, index) => {

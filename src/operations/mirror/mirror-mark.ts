@@ -1,6 +1,6 @@
 /**
- * The mark of a mirror: the pair of database and store that it belongs to, a series, and a number that grows with what is copied
- * and removed. It is authenticated by a key that lies in the database, so nobody who can merely write to the mirror makes one.
+ * The mark of a mirror: the pair of database and store that it belongs to, a series, and a number that grows with each
+ * copy and removal. Authenticated by a key in the database: write access to the mirror does not suffice to forge it.
  */
 import * as z from 'zod/mini'
 import type { BlobStore, MarkCopy } from '../../blobs/blob-store.ts'
@@ -15,7 +15,6 @@ export type MirrorMark = z.infer<typeof body>
 
 const envelope = z.object({ body: z.string(), mac: z.string() })
 
-/** Replaces both copies. */
 export async function writeMirrorMark(
   store: Pick<BlobStore, 'writeMark'>,
   mark: MirrorMark,
@@ -27,18 +26,17 @@ export async function writeMirrorMark(
 }
 
 export interface FoundMark {
-  /** The authentic one with the higher number; null where neither copy is sound and authentic. */
+  /** The higher number. */
   readonly mark: MirrorMark | null
-  /** Whether a copy begins as marks of mirrors do, whoever has written it. */
+  /** Authentic or not. */
   readonly isMirrors: boolean
-  /** Whether a copy is sound, and of somebody without the key. */
+  /** Intact, but written without the key. */
   readonly isForged: boolean
   readonly faults: readonly CopyFault[]
-  /** Whether both copies are sound and the same. */
   readonly isTwice: boolean
 }
 
-/** Null where neither copy is there. Throws StoreFailure. */
+/** Throws StoreFailure. */
 export async function readMirrorMark(
   store: Pick<BlobStore, 'readMark'>,
   key: string,

@@ -1,4 +1,4 @@
-/** Runs `holdfast mirror --now` for the server, in a process of its own. */
+/** Runs `holdfast mirror --now` for the server in a child process. */
 import type { Config } from '../../config.ts'
 import { settings } from '../../settings.ts'
 import {
@@ -10,16 +10,15 @@ import {
 } from '../child-command.ts'
 import { MirrorUnusable } from './mirror-store.ts'
 
-/** The least that is allowed: it works on one content after another. */
+/** It works on one content at a time. */
 const CONNECTIONS = 2
 
 interface MirrorProcess {
   readonly config: Config
-  /** Told each line that the process says of one content. */
   readonly tell: (line: string) => void
 }
 
-/** Ends with the process, or soon after `mayGoOn` has returned false. Throws MirrorUnusable with the reason of a failure. */
+/** Ends with the process, or soon after `mayGoOn` returned false. Throws MirrorUnusable for a failure. */
 export async function runMirrorProcess(
   { config, tell }: MirrorProcess,
   mayGoOn: () => boolean,
@@ -30,7 +29,7 @@ export async function runMirrorProcess(
   throw new MirrorUnusable(end.failure || `the process that keeps the mirror ended with ${end.code}`)
 }
 
-/** What the process needs of the settings, and no other secret; besides, what this one inherited. */
+/** The process needs these settings and no other secret, beside what this one inherited. */
 function environmentOf(config: Config, inherited: ChildEnvironment): ChildEnvironment {
   const { mirror } = config
   return {

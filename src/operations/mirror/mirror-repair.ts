@@ -4,10 +4,7 @@ import { isOutage } from './mirror-copier.ts'
 import { type Mirror, openMirror } from './mirror-store.ts'
 import { repairFromMirror } from './repair-from-mirror.ts'
 
-/**
- * Brings what a check finds damaged back from the mirror; undefined where there is none. A check goes on without a
- * mirror that cannot be used.
- */
+/** Undefined without a mirror. The check goes on without a mirror that cannot be used. */
 export function mirrorRepair(config: Config, onFailure: (error: unknown) => void): RepairBlob | undefined {
   if (config.mirror === null) return undefined
   const { place } = config.mirror

@@ -1,7 +1,7 @@
 /**
- * The store of the mirror. It carries the mark of the pair of database and store that it belongs to, so that a foreign place,
- * or a folder that is not mounted, is neither filled nor cleared: a pair that was restored or relocated has another mark. The
- * database keeps the number that the mark has to have at least, so that an older state of the place is not taken for the present.
+ * The mirror's store. Its mark names the pair of database and store, so that a foreign or unmounted folder is
+ * neither filled nor cleared; a restored or relocated pair has another mark. The database keeps the mark's
+ * lowest acceptable number, so that an older state of the mirror is refused.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,29 +21,29 @@ import { holdsOtherThings, inSettingsOf, placeName } from '../store-places.ts'
 import { mirroredAfter } from './mirror.rows.ts'
 import { type FoundMark, readMirrorMark, writeMirrorMark } from './mirror-mark.ts'
 
-/** Keys in `meta`: what the database knows of its mirror, and the key that authenticates marks, which restores take along. */
+/** Keys in `meta`. Restores take the mirror key along. */
 const [STATE, KEY] = ['mirror_state', 'mirror_key']
 const KEY_BYTES = 32
 
 const mirrorState = z.object({
-  /** When the database got its present mirror, in milliseconds. */
+  /** When this mirror was attached, in milliseconds. */
   since: z.int(),
   series: z.string(),
   /** The highest number that a run was given to write. */
   given: z.int(),
-  /** What was noted to be copied or removed was so before the place had this number: the place never has a lower one. */
+  /** Lowest acceptable number: recorded copies and removals came before it was written. */
   number: z.int(),
-  /** When the place was last seen to be the mirror. */
+  /** Milliseconds. */
   lookedAt: z.int(),
 })
 type MirrorState = z.infer<typeof mirrorState>
 
-/** How often the place is looked at though there is nothing to copy. */
+/** Also without anything to copy. */
 const LOOKED_AT_EVERY = HOUR
-/** Two runs at once may write their numbers in another order than they were given them, and then write again. */
+/** Two runs may write their numbers out of order, and then write again. */
 const SETTLES = { looks: 3, every: SECOND / 2 }
 
-/** The mirror cannot be used now: to jobs an outage, which is no failure of theirs. */
+/** The mirror cannot be used now. An outage, so jobs do not count it as their failure. */
 export class MirrorUnusable extends StoreFailure {
   override readonly name = 'MirrorUnusable'
 
@@ -58,23 +58,17 @@ export interface MirrorParts {
   readonly clock: Clock
   readonly random: Random
   readonly place: StorePlace
-  /** Called with each copy of the mark that was missing or damaged; it is made anew. */
+  /** A missing or damaged copy of the mark; it is replaced. */
   readonly onFault: (fault: CopyFault) => void
 }
 
 export interface Mirror {
   readonly store: BlobStore
-  /** Throws MirrorUnusable where the place, which may have been unmounted since, is not this mirror any more, or an older state of it. */
+  /** Throws MirrorUnusable where the place (perhaps unmounted) is not this mirror, or an older state of it. */
   assertOwn(): Promise<void>
-  /**
-   * Raises the number of the place, before what was copied or removed is noted in the database, and returns it. Throws
-   * MirrorUnusable where the database has taken another mirror since.
-   */
+  /** Call before recording copies or removals. Throws MirrorUnusable where another mirror is attached. */
   advance(): Promise<number>
-  /**
-   * Remembers that the place has at least this number from now on. Throws MirrorUnusable where the database has taken another
-   * mirror since, and holds that off until the transaction ends.
-   */
+  /** Locks out a change of mirror until `trx` ends. Throws MirrorUnusable where another mirror is attached. */
   remember(trx: Trx, number: number): Promise<void>
 }
 
@@ -83,18 +77,16 @@ async function stateOf(db: Queryable): Promise<MirrorState | null> {
   return text === null ? null : mirrorState.parse(JSON.parse(text))
 }
 
-/** Since when the database has its present mirror, and what its mark is; null where it never had one. */
 export async function attachedMirror(db: Database): Promise<(MarkState & { readonly since: number }) | null> {
   return stateOf(db)
 }
 
-/** Whether it is time to see that the place is still the mirror. */
 export async function isLookDue(db: Database, now: number): Promise<boolean> {
   const state = await stateOf(db)
   return state !== null && now - state.lookedAt >= LOOKED_AT_EVERY
 }
 
-/** Changes the state of that series, or throws MirrorUnusable where there is another one now. Returns the new state. */
+/** Returns the new state. Throws MirrorUnusable where the mirror has another series now. */
 async function changeState(
   trx: Trx,
   { series, place }: { readonly series: string; readonly place: StorePlace },
@@ -109,7 +101,6 @@ async function changeState(
   return next
 }
 
-/** The mark of the pair, and the key that authenticates marks. */
 async function ownIdentity(
   db: Database,
   random: Random,
@@ -121,15 +112,15 @@ async function ownIdentity(
 }
 
 /**
- * Opens the mirror, and takes an empty place for a new one where no content has a copy yet. Throws MirrorUnusable where it
- * cannot be reached, is not the database's own, or has an older state than the database knows of.
+ * Opens the mirror. Begins a new one in an empty place if no content has a copy yet. Throws MirrorUnusable where the
+ * place is unreachable, is not this database's mirror, or has an older state than the database expects.
  */
 export async function openMirror({ db, place, clock, random, onFault }: MirrorParts): Promise<Mirror> {
   const { pair, key } = await ownIdentity(db, random)
   const begun = { since: clock.now(), series: makeSeries(random), given: 1, number: 1, lookedAt: clock.now() }
   const text = await metaValue(db, STATE, () => JSON.stringify(begun))
   const { series } = mirrorState.parse(JSON.parse(text))
-  // Looked at before the store makes its folders there.
+  // Check before the store creates its folders there.
   if (place.kind === 'folder' && !COPIES.some((copy) => existsSync(join(place.path, copy)))) {
     await assertNoCopies(db, place)
   }
@@ -138,10 +129,10 @@ export async function openMirror({ db, place, clock, random, onFault }: MirrorPa
   const inOrder = (change: (now: MirrorState) => Partial<MirrorState>) =>
     inTransaction(db, (trx) => changeState(trx, { series, place }, change))
 
-  /** The mark that is there, once it is not an older one. Null where there is none. */
+  /** The mark found, unless older than expected; null for none. */
   async function present(): Promise<FoundMark | null> {
     for (let look = 1; ; look++) {
-      // First, since it grows.
+      // Read the database first: its number only grows.
       const known = await stateOf(db)
       const found = await markOf(store, place, key)
       if (found === null) return null
@@ -160,7 +151,7 @@ export async function openMirror({ db, place, clock, random, onFault }: MirrorPa
       await writeMirrorMark(store, { pair, series, number: given }, key)
       const now = await stateOf(db)
       if (now === null || now.series !== series) throw foreign(place)
-      // Another run may have written a higher number, which this one has replaced.
+      // Another run may have written a higher number, which this write replaced.
       if (now.given <= given) return given
       given = now.given
     }
@@ -188,10 +179,10 @@ export async function openMirror({ db, place, clock, random, onFault }: MirrorPa
 }
 
 /**
- * Takes the place for this database's mirror, whichever pair it belonged to before. `reconcile` is called when nobody notes
- * copies any more, and before the place counts as the mirror; after a kill it has to be taken over again. Returns whether the
- * mark that was there is of this installation or one that it was restored or relocated from; null for an empty place. Throws
- * MirrorUnusable for a place that holds anything but a mirror.
+ * Makes the place this database's mirror, whichever pair it belonged to. `reconcile` runs while no copies can
+ * be recorded, and before the place counts as the mirror; after a kill, take it over again. Returns whether
+ * the mark is authentic, so of this installation or one that it was restored or relocated from; null for an
+ * empty place. Throws MirrorUnusable for a place that holds anything but a mirror.
  */
 export async function takeOverMirror(
   { db, clock, random, place }: MirrorParts,

@@ -13,13 +13,12 @@ import { isLookDue } from './mirror-store.ts'
 import { isReadingDue } from './reading-rounds.ts'
 import { needsMirrorSync } from './sync-mirror.ts'
 
-/** The second store of contents. The server itself never touches it. */
+/** The second store of contents. The server process itself never touches it. */
 export interface MirrorPart {
   readonly copies: SecondCopies
   readonly jobs: readonly Job[]
 }
 
-/** The name of the job. */
 export const MIRROR_JOB = 'keep the mirror'
 
 export function createMirrorPart(core: Core): MirrorPart {
@@ -45,10 +44,10 @@ export function createMirrorPart(core: Core): MirrorPart {
   }
 }
 
-/** So long after a failure nothing is marked. */
+/** No marking for this long after a failure. */
 const RESTS = 10 * SECOND
 
-/** Downloads mark what they find damaged, one content at a time, and the job brings back what is marked. */
+/** Downloads mark damaged contents, one at a time; the job repairs them from the mirror. */
 function createCopies(core: Core): SecondCopies {
   const { db, blobs, clock, failed } = core
   const report = failed('a damaged content could not be marked')
@@ -69,7 +68,7 @@ function createCopies(core: Core): SecondCopies {
         if (content === undefined) return false
         if (content.damage !== null) return true
         if (clock.monotonic() < restsUntil) return false
-        // A later request marks it.
+        // A later request marks this one.
         if (isMarking) return true
         isMarking = true
         await mark(id).finally(() => {

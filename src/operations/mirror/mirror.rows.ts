@@ -1,7 +1,6 @@
 /**
- * Which contents have a copy in the mirror. Each copy has a key of its own there, and before one is written its key is
- * queued for removal, so that a kill leaves nothing that nobody knows of; a key leaves the queue in the transaction that
- * notes it in its row.
+ * Which contents have a copy in the mirror, each under a key of its own there. The key is queued for removal before the
+ * copy is written, so that a kill leaves no unknown copy; it leaves the queue in the transaction that records it.
  */
 import { IS_UNMARKED, isDamaged, presentDamage } from '../../core/damage.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
@@ -10,7 +9,6 @@ import type { Damage, Row } from '../../database/schema.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
 
-/** What is marked as damaged cannot be copied. */
 function lacking(db: Database) {
   return db.selectFrom('blobs').where('mirrored_key', 'is', null).where(IS_UNMARKED)
 }
@@ -19,7 +17,6 @@ export type UnmirroredContent = Row<'blobs', 'id' | 'key' | 'size' | 'sha256'>
 
 export type MirrorOrder = 'newest first' | 'oldest first'
 
-/** Contents without a copy, but for `except`. */
 export function unmirroredContents(
   db: Database,
   order: MirrorOrder,
@@ -39,14 +36,13 @@ export interface Amount {
   readonly bytes: number
 }
 
-/** What has no copy. Reads the rows of all of it. */
 export function unmirroredTotals(db: Database): Promise<Amount> {
   return lacking(db)
     .select((row) => [row.fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')])
     .executeTakeFirstOrThrow()
 }
 
-/** What has a copy. Reads all rows. */
+/** Reads all rows. */
 export function mirroredTotals(db: Database): Promise<Amount> {
   return db
     .selectFrom('blobs')
@@ -55,10 +51,10 @@ export function mirroredTotals(db: Database): Promise<Amount> {
     .executeTakeFirstOrThrow()
 }
 
-/** An upload of the same content makes an old one young, and hides none of the others. */
+/** A repeated upload renews `created_at` of an old row; look at several. */
 const LOOKED_AT = 1000
 
-/** When the oldest content without a copy was stored, as far as the first ones tell; null where there is none. */
+/** When the oldest content without a copy was stored, judged by the first rows; null for none. */
 export async function oldestUnmirrored(db: Database): Promise<number | null> {
   const first = lacking(db).select('created_at').orderBy('id').limit(LOOKED_AT)
   const row = await db
@@ -79,13 +75,12 @@ export async function queueKeys(db: Queryable, keys: readonly BlobKey[], dueAt: 
 
 export interface Copied {
   readonly id: BlobId
-  /** Key in the mirror. */
   readonly key: BlobKey
 }
 
 /**
- * Notes the copies. Those of contents that are gone, or have a copy already, stay in the queue, and so do those that are
- * due before `dueAfter`: they may be removed already. `guard` is called first. Returns how many were noted.
+ * Records copies; returns how many. Left in the queue: keys of contents that are gone or have a copy already,
+ * and keys due before `dueAfter`, which may be removed already. `guard` runs first.
  */
 export function noteCopies(
   db: Database,
@@ -96,7 +91,7 @@ export function noteCopies(
   return inTransaction(db, async (trx) => {
     await guard(trx)
     const ids = copied.map(({ id }) => id)
-    // Locked in the order of keys, as everywhere where several are.
+    // Lock order: by key.
     const rows = await trx
       .selectFrom('blobs')
       .select('id')
@@ -123,12 +118,11 @@ export function noteCopies(
   })
 }
 
-/** Sets the time for keys whose rows were deleted since the last call. */
+/** Keys whose rows were deleted since the last call. */
 export async function setTimes(db: Database, dueAt: number): Promise<void> {
   await db.updateTable('mirror_garbage').set({ due_at: dueAt }).where('due_at', '=', 0).execute()
 }
 
-/** Keys to be removed, at most `limit`. */
 export async function dueKeys(db: Database, now: number, limit: number): Promise<BlobKey[]> {
   const rows = await db
     .selectFrom('mirror_garbage')
@@ -152,7 +146,7 @@ export async function forgetQueued(db: Queryable, keys: readonly BlobKey[]): Pro
 
 export interface MirroredContent extends UnmirroredContent {
   readonly mirroredKey: BlobKey
-  /** What is known to be wrong with the copy in the first store; null where that counts as sound. */
+  /** Damage of the primary copy; null where it counts as sound. */
   readonly damage: Damage | null
 }
 
@@ -170,7 +164,6 @@ function mirroredContents(db: Database) {
     .where('mirrored_key', 'is not', null)
 }
 
-/** Undefined where the content is gone or has no copy. */
 export function mirroredContent(db: Database, id: BlobId): Promise<MirroredContent | undefined> {
   return mirroredContents(db).where('id', '=', id).executeTakeFirst()
 }
@@ -181,7 +174,6 @@ export interface MirroredAfter {
   readonly onlyDamaged?: boolean
 }
 
-/** Contents with a copy, in the order of their ids. */
 export function mirroredAfter(
   db: Database,
   { after, onlyDamaged = false }: MirroredAfter,
@@ -195,7 +187,7 @@ export function mirroredAfter(
     .execute()
 }
 
-/** Forgets the copy and queues its key, unless another one was noted meanwhile. */
+/** Queues the copy's key for removal, unless another copy was recorded meanwhile. */
 export function forgetCopy(db: Database, { id, key }: Copied, dueAt: number): Promise<void> {
   return inTransaction(db, async (trx) => {
     const { numUpdatedRows } = await trx

@@ -1,4 +1,3 @@
-/** Reads copies in the mirror and compares them with their hashes. */
 import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
@@ -12,21 +11,17 @@ import { type Copied, forgetCopy, type MirroredContent, mirroredAfter } from './
 import type { Mirror } from './mirror-store.ts'
 
 const BATCH = 100
-/** A mirror that is empty has lost all of them. */
 const MOST_LISTED = 100_000
 
 export interface WrongCopy {
-  /** Key in the mirror. */
   readonly key: BlobKey
   readonly reason: Damage
 }
 
 export interface CopiesRead {
   readonly contents: number
-  /** Bytes that were read and hashed. */
   readonly bytes: number
   readonly wrongCopies: number
-  /** Which, at most `MOST_LISTED`. */
   readonly wrong: readonly WrongCopy[]
 }
 
@@ -35,13 +30,13 @@ interface Reading {
   readonly mirror: Mirror
   readonly clock: Clock
   readonly random: Random
-  /** How many of the copies are read, from 0 to 1; of the others the size is looked at. */
+  /** Share of copies to read, 0 to 1; of the others only sizes are compared. */
   readonly share: number
   readonly tell: (read: { readonly count: number; readonly bytes: number }) => void
   readonly signal: AbortSignal
 }
 
-/** Copies that are damaged at two looks are forgotten, so that they are made anew. */
+/** Forgets copies damaged at two looks; the next run copies them again. */
 export async function readCopies(reading: Reading): Promise<CopiesRead> {
   const { db, mirror, clock, signal, tell } = reading
   let [contents, bytes, wrongCopies] = [0, 0, 0]
@@ -68,7 +63,7 @@ export async function readCopies(reading: Reading): Promise<CopiesRead> {
   }
 }
 
-/** What two looks at the copy of a content find; null for a sound one. Throws StoreUnreadable. */
+/** Null where one of two looks finds the copy sound. Throws StoreUnreadable. */
 export async function confirmedCopy(
   { db, mirror }: Pick<Reading, 'db' | 'mirror'>,
   content: BlobId,
@@ -81,7 +76,7 @@ export async function confirmedCopy(
   return damage
 }
 
-/** The copy is made anew, and removed in a day. Throws MirrorUnusable where the place is not the mirror any more. */
+/** The copy is made again, and removed in a day. Throws MirrorUnusable where the place is not the mirror any more. */
 export async function forgetDamaged(
   { db, mirror, clock }: Pick<Reading, 'db' | 'mirror' | 'clock'>,
   copy: Copied,

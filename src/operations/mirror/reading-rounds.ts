@@ -1,7 +1,4 @@
-/**
- * Reads all copies in the mirror again, in rounds and in the order of the contents, so that a damaged one is found and made
- * anew before it is needed. A round that is interrupted goes on where it was.
- */
+/** Reads all copies in rounds by id, to replace damaged ones before they are needed. An interrupted round resumes. */
 import * as z from 'zod/mini'
 import type { MirrorConfig } from '../../config/setting-groups.ts'
 import { metaOf, setMeta } from '../../core/meta.rows.ts'
@@ -20,23 +17,19 @@ import { confirmedCopy, forgetDamaged } from './reading-copies.ts'
 
 const KEY = 'mirror_reading'
 const BATCH = 100
-/** What was read since is read again after a kill. */
+/** A kill repeats at most these reads. */
 const NOTED_EVERY = 10 * SECOND
 
 const round = z.object({
-  /** When the present round began, or the last one where it is over. */
   began: z.int(),
   /** Every copy was read, or made, since then. */
   since: z.int(),
-  /** The last content whose copy was read; null before the first. */
   after: z.nullable(z.custom<BlobId>((id) => Number.isSafeInteger(id))),
   isOver: z.boolean(),
-  /** Copies that were damaged, in the present or the last round. */
   wrong: z.int(),
 })
 export type Round = z.infer<typeof round>
 
-/** Null before the first look. */
 export async function presentRound(db: Database): Promise<Round | null> {
   const text = await metaOf(db, KEY)
   if (text === null) return null
@@ -48,7 +41,7 @@ function note(db: Database, kept: Round): Promise<void> {
   return inTransaction(db, (trx) => setMeta(trx, KEY, JSON.stringify(kept)))
 }
 
-/** Whether copies are to be read now. The first round counts as read: its copies were just made. */
+/** The first round counts as read: its copies were just made. */
 export async function isReadingDue(
   db: Database,
   { scrubDays }: Pick<MirrorConfig, 'scrubDays'>,
@@ -72,14 +65,10 @@ export interface ReadingRound {
   readonly diskLoad: Pick<DiskLoad, 'quiet'>
   readonly signal: AbortSignal
   readonly log: Pick<Log, 'error'>
-  /** Asked between two copies. */
   readonly mayGoOn: () => boolean
 }
 
-/**
- * Goes on with the present round, or begins one, to its end or until it may not go on. Throws the reason of the signal,
- * MirrorUnusable, and what the mirror throws: what was read before counts.
- */
+/** Until the end or `mayGoOn` is false; what was read counts. Throws the signal's reason and MirrorUnusable. */
 export async function readRound(reading: ReadingRound): Promise<void> {
   const { db, clock, signal, mayGoOn } = reading
   const now = clock.now()
@@ -89,7 +78,7 @@ export async function readRound(reading: ReadingRound): Promise<void> {
       ? { began: now, since: last?.since ?? now, after: null, isOver: false, wrong: 0 }
       : last
   let notedAt = clock.monotonic()
-  // The days count, whatever the disk does.
+  // Overdue rounds do not wait for the disk.
   const isOverdue = now - present.since > reading.scrubDays * DAY
   try {
     for (;;) {
@@ -114,12 +103,10 @@ export async function readRound(reading: ReadingRound): Promise<void> {
   }
 }
 
-/** Waits while the disk is busy. */
 async function quiet({ diskLoad, signal }: ReadingRound): Promise<void> {
   while (!(await diskLoad.quiet(() => !signal.aborted))) signal.throwIfAborted()
 }
 
-/** Whether the copy was damaged. What was deleted meanwhile has none. */
 async function readCopy({ db, mirror, clock, throttle, signal, log }: ReadingRound, id: BlobId) {
   const content = await mirroredContent(db, id)
   if (content === undefined) return false

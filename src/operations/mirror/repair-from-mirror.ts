@@ -1,4 +1,3 @@
-/** Brings damaged contents back from the mirror. */
 import type { BlobId } from '../../domain/ids.ts'
 import { readDamage } from '../integrity/reading.ts'
 import { type RepairParts, repairFromCopy } from '../integrity/repair-from-copy.ts'
@@ -10,10 +9,7 @@ export interface MirrorRepairParts extends RepairParts {
   readonly mirror: Mirror
 }
 
-/**
- * `gone`: the content was deleted, or uploaded again meanwhile. `none`: the mirror has no copy. `damaged`: the copy is damaged
- * too, and is forgotten.
- */
+/** `gone`: deleted, or uploaded again meanwhile. `damaged`: the copy is damaged too, and is forgotten. */
 export type RepairResult = 'repaired' | 'gone' | 'none' | 'damaged'
 
 /** Throws as `repairFromCopy` does. */
@@ -26,7 +22,7 @@ export async function repairFromMirror(parts: MirrorRepairParts, id: BlobId): Pr
   return (await isLost(parts, content)) ? 'damaged' : 'none'
 }
 
-/** Looks two times more before it forgets a copy, which is removed later. */
+/** Looks twice more before it forgets a copy, which is removed later. */
 async function isLost(
   { db, mirror, clock, throttle }: MirrorRepairParts,
   content: MirroredContent,

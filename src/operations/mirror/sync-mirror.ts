@@ -1,4 +1,3 @@
-/** Brings the mirror up to date: repairs damaged contents from it, copies what it lacks, removes what is gone. */
 import type { Database } from '../../database/database.ts'
 import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
@@ -8,19 +7,17 @@ import { isOutage, MirrorCopier, type MirrorCopyParts } from './mirror-copier.ts
 import { type RepairResult, repairFromMirror } from './repair-from-mirror.ts'
 
 const BATCH = 50
-/** Contents that cannot be brought back, each for a reason of its own, after which the others wait. */
+/** A run ends its repairs after so many failures that each concern one content alone. */
 const MOST_FAILURES = 10
-/** How often damaged contents are looked for while others are copied. */
 const LOOKS_EVERY = MINUTE
 
 export interface MirrorSync extends Omit<MirrorCopyParts, 'minFree'>, MirrorClearing {
-  /** Bytes that stay free on the disks of both stores. */
+  /** Bytes, on both disks. */
   readonly minFree: number
   readonly onRepaired: (key: BlobKey, result: RepairResult) => void
   readonly onCopied: (contents: number) => void
 }
 
-/** Whether the mirror is out of date, as far as the database knows. */
 export async function needsMirrorSync(db: Database, clock: Pick<Clock, 'now'>): Promise<boolean> {
   await setTimes(db, clock.now() + DAY)
   if ((await oldestUnmirrored(db)) !== null) return true
@@ -28,7 +25,7 @@ export async function needsMirrorSync(db: Database, clock: Pick<Clock, 'now'>): 
   return (await dueKeys(db, clock.now(), 1)).length > 0
 }
 
-/** Does all of it once. Throws the reason of the signal, MirrorUnusable, and what the stores throw. */
+/** Repairs, copies, removes; once. Throws the signal's reason, MirrorUnusable, and what the stores throw. */
 export async function syncMirror(sync: MirrorSync): Promise<void> {
   const { clock, onCopied } = sync
   const copier = new MirrorCopier(sync)
@@ -45,7 +42,6 @@ export async function syncMirror(sync: MirrorSync): Promise<void> {
   await clearMirror(sync)
 }
 
-/** What cannot be brought back is reported, and tried again the next time. */
 async function repairAll(sync: MirrorSync): Promise<void> {
   const { db, signal, onRepaired, onFailure } = sync
   let [after, failures]: [BlobId | null, number] = [null, 0]

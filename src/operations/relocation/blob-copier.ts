@@ -1,4 +1,3 @@
-/** Copies single blobs to another store. */
 import {
   type BlobBody,
   BlobDamaged,
@@ -13,51 +12,38 @@ import type { Throttle } from '../integrity/throttle.ts'
 import type { ByteVerifier } from './byte-verifier.ts'
 import type { BlobToMove } from './relocated-blobs.rows.ts'
 
-/** Attempts per blob while a store is unavailable. */
 const TRIES = 4
-/** Bytes of a file that are read at a time. */
 const PIECE = 1024 * 1024
 
-/** Outcome of copying a blob: it was at the target, or is now, or cannot be copied. */
 export type CopiedBlob =
   | { readonly kind: 'there' | 'copied' }
   | { readonly kind: 'damaged'; readonly reason: string }
 
-/** State of a blob in the new store, as far as it is known without asking it. */
 export interface KnownAtTarget {
-  /** Whether an earlier run has recorded it as copied. */
   readonly isRemembered: boolean
-  /** Null where the new store was not listed. */
+  /** Null: not listed. */
   readonly isListed: boolean | null
 }
 
 export interface BlobCopier {
-  /**
-   * Copies the blob unless it is there, with retries, so that a short outage of a store does not end a long run. Throws
-   * StoreFailure when a store stays unavailable.
-   */
+  /** Retries: a short outage does not end a long run. Throws StoreFailure when a store stays unavailable. */
   copy(blob: BlobToMove, known: KnownAtTarget, signal: AbortSignal): Promise<CopiedBlob>
 }
 
 export interface CopyRoute {
   readonly from: Pick<BlobStore, 'read' | 'size'>
   readonly to: Pick<BlobStore, 'create' | 'read' | 'size' | 'remove'>
-  /** Whether `to` may contain blobs of an earlier run. */
   readonly goesOn: boolean
-  /** Whether each blob is read back from `to` before it counts as copied, as it must be before `from` is given up. */
+  /** Whether to read each blob back before it counts as copied: required before `from` is given up. */
   readonly readsBack: boolean
   readonly verifier: ByteVerifier
-  /** Waits until so many further bytes may be copied. */
   readonly throttle: Throttle
   readonly pause: (milliseconds: number) => Promise<void>
-  /** Called with progress in bytes: half when they are written, half when they are read back. */
+  /** Progress in bytes: half when written, half when read back. */
   readonly onBytes: (bytes: number) => void
 }
 
-/**
- * A blob counts as copied only when what was read from `from` has the SHA-256 of its row, and with `readsBack` what was read
- * back from `to`.
- */
+/** Copied: what was read from `from`, and with `readsBack` from `to`, has the SHA-256 of its row. */
 export function createBlobCopier(route: CopyRoute): BlobCopier {
   return {
     async copy(blob, { isRemembered, isListed }, signal) {
@@ -90,7 +76,7 @@ async function copyBlob(
       (isRemembered || (await isIntact(way, blob, () => {})))
     )
       return { kind: 'there' }
-    // Removes an incomplete blob of an earlier attempt, which would prevent the write.
+    // An incomplete blob of an earlier attempt would prevent the write.
     await to.remove(blob.key)
   }
   const body = await bodyOf(from, blob)
@@ -121,7 +107,7 @@ async function copyBlob(
   throw new Error(`the new store returned other bytes than were written to it (blob ${blob.key})`)
 }
 
-/** Null too where the disk cannot read the entry: it is replaced. */
+/** Null also for an unreadable entry, which is replaced. */
 async function readableSize(to: CopyRoute['to'], { key }: BlobToMove): Promise<number | null> {
   try {
     return await to.size(key)
@@ -131,7 +117,6 @@ async function readableSize(to: CopyRoute['to'], { key }: BlobToMove): Promise<n
   }
 }
 
-/** Whether the new store has the blob with all its bytes. */
 async function isIntact(
   { to, verifier, signal }: Way,
   blob: BlobToMove,
@@ -141,7 +126,7 @@ async function isIntact(
     const bytes = piecesOf(await to.read(blob.key, 0, blob.size), blob.size)
     return await verifier.arrival(blob, bytes, { signal, onChunk, store: null })
   } catch (error) {
-    // What cannot be read here is written anew from the source.
+    // Unreadable at the target: write it again.
     if (isLost(error) || isUnreadable(error)) return false
     throw error
   }
@@ -149,7 +134,6 @@ async function isIntact(
 
 type Source = { readonly bytes: AsyncIterable<Uint8Array> } | { readonly reason: string }
 
-/** The bytes of the blob, or why there are none. */
 async function bodyOf(from: CopyRoute['from'], blob: BlobToMove): Promise<Source> {
   try {
     return { bytes: piecesOf(await from.read(blob.key, 0, blob.size, blob.size), blob.size) }
@@ -161,12 +145,12 @@ async function bodyOf(from: CopyRoute['from'], blob: BlobToMove): Promise<Source
   }
 }
 
-/** A file is read ahead by one piece, in one call for each: through a stream a small one would take several times as long. */
+/** Reads one piece ahead, each in one call: a stream takes several times as long for small files. */
 export async function* piecesOf(body: BlobBody, size: number): AsyncGenerator<Uint8Array> {
   if (!(body instanceof Blob)) return yield* body
   const piece = (at: number) => {
     const bytes = body.slice(at, at + PIECE).bytes()
-    // Read ahead, it may fail before anybody waits for it.
+    // A read ahead may fail before it is awaited.
     bytes.catch(() => {})
     return bytes
   }
@@ -186,7 +170,7 @@ async function* throttled(body: AsyncIterable<Uint8Array>, throttle: Throttle): 
   }
 }
 
-/** A file that a failing disk cannot read: damage of this blob, not a failure of the store. */
+/** Damage of this blob, not a failure of the store. */
 class Unreadable extends Error {
   override readonly name = 'Unreadable'
 }

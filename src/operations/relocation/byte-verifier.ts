@@ -1,4 +1,3 @@
-/** Compares the bytes of blobs with their hashes, while they are passed on. */
 import { startContentHashing } from '../../uploads/hashing/content-hash.ts'
 import { HashingWriter } from '../../uploads/hashing-writer.ts'
 import type { BlobToMove } from './relocated-blobs.rows.ts'
@@ -6,21 +5,17 @@ import type { BlobToMove } from './relocated-blobs.rows.ts'
 interface Passing {
   readonly signal: AbortSignal
   readonly onChunk: (bytes: number) => void
-  /** Null: nobody takes the bytes. */
   readonly store: ((bytes: Uint8Array) => Promise<void>) | null
 }
 
-/** Passes all bytes on, and tells whether they are those of the blob. Throws what reading and storing throws. */
+/** Whether the bytes are the blob's; passes them on. Throws what reading and storing throw. */
 type Compare = (blob: BlobToMove, body: AsyncIterable<Uint8Array>, passing: Passing) => Promise<boolean>
 
 export interface ByteVerifier {
-  /** What leaves the old store. */
   readonly departure: Compare
-  /** What the new one has. */
   readonly arrival: Compare
 }
 
-/** Hashes on this thread: for one that has nothing else to do. */
 const here: Compare = async (blob, body, { signal, onChunk, store }) => {
   const hash = new Bun.CryptoHasher('sha256')
   let size = 0
@@ -36,7 +31,6 @@ const here: Compare = async (blob, body, { signal, onChunk, store }) => {
 
 export const verifyInline: ByteVerifier = { departure: here, arrival: here }
 
-/** Hashes on threads, beside reading and storing. */
 export function verifyOnThreads(): ByteVerifier & { close(): void } {
   const threads = [startContentHashing(), startContentHashing()] as const
   const [departure, arrival] = threads.map(comparedOn)
@@ -50,7 +44,7 @@ export function verifyOnThreads(): ByteVerifier & { close(): void } {
   }
 }
 
-/** To hand a small one over to a thread takes longer than to hash it. */
+/** Handing over a small blob takes longer than hashing it. */
 const shortHere =
   (onThread: Compare): Compare =>
   (blob, body, passing) =>

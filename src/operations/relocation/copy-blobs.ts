@@ -1,4 +1,3 @@
-/** Copies the blobs of a relocation or a backup, each compared with its hash. */
 import { StoreFailure } from '../../blobs/blob-store.ts'
 import type { Database } from '../../database/database.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
@@ -12,52 +11,42 @@ import {
   rememberRelocated,
 } from './relocated-blobs.rows.ts'
 
-/** Blobs copied concurrently. */
 export const MAX_CONCURRENT = 32
-/**
- * Bytes of blobs copied concurrently. One blob counts for at most half of it, so that two large ones run
- * together.
- */
+/** One blob counts for at most half, so that two large ones run together. */
 const MAX_CONCURRENT_BYTES = 64 * 1024 * 1024
-/** Blobs or bytes after which the copied ones are recorded. */
 const RECORD_AFTER = { blobs: 500, bytes: 256 * 1024 * 1024 }
-/** Blobs for which the new store fails, each alone, after which the run ends. */
+/** A run ends after so many failures of the new store that each concern one blob. */
 const MOST_FAILURES = 10
-/** Blobs per database query. */
 const BATCH = 200
 
-/** A blob that was not copied. */
 export interface UncopyableBlob {
   readonly key: BlobKey
   readonly reason: string
-  /** `source`: its bytes are not those of its row. `target`: the new store failed for it alone, and may take it another time. */
+  /** `source`: its bytes differ from its row. `target`: the store failed for this blob alone; a retry may succeed. */
   readonly fault: 'source' | 'target'
-  /** Files with this content. */
   readonly files: readonly FileOfBlob[]
 }
 
 export interface BlobCopyJob {
-  /** Database whose rows list the blobs. */
   readonly rows: Database
-  /** Database that records copied blobs. */
   readonly memory: Database
   readonly copier: BlobCopier
   /**
-   * Which of the keys the target lists, and their sizes as far as it tells them, where it was listed before: a blob that is
-   * listed in its size and recorded counts as copied, and one that is not listed is not there. Null where it was not.
+   * Sizes of listed keys, null where unknown: a blob listed with its size and recorded counts as copied, one not listed
+   * is missing. Null without a listing.
    */
   readonly listed: ((keys: readonly BlobKey[]) => Promise<ReadonlyMap<BlobKey, number | null>>) | null
-  /** Called before copied blobs are recorded; returns once all of them would survive a power cut. */
+  /** Makes all copied blobs durable; called before they are recorded. */
   readonly settle?: () => Promise<void>
   readonly signal: AbortSignal
-  /** Called for each finished blob, and whether an earlier run had copied it. */
+  /** `wasThere`: by an earlier run. */
   readonly onBlob: (blob: BlobToMove, wasThere: boolean) => void
 }
 
 /**
- * Copies every missing blob and returns those that could not be copied: one that cannot does not stop the others. Memory use is
- * independent of sizes and numbers. Throws StoreFailure when a store stays unavailable, is full or refuses, and what the new
- * store throws for more than a few blobs.
+ * Copies missing blobs; returns those that cannot be copied, which do not stop the others. Memory use is independent of
+ * sizes and numbers. Throws StoreFailure when a store stays unavailable, is full or refuses, and what the new store
+ * throws for more than a few blobs.
  */
 export async function copyBlobs(job: BlobCopyJob): Promise<UncopyableBlob[]> {
   const { rows, memory, copier, signal, onBlob } = job
@@ -122,7 +111,7 @@ export async function copyBlobs(job: BlobCopyJob): Promise<UncopyableBlob[]> {
   } catch (error) {
     stop.abort()
     await crew.allDone().catch(() => {})
-    // Unrecorded blobs are verified again by the next run.
+    // The next run verifies unrecorded blobs again.
     await remember().catch(() => {})
     throw error
   }
@@ -132,7 +121,7 @@ type OneCopy =
   | Exclude<CopiedBlob, { kind: 'damaged' }>
   | (Extract<CopiedBlob, { kind: 'damaged' }> & Pick<UncopyableBlob, 'fault'>)
 
-/** A store that is away, full or refuses does so for all. */
+/** Unavailable, full or forbidden stores fail for all blobs. */
 function isOfOne(error: unknown): boolean {
   return error instanceof StoreFailure ? error.reason === 'broken' : error instanceof Error
 }
@@ -142,12 +131,10 @@ function messageOf(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** Whether the target need not be asked. */
 function isThere({ isRemembered, isListed }: KnownAtTarget): boolean {
   return isRemembered && isListed === true
 }
 
-/** Limits concurrent work by number and by total bytes. */
 function limitedTo(most: number, mostBytes: number) {
   const working = new Set<Promise<void>>()
   let bytesInWork = 0
@@ -173,7 +160,6 @@ function limitedTo(most: number, mostBytes: number) {
       working.add(turn)
     },
 
-    /** Waits for all work. Throws the failure of any. */
     async allDone(): Promise<void> {
       await Promise.all(working)
       if (failure !== null) throw failure.error

@@ -9,14 +9,13 @@ import { relocateBlobs as moveInstallation, type Relocated, type RelocationParts
 export type { UncopyableBlob } from './copy-blobs.ts'
 export type { Relocated, RelocationStep } from './relocation.ts'
 
-/** Which parts have different locations in the two configurations. */
 export function movedParts(from: Config, to: Config): { readonly rows: boolean; readonly bytes: boolean } {
   const database = ({ databaseUrl, dataDir }: Config) => databaseUrl ?? dataDir
   const store = ({ s3, dataDir }: Config) => (s3 === null ? dataDir : `${s3.endpoint}/${s3.bucket}`)
   return { rows: database(from) !== database(to), bytes: store(from) !== store(to) }
 }
 
-/** The target cannot be opened; `cause` says why, in words of the settings that a server there would have. */
+/** `cause`: why, naming the settings of a server at the target. */
 export class TargetUnusable extends Error {
   override readonly name = 'TargetUnusable'
 }
@@ -29,10 +28,7 @@ async function ofTarget<T>(opening: Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Relocates an installation from the configuration's locations to those of `target`. Locks both data folders
- * against servers. Throws DataFolderInUse, TargetUnusable, and what `relocation.ts` throws.
- */
+/** Locks both data folders against servers. Throws DataFolderInUse, TargetUnusable, and what `relocation.ts` throws. */
 export async function relocate(
   parts: StorageOptions &
     Pick<RelocationParts, 'signal' | 'watch' | 'skipDamaged' | 'movedTo'> & { readonly target: Config },
@@ -42,7 +38,6 @@ export async function relocate(
   if (!databaseExists(config)) {
     throw new Refusal('PRECONDITION_FAILED', `there is nothing to move: no database is in ${config.dataDir}`)
   }
-  /** Open resources, closed in reverse order. */
   const open = new AsyncDisposableStack()
   const partsOf = (its: Config) => ({ ...parts, config: its, report() {} })
   const connected = async (its: Config) => {

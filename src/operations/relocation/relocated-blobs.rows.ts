@@ -1,7 +1,6 @@
 /**
- * Remembers which blobs a relocation has verified in the new store, so that a resumed one need not read them
- * again. The table exists only during a relocation, in the database that will reference the blobs; it is not
- * part of the schema.
+ * Blobs that a relocation has verified in the new store: a resumed one need not read them again. The table exists only
+ * during a relocation, in the database that will reference the blobs; it is not part of the schema.
  */
 import { sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
@@ -11,7 +10,6 @@ import type { BlobId, BlobKey } from '../../domain/ids.ts'
 
 type WithRelocated = { relocated_blobs: { key: BlobKey } }
 
-/** A blob as its row describes it. */
 export type BlobToMove = Row<'blobs', 'id' | 'key' | 'sha256' | 'size'>
 
 export async function makeRelocatedBlobs(trx: Trx): Promise<void> {
@@ -22,7 +20,6 @@ export async function makeRelocatedBlobs(trx: Trx): Promise<void> {
     .execute()
 }
 
-/** Remembers every blob of a database as a copied one. */
 export async function rememberAllBlobs(db: Database): Promise<void> {
   await sql`insert into relocated_blobs (key) select key from blobs`.execute(db)
 }
@@ -47,7 +44,6 @@ export async function forgetRelocated(db: Database, keys: readonly BlobKey[]): P
   }
 }
 
-/** The subset of the keys that is remembered. */
 export async function relocatedAmong(db: Database, keys: readonly BlobKey[]): Promise<Set<BlobKey>> {
   if (keys.length === 0) return new Set()
   const rows = await db
@@ -59,7 +55,6 @@ export async function relocatedAmong(db: Database, keys: readonly BlobKey[]): Pr
   return new Set(rows.map((row) => row.key))
 }
 
-/** Up to `limit` keys of blobs after the given one, in order, that are not remembered. */
 export async function blobsNotRelocated(
   db: Database,
   after: BlobKey | null,
@@ -78,7 +73,6 @@ export async function blobsNotRelocated(
   return rows.map((row) => row.key)
 }
 
-/** Up to `limit` blobs after the given id, in order of ids. */
 export function blobsToMove(db: Database, after: BlobId | null, limit: number): Promise<BlobToMove[]> {
   return db
     .selectFrom('blobs')
@@ -89,7 +83,6 @@ export function blobsToMove(db: Database, after: BlobId | null, limit: number): 
     .execute()
 }
 
-/** Number of blobs, and their total bytes. */
 export function sumOfBlobs(db: Database): Promise<{ count: number; bytes: number }> {
   return db
     .selectFrom('blobs')
@@ -97,7 +90,6 @@ export function sumOfBlobs(db: Database): Promise<{ count: number; bytes: number
     .executeTakeFirstOrThrow()
 }
 
-/** The subset of the keys that blob rows have. */
 export async function blobsAmong(db: Database, keys: readonly BlobKey[]): Promise<Set<BlobKey>> {
   if (keys.length === 0) return new Set()
   const rows = await db.selectFrom('blobs').select('key').where('key', 'in', keys).execute()
@@ -108,11 +100,9 @@ export interface FileOfBlob {
   readonly slug: string
   readonly name: string
   readonly username: string
-  /** Whether the file has expired or was deleted, and is not purged yet. */
   readonly isRemoved: boolean
 }
 
-/** Files with that blob as their content. */
 export async function relocatedFilesOfBlob(db: Database, blob: BlobId): Promise<FileOfBlob[]> {
   const rows = await db
     .selectFrom('files')

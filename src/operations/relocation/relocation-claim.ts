@@ -1,6 +1,3 @@
-/**
- * Claims the target of a relocation: it must be unused, or claimed by an earlier run of this same relocation.
- */
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { metaOf, setMeta } from '../../core/meta.rows.ts'
 import { generationsOf, isBehind } from '../../core/store/generations.ts'
@@ -16,16 +13,16 @@ import { dropRelocatedBlobs, makeRelocatedBlobs } from './relocated-blobs.rows.t
 import { holdsNothing } from './row-copy.rows.ts'
 
 export type RelocationClaim =
-  /** Everything was copied and the store assigned to the new database when the final step was interrupted. */
+  /** Only the final step was interrupted. */
   | 'only the last step is missing'
   | 'begun'
-  /** Some bytes were copied by an earlier run. */
+  /** An earlier run copied some bytes. */
   | 'goes on'
 
 /**
- * Claims the target for this relocation. From then on the target's store is tied to no served database, and
- * the target's database, where rows move, refuses to be served. Throws Refusal PRECONDITION_FAILED for a
- * target in use, and what `migrate` and `assertPaired` throw.
+ * Claims the target for this relocation: it must be unused, or claimed by an earlier run of this relocation. Afterwards
+ * no served database uses the target's store, and the target's database, where rows move, refuses to be served. Throws
+ * Refusal PRECONDITION_FAILED for a target in use, and what `migrate` and `assertPaired` throw.
  */
 export async function claimTarget(move: Move, random: Random): Promise<RelocationClaim> {
   const { source, target } = move
@@ -42,7 +39,7 @@ export async function claimTarget(move: Move, random: Random): Promise<Relocatio
     await assertFree(move)
     await migrate(target.db)
   }
-  // A run that ended while it switched over has marked the source already, and goes on.
+  // A run interrupted while switching over has marked the source as moved already.
   const mayBeMoved = moves.rows && (await isFillingFrom(source.db, target.db))
   await assertPaired(source.db, source.blobs, random, { mayBeMoved })
   await assertCounts(source)
@@ -71,10 +68,7 @@ async function assertCounts({ db, blobs }: Move['source']): Promise<void> {
   )
 }
 
-/**
- * Whether the store, which is not moved, was already assigned to the target's database; the source is no
- * longer served since.
- */
+/** Whether the store, which stays, already belongs to the target's database; then no server uses the source. */
 async function isOnlySwitchMissing(move: Move): Promise<boolean> {
   const { source, target } = move
   if (movesOf(move).bytes || !(await isFillingFrom(source.db, target.db))) return false
@@ -106,7 +100,7 @@ async function assertFree({ source, target }: Move): Promise<void> {
   }
 }
 
-/** True for a store that an earlier run has begun to fill, false for an empty one. Throws for any other. */
+/** True for a store that an earlier run began to fill, false for an empty one. Throws for any other. */
 async function isOwnStore(db: Database, store: BlobStore): Promise<boolean> {
   const present = (await readStoreMark(store))?.mark ?? null
   if (present !== null && present === (await metaOf(db, pairMeta.next))) return true

@@ -24,11 +24,8 @@ import { watchedRows } from './watched-rows.ts'
 
 export type RelocationStep = 'watch' | 'bytes' | 'rows' | 'compare' | 'switch'
 
-/** Observer of the progress. */
 export interface RelocationWatch {
-  /** A step with that total begins. */
   begin(step: RelocationStep, total: { readonly count: number; readonly bytes: number }): void
-  /** Progress within the step. `wasThere`: done by an earlier run. */
   advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
 }
 
@@ -36,34 +33,27 @@ export interface RelocationParts extends Move {
   readonly clock: Clock
   readonly random: Random
   readonly pause: (milliseconds: number) => Promise<void>
-  /**
-   * Aborts the relocation, which then throws the signal's reason; without effect once the switch has begun.
-   */
+  /** Without effect once the switch has begun. */
   readonly signal: AbortSignal
   readonly watch: RelocationWatch
-  /** When the blobs of the target would survive a power cut. */
   readonly durability: Durability
-  /** Names the target, to whoever starts a server on the source later; null where the source is none that is served. */
+  /** Told to operators who later start a server on the source; null where no server used the source. */
   readonly movedTo: string | null
-  /** Whether to switch even if the bytes of some files cannot be copied. */
   readonly skipDamaged: boolean
 }
 
 export interface Relocated {
-  /** False when damage was found and not skipped: then nothing has changed. */
+  /** False where damage was found and not skipped: nothing has changed. */
   readonly isSwitched: boolean
   readonly damaged: readonly UncopyableBlob[]
 }
 
 /**
- * Relocates an installation that is not served: copies every blob and verifies its SHA-256 in the target,
- * then copies every row and compares them one by one. Until the final step the source is unchanged and the
- * target refuses to be served. An interrupted run is resumed by the next one.
- *
- * Database and store of the target end up with a mark of their own, so that neither can be paired with the
- * remains of the source.
- *
- * Throws Refusal PRECONDITION_FAILED when a server runs or the target is in use.
+ * Relocates an installation that is not served: copies every blob and verifies its SHA-256 in the target, then copies
+ * every row and compares them one by one. Until the final step the source is unchanged and the target refuses to be
+ * served. The next run resumes an interrupted one. The target's database and store get a mark of their own, so that
+ * neither can be paired with the remains of the source. Throws Refusal PRECONDITION_FAILED when a server runs or the
+ * target is in use.
  */
 export async function relocateBlobs(parts: RelocationParts): Promise<Relocated> {
   const { source, target, watch, signal, random } = parts
@@ -78,11 +68,11 @@ export async function relocateBlobs(parts: RelocationParts): Promise<Relocated> 
   }
   const goesOn = claim === 'goes on'
   const damaged = moves.bytes ? await moveBytes(parts, goesOn) : []
-  // What the target did not take is whole at the source, which is given up with a relocation and not with a restore.
+  // A blob that the target refused is intact at the source, which a relocation gives up and a restore does not.
   const isGivenUp = parts.movedTo !== null && damaged.some(({ fault }) => fault === 'target')
   if (isGivenUp || (damaged.length > 0 && !parts.skipDamaged)) return { isSwitched: false, damaged }
   if (goesOn) await removeStrays(source.db, target.blobs)
-  // Rows are copied last, because commands for accounts and keys may change the source until then.
+  // Rows last: commands for accounts and keys may change the source until then.
   if (moves.rows) await moveRows(parts)
   if (moves.bytes) await assertAllThere(target.db, damaged)
   for (const stillQuiet of quiet) await stillQuiet()
@@ -160,7 +150,7 @@ async function moveRows(parts: RelocationParts): Promise<void> {
   })
 }
 
-/** Throws when a row references a blob that was not copied, because the source was changed meanwhile. */
+/** Throws when a row references a blob that was not copied: the source was changed meanwhile. */
 async function assertAllThere(db: Database, damaged: readonly UncopyableBlob[]): Promise<void> {
   const known = new Set(damaged.map(({ key }) => key))
   let after: BlobKey | null = null
@@ -179,7 +169,7 @@ async function assertAllThere(db: Database, damaged: readonly UncopyableBlob[]):
 
 const STEP = 500
 
-/** Removes blobs from the target that were copied by an earlier run and deleted at the source since. */
+/** An earlier run copied them; the source has deleted them since. */
 async function removeStrays(db: Database, blobs: BlobStore): Promise<void> {
   const remove = async (keys: readonly BlobKey[]) => {
     const wanted = await blobsAmong(db, keys)
@@ -199,14 +189,13 @@ async function switchOver(move: Move & Pick<RelocationParts, 'clock' | 'movedTo'
   const moves = movesOf(move)
   const next = await metaOf(target.db, pairMeta.next)
   if (next === null) throw new Error('the target has no mark to switch to')
-  // A kill in between leaves a source that is not served, and a target that is not whole: the next run goes on from there.
+  // A kill after this leaves a source that is not served and an incomplete target; the next run resumes.
   if (moves.rows && movedTo !== null) {
     await inTransaction(source.db, (trx) =>
       setMoved(trx, { to: movedTo, at: clock.now(), isWithBytes: moves.bytes }),
     )
   }
-  // A store that is not moved is taken from the old database first: two databases on one store would remove
-  // each other's files.
+  // First take a shared store from the old database: two databases on one store would remove each other's files.
   if (!moves.bytes) await writeStoreMark(source.blobs, { mark: next, generation: 0 })
   await inTransaction(target.db, async (trx) => {
     const former = await metaOf(trx, pairMeta.mark)

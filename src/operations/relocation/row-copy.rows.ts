@@ -1,4 +1,3 @@
-/** Copies all rows of one database to another, of either dialect. */
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { emptyTables, lastId, lockTables, setLastId, withParentsLater } from '../../database/differences.ts'
@@ -9,29 +8,23 @@ import { GUESTS } from '../../domain/ids.ts'
 type Row = Readonly<Record<string, string | number | null>>
 
 interface CopiedTable {
-  /** Columns of the primary key, in whose order the table is copied. */
+  /** In whose order it is copied. */
   readonly key: readonly string[]
-  /** Whether the database assigns the ids. */
   readonly hasIds?: true
-  /**
-   * Whether the table rejects deletions: rows from an interrupted copy stay, and the copy continues after
-   * them.
-   */
+  /** Rejects deletions: an interrupted copy continues after its rows. */
   readonly isOnlyAddedTo?: true
-  /** Changes a row while it is copied. */
   readonly change?: (row: Row) => Row
 }
 
 /**
- * Tables that are not copied. The target has its own schema version; other keys of `meta` are copied
- * individually. Nodes, jobs, uploads under way (resumable ones too) and pending sign-ins end with the
- * servers. The database maintains its search index itself.
+ * Tables that are not copied. The target has its own schema version; other keys of `meta` are copied individually.
+ * Nodes, jobs, unfinished uploads and pending sign-ins end with the servers. The database maintains its search index
+ * itself.
  */
 type NotCopied = 'meta' | 'nodes' | 'jobs' | 'reservations' | 'uploads' | 'verifications' | 'file_names'
 
 /** Referenced tables come before those that reference them. */
 const copied = {
-  // No upload is under way, so nothing is reserved.
   accounts: { key: ['id'], hasIds: true, change: (row) => ({ ...row, storage_reserved: 0 }) },
   api_keys: { key: ['id'], hasIds: true },
   folders: { key: ['id'], hasIds: true },
@@ -39,7 +32,6 @@ const copied = {
   // Before contents: deleting those queues their copies.
   mirror_garbage: { key: ['key'] },
   blobs: { key: ['id'], hasIds: true },
-  // The node that works on it ends with the servers.
   thumbnails: { key: ['blob_id'], change: (row) => ({ ...row, node: null }) },
   files: { key: ['id'], hasIds: true },
   bin: { key: ['id'], hasIds: true },
@@ -80,29 +72,22 @@ const emptied = Object.entries<CopiedTable>(copied)
 
 const tables: readonly (readonly [string, CopiedTable])[] = Object.entries(copied)
 
-/** Tables of uploads under way, which reference copied tables. */
 const unfinished = ['reservations', 'uploads']
 
-/** Rows per batch: even for the widest table below the limit of parameters in one statement. */
+/** Below the limit of parameters in one statement, even for the widest table. */
 const BATCH = 500
 
 export interface RowCopy {
   readonly from: Database
   readonly to: Database
-  /** Keys of `meta` that each database keeps for itself. */
   readonly ownMeta: readonly string[]
-  /**
-   * Whether the store is not moved, so that rows about its other content are copied: thumbnails and garbage.
-   */
+  /** The store is not moved: copy its thumbnails and garbage too. */
   readonly sameStore: boolean
   /** Called with every batch. May throw to stop the copy. */
   readonly onRows: (step: 'copied' | 'compared', count: number) => Promise<void>
 }
 
-/**
- * Replaces the rows of `to` with those of `from`, then compares them one by one. `from` is locked against
- * changes meanwhile. An interrupted copy must be repeated from its beginning.
- */
+/** Replaces the rows of `to`, with `from` locked, and compares each. An interrupted copy must be repeated whole. */
 export async function copyRows(copy: RowCopy): Promise<void> {
   const { from, to, sameStore } = copy
   await inTransaction(from, async (source) => {
@@ -112,7 +97,7 @@ export async function copyRows(copy: RowCopy): Promise<void> {
   })
 }
 
-/** The same with the rows of one moment, while servers go on changing `from`. */
+/** As `copyRows`, from a snapshot, while servers change `from`. */
 export async function copySnapshot(copy: RowCopy): Promise<void> {
   await inSnapshot(copy.from, (source) => copyFrom(source, copy))
 }
@@ -129,10 +114,8 @@ async function copyFrom(source: Trx, copy: RowCopy): Promise<void> {
   for (const [table] of tables) await compareTable({ ...copy, from: source }, table)
 }
 
-/** Copying with `from` as the transaction that locks its tables. */
 type RowCopyStep = Omit<RowCopy, 'from'> & { readonly from: Trx }
 
-/** Number of rows to copy. */
 export async function countRows(db: Database, { sameStore }: Pick<RowCopy, 'sameStore'>): Promise<number> {
   let count = 0
   for (const [table] of tables) {
@@ -145,7 +128,7 @@ export async function countRows(db: Database, { sameStore }: Pick<RowCopy, 'same
   return count
 }
 
-/** Whether the database contains nothing but its initial rows. */
+/** Ignores the initial rows of a schema. */
 export async function holdsNothing(db: Database): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`
     select
@@ -159,7 +142,7 @@ export async function holdsNothing(db: Database): Promise<boolean> {
   return rows[0]?.count === 0
 }
 
-/** Rows of thumbnails and garbage are only useful with the store that holds the bytes. */
+/** Thumbnails and garbage rows are only useful with the store that holds the bytes. */
 function isLeftOut(table: string, sameStore: boolean): boolean {
   return (table === 'blob_garbage' || table === 'thumbnails') && !sameStore
 }
@@ -175,7 +158,7 @@ async function copyTable({ from, to, sameStore, onRows }: RowCopyStep, name: str
     }
   }
   if (name !== 'folders') return copy((rows) => inTransaction(to, (trx) => insertRows(trx, name, rows)))
-  // A folder that was moved may have a parent with a higher id.
+  // A moved folder may have a parent with a higher id.
   await inTransaction(to, (trx) => withParentsLater(trx, () => copy((rows) => insertRows(trx, name, rows))))
 }
 
@@ -200,14 +183,13 @@ function assertSame(name: string, row: Row, other: Row | undefined): void {
   throw new Error(`the row ${key.join(' ')} of ${name} arrived with another ${wrong.join(', ')}`)
 }
 
-/** The row with the greatest key. */
 async function lastRow(db: Database, name: string): Promise<Row | undefined> {
   const key = sql.join(keyOf(name).map((column) => sql`${sql.ref(column)} desc`))
   const { rows } = await sql<Row>`select * from ${sql.table(name)} order by ${key} limit 1`.execute(db)
   return rows[0]
 }
 
-/** Rows of a table with `change` applied, in batches in key order, optionally after a given row. */
+/** In key order, with `change` applied. */
 async function* batches(db: Queryable, name: string, after?: Row): AsyncGenerator<readonly Row[], undefined> {
   const columns = keyOf(name)
   const key = sql.join(columns.map((column) => sql.ref(column)))
@@ -225,7 +207,7 @@ async function* batches(db: Queryable, name: string, after?: Row): AsyncGenerato
   }
 }
 
-/** With U+FFFD for NUL, which SQLite stores in texts and PostgreSQL refuses. */
+/** Replaces NUL, which SQLite stores in texts and PostgreSQL refuses, by U+FFFD. */
 function storable(row: Row): Row {
   const isStorable = Object.values(row).every((value) => typeof value !== 'string' || !value.includes('\0'))
   if (isStorable) return row
@@ -257,7 +239,7 @@ async function copyMeta({ from, to, ownMeta }: RowCopyStep): Promise<void> {
   })
 }
 
-/** Queues bytes of unfinished uploads for removal by the database that will own the store. */
+/** The database that will own the store removes the bytes of unfinished uploads. */
 async function uploadsToGarbage(from: Trx, to: Database): Promise<void> {
   for (const table of ['reservations', 'uploads'] as const) {
     const left = await from

@@ -15,7 +15,7 @@ interface Watched {
   }
 }
 
-/** Tells the watch how many rows of the database were copied, then compared. Stops with the signal's reason. */
+/** Reports rows copied, then compared. Stops with the signal's reason. */
 export async function watchedRows(
   db: Database,
   which: Pick<RowCopy, 'sameStore'>,

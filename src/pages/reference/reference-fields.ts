@@ -1,12 +1,10 @@
-/** Renders schemas of an OpenAPI document for the reference: fields, types and an example. */
-
 import type { ReferenceField, ReferenceType } from '../views.ts'
 import type { ApiDocument, Schema } from './reference-schema.ts'
 
 type Schemas = ApiDocument['components']['schemas']
 
 const SCHEMAS = '#/components/schemas/'
-/** Maximum depth of an example, which ends recursive schemas. */
+/** Ends recursive schemas. */
 const MAX_DEPTH = 8
 
 function nameOf({ $ref }: Schema): string | null {
@@ -18,7 +16,6 @@ function resolved(schemas: Schemas, schema: Schema): Schema {
   return (name === null ? undefined : schemas[name]) ?? schema
 }
 
-/** The schema merged with those in its `allOf`. */
 function whole(schemas: Schemas, schema: Schema): Schema {
   const own = resolved(schemas, schema)
   if (own.allOf === undefined) return own
@@ -30,7 +27,6 @@ function whole(schemas: Schemas, schema: Schema): Schema {
   }
 }
 
-/** Fields of an object, or of the objects in an array. */
 export function schemaFields(schemas: Schemas, schema: Schema): ReferenceField[] {
   const { properties, items, required = [] } = whole(schemas, schema)
   if (properties === undefined) return items === undefined ? [] : schemaFields(schemas, items)
@@ -72,7 +68,6 @@ export function typeOf(schemas: Schemas, schema: Schema): ReferenceType {
   return { text: types.join(' or ') + format, schema: null }
 }
 
-/** An example value for a schema. */
 export function exampleOf(schemas: Schemas, schema: Schema, depth = 0): unknown {
   const own = whole(schemas, schema)
   if (own.example !== undefined) return own.example

@@ -1,4 +1,3 @@
-/** The parts of an OpenAPI 3.1 document that the reference shows. */
 import { z } from '@hono/zod-openapi'
 
 export interface Schema {

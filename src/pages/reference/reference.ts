@@ -2,14 +2,13 @@ import type { ReferenceOperation, ReferenceView } from '../views.ts'
 import { exampleOf, schemaFields, typeOf } from './reference-fields.ts'
 import { type ApiDocument, type DocumentOperation, documentSchema } from './reference-schema.ts'
 
-/** Tag of the HTML pages, which are listed last. */
 const PAGES = 'Site'
 
 const FORM = 'application/x-www-form-urlencoded'
 
 let last: { readonly document: unknown; readonly view: ReferenceView } | null = null
 
-/** Content of the reference, cached for the last document. */
+/** Cached for the last document. */
 export function referenceOf(document: unknown, publicUrl: string): ReferenceView {
   if (last !== null && last.document === document) return last.view
   const view = viewOf(documentSchema.parse(document), publicUrl)
@@ -89,7 +88,6 @@ function shown({ components: { schemas } }: ApiDocument, place: Place): Referenc
   }
 }
 
-/** Required credentials, in words. */
 function accessOf({ security }: DocumentOperation): string {
   const scopes = security.flatMap(({ key }) => key ?? [])
   const isKeyed = security.some(({ key }) => key !== undefined)
@@ -99,7 +97,6 @@ function accessOf({ security }: DocumentOperation): string {
   return isOpen ? `${key}, or none as a guest` : key
 }
 
-/** The request as a curl command. */
 function curlOf({ method, path, operation, publicUrl }: Place, type: string, example: unknown): string {
   const isKeyed = operation.security.some(({ key }) => key !== undefined)
   const body: Record<string, string> = {
@@ -109,7 +106,7 @@ function curlOf({ method, path, operation, publicUrl }: Place, type: string, exa
       .map((field) => `--data-urlencode ${quoted(field)}`)
       .join(' \\\n  '),
   }
-  // One without a field has nothing to say but that it is sent.
+  // A form without fields: only its sending matters.
   if (type === FORM && formFields(example).length === 0) body[type] = "-d ''"
   const sent = type === '' ? null : (body[type] ?? `-H 'Content-Type: ${type}' --data-binary @holiday.jpg`)
   const parts = [
@@ -126,7 +123,7 @@ function curlOf({ method, path, operation, publicUrl }: Place, type: string, exa
   return parts.join(' \\\n  ')
 }
 
-/** Headers without which a request says too little: an upload has its size at its beginning, or says that it comes later. */
+/** Headers that an upload needs: its size, or that the size comes later. */
 function isSent(method: string) {
   return ({ name, in: place, required }: DocumentOperation['parameters'][number]) =>
     place === 'header' && (required || (method === 'POST' && name === 'Upload-Length'))

@@ -44,7 +44,7 @@ export const doctorTitlesDe: Translations = {
   'from-http': 'Von http zu https',
 }
 
-/** What findings say, by their templates. */
+/** By the English template. */
 export const doctorSentencesDe: Translations = {
   'Every program that runs here, of whatever user, can act as this server.':
     'Jedes Programm, das hier läuft, gleich unter welchem Benutzer, kann als dieser Server auftreten.',

@@ -1,6 +1,6 @@
 import type { Translations } from '../../../web/admin/translated.tsx'
 
-/** Background jobs, by their names in the log. */
+/** By the name in the log. */
 export const jobNamesDe: Translations = {
   beat: 'Sich bei den anderen Knoten melden',
   'watch other nodes': 'Auf die anderen Knoten achten',

@@ -1,4 +1,4 @@
-/** Texts by what the server says or a page offers, which may be something that has none. */
+/** For keys from the server or a page, which may lack a text. */
 export function lookedUp(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return texts
 }

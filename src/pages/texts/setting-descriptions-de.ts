@@ -1,6 +1,6 @@
 import type { Translations } from '../../../web/admin/translated.tsx'
 
-/** What the settings are for, by their variables. */
+/** By environment variable. */
 export const settingDescriptionsDe: Translations = {
   HOLDFAST_HOST: 'Die Adresse, an der der Server lauscht; 0.0.0.0 oder :: für alle Netzwerke der Maschine.',
   HOLDFAST_PORT: 'Der Port, an dem der Server lauscht; bei 0 wählt das System einen.',

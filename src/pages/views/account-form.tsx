@@ -19,7 +19,7 @@ interface FormProps {
   readonly context: PageContext
 }
 
-/** The sign-in forms, which work without scripts except for passkeys. */
+/** Works without scripts, except for passkeys. */
 export function AccountFormPage({ view, context }: FormProps) {
   const texts = context.texts.account
   const { title, why, submit } = texts.forms[view.kind]
@@ -74,13 +74,12 @@ export function AccountFormPage({ view, context }: FormProps) {
 
 interface FieldsProps extends FormProps {
   readonly problem: string | null
-  /** Where the problem is; null: nowhere in particular. */
   readonly field: FieldName | null
 }
 
 type FieldName = 'username' | 'password' | 'code'
 
-/** The field to type into next has the focus, and says what is wrong with it. */
+/** Focuses the field to type into next, and shows its problem. */
 function Fields({ view, context, problem, field }: FieldsProps) {
   const start = field ?? firstField(view)
   const told = (name: FieldName) => ({
@@ -158,7 +157,6 @@ function fieldOfProblem({ kind, error }: AccountFormView): FieldName | null {
   }
 }
 
-/** What a form says after it was sent is told with its title. */
 export function titleOf(title: string, problem: string | null, { texts }: PageContext): string {
   return problem === null ? title : fill(texts.common.errorTitle, { title })
 }

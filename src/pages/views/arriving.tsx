@@ -9,7 +9,7 @@ interface Props {
   readonly context: PageContext
 }
 
-/** What changes is kept as it is now by the script, and the page with it once the file is there. */
+/** The script updates the progress, and replaces the page once the file is stored. */
 export function ArrivingPage({ view, context }: Props) {
   const { lookAgain } = context.texts.file
   return (
@@ -49,7 +49,7 @@ function Arrived({ view: { received, size, stalledFor }, context: { texts, words
   return (
     <>
       <p>{said}</p>
-      {/* Without a value while the server makes a file of what is here: of parts that takes a while. */}
+      {/* Indeterminate while the server assembles the file, which takes a while for partial uploads. */}
       <progress aria-label={texts.file.arriving} max={size} value={isAll ? undefined : received} />
       <p>{fill(isAll ? arrivedAll : arrived, { received: words.size(received), size: words.size(size) })}</p>
     </>

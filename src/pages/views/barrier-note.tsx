@@ -3,7 +3,6 @@ import { Filled } from '../../../web/shared/filled.tsx'
 import type { BarrierNotice } from '../views.ts'
 import type { PageContext } from './context.ts'
 
-/** Tells the owner which folder keeps others from opening the link, and where to change that. */
 export function BarrierNote({ barrier, context }: { barrier: BarrierNotice; context: PageContext }) {
   const texts = context.texts.common.barriers[barrier.kind]
   return (

@@ -1,9 +1,7 @@
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import type { PageContext } from './context.ts'
 
-/**
- * Copies a text to the clipboard, a link unless `label` says otherwise, with `enableCopy` of `web/shared/copy-button.ts`. Hidden without scripts.
- */
+/** Works by `enableCopy` of `web/shared/copy-button.ts`; hidden without scripts. */
 interface CopyLinkButtonProps {
   readonly url: string
   readonly context: PageContext

@@ -8,7 +8,7 @@ import { Reference } from './reference.tsx'
 
 const DOCUMENT = '/api/v1/openapi.json'
 
-/** Cache by language of the buttons: the reference is long and otherwise constant. */
+/** By language of the buttons: the reference is long and otherwise constant. */
 const rendered = new WeakMap<ReferenceView, Map<string, string>>()
 
 function referenceHtml(view: ReferenceView, { texts }: PageContext): string {

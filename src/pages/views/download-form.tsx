@@ -9,7 +9,7 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A button in place of a link, which mail scanners would follow. */
+/** A button instead of a link, which mail scanners would follow. */
 export function DownloadByForm({ form, className, children }: Props) {
   return (
     <form action={form.action} className="download-form" method="post">
@@ -22,7 +22,7 @@ export function DownloadByForm({ form, className, children }: Props) {
   )
 }
 
-/** The address for programs, as text: it takes a place. */
+/** As text, not a link: fetching it takes a slot. */
 export function AddressForPrograms({
   form,
   context,

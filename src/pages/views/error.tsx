@@ -31,7 +31,6 @@ export function ErrorPage({ view, context }: { view: ErrorPageView; context: Pag
   )
 }
 
-/** The suggested next action. */
 function nextAction(
   { code, path }: ErrorPageView,
   { texts }: PageContext,

@@ -8,10 +8,10 @@ interface Props {
   readonly context: PageContext
 }
 
-/** English size formats, which programs parse. */
+/** For programs, which parse English sizes. */
 const ENGLISH = createWords('en-GB', 'UTC')
 
-/** Technical details, which programs parse: in English and in a fixed order. */
+/** Programs parse this: in English and in a fixed order. */
 export function FileDetails({ view, context }: Props) {
   const rows: readonly (readonly [label: string, value: string])[] = [
     ...(view.uuid === null ? [] : [['UUID', view.uuid] as const]),

@@ -5,9 +5,9 @@ import type { PageContext } from './context.ts'
 import { Day } from './times.tsx'
 
 /**
- * One file on a folder page. Download programs read its `data-name`, `data-size` (bytes), `data-date` (ISO
- * 8601) and the address in its `onclick`, and parse an item from `class="file-item"` to the next `</button>`:
- * the class must come first, and the only button last. People use the link, which covers the whole item.
+ * Download programs read `data-name`, `data-size` (bytes), `data-date` (ISO 8601) and the address in
+ * `onclick`, and parse an item from `class="file-item"` to the next `</button>`: the class must come first,
+ * and the only button last. People use the link, which covers the whole item.
  */
 export function FileItemView(props: { file: FolderPageView['files'][number]; context: PageContext }) {
   const { file } = props
@@ -50,7 +50,7 @@ export function FileItemView(props: { file: FolderPageView['files'][number]; con
 
 const SAVE_FORM = 'save'
 
-/** The form of all items' buttons, which therefore work without scripts. `once`: of a limited link; see `DownloadForm`. */
+/** One form for all items' buttons, which so work without scripts. `once`: see `DownloadForm`. */
 export function SaveForm({ once }: { once: string | null }) {
   if (once === null) return <form id={SAVE_FORM} method="get" />
   return (
@@ -69,9 +69,9 @@ function PlayMark() {
 }
 
 /**
- * Turns `data-opens` of rendered items into the `onclick` that download programs look for. React drops event
- * attributes that are text. No browser runs it, because the content security policy allows no inline scripts.
- * React escapes quotation marks in values, so only our own attributes can match.
+ * Turns `data-opens` into the `onclick` that download programs look for: React drops event attributes that
+ * are text. No browser runs it, because the content security policy forbids inline scripts. React escapes
+ * quotation marks in values, so only our own attributes match.
  */
 export function withOnclick(html: string): string {
   return html.replace(/ data-opens="(\/[A-Za-z0-9/-]+)"/g, ` onclick="window.location.href='$1'"`)

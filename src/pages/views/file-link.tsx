@@ -10,7 +10,7 @@ interface Props {
   readonly context: PageContext
 }
 
-/** The page's address, shown in full so that it can also be selected and copied by hand. */
+/** Shown in full, so that it can be selected and copied by hand. */
 export function FileLink({ view, context }: Props) {
   const { texts } = context
   const isPrivate = view.barrier?.kind === 'private'

@@ -109,10 +109,8 @@ function DownloadOrDamage({ view, context }: Props) {
   )
 }
 
-/** An extension worth showing. */
 const SHORT_EXTENSION = /^[a-z0-9]{1,5}$/
 
-/** Kind of the file: `Picture (PNG)`. */
 function kindOf({ name, type }: FilePageView, { texts }: PageContext): string {
   const extension = extensionOf(name)
   // For plain text the extension is more specific.

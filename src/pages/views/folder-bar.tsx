@@ -11,14 +11,11 @@ import type { PageContext } from './context.ts'
 
 interface FolderBarProps {
   readonly query: FolderQuery
-  /** The effective view, chosen or default. */
   readonly look: FolderViewMode
-  /** How many pages the folder has. */
   readonly pages: number
   readonly context: PageContext
 }
 
-/** Links that change the sort order and the view. */
 export function FolderBar({ query, look, pages, context }: FolderBarProps) {
   const texts = context.texts.folder
   return (

@@ -66,8 +66,8 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
 }
 
 /**
- * In English and in this order, without attributes: download programs read the three literally, behind the address of the
- * preview. People read the line above it.
+ * English, in this order and without attributes: download programs read the three literally, after the
+ * preview's address. People read the line above it.
  */
 function Facts({ view: { facts, fileCount } }: { readonly view: FolderPageView }) {
   if (facts === null) return null
@@ -90,7 +90,6 @@ function pictureOf({ cover, files, url }: FolderPageView): string | undefined {
   return picture && new URL(`${picture.thumbnailUrl}?size=960`, url).href
 }
 
-/** `2 folders, 14 files, 1.4 GB in all`. */
 function contentOf(view: FolderPageView, { words, texts }: PageContext): string {
   const { totals, folderCount, fileCount } = view
   const parts = [words.count(fileCount, texts.common.files)]
@@ -145,7 +144,6 @@ function PastTheEnd({ context }: Pick<FolderProps, 'context'>) {
   )
 }
 
-/** Link past the pages of subfolders. */
 function ToFiles({ view, context }: FolderProps) {
   if (view.fileCount === 0) return null
   return (

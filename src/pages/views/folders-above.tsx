@@ -4,7 +4,7 @@ import type { PageContext } from './context.ts'
 
 type Step = FolderPageView['above'][number]
 
-/** Breadcrumbs, outermost folder first. In a long path the middle is collapsed into one step. */
+/** Outermost folder first; collapses the middle of a long path. */
 export function FoldersAbove(props: { above: readonly Step[]; context: PageContext }) {
   const { above, context } = props
   const [first, ...others] = above

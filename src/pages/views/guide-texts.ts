@@ -5,7 +5,6 @@ import tusClients from '../../../docs/guide/tus-clients.md'
 import webhooks from '../../../docs/guide/webhooks.md'
 import type { GuideName } from '../guides.ts'
 
-/** Placeholder for the server's address in the guides. */
 const PLACEHOLDER_URL = 'https://files.example.org'
 
 interface Guide {
@@ -25,7 +24,6 @@ export function guideTitle(name: GuideName): string {
   return guides[name].title
 }
 
-/** The guide with this server's address in its examples. */
 export function guideHtml(name: GuideName, publicUrl: string): string {
   return guides[name].html.replaceAll(PLACEHOLDER_URL, publicUrl)
 }

@@ -9,16 +9,13 @@ import { Who } from './who.tsx'
 interface LayoutProps {
   readonly context: PageContext
   readonly title: string
-  /** The page's own head elements: previews, robots. */
   readonly head?: ReactNode
-  /** Adds the page's stylesheet, and its script with its data. */
   readonly scripted?: { readonly page: ScriptedPage; readonly data?: object }
-  /** Whether somebody who is not signed in needs the script of all pages: part of it is kept as it is now, or a form is sent. */
+  /** Whether signed-out readers need the common script: for updates or a form. */
   readonly isMoving?: boolean
   readonly children: ReactNode
 }
 
-/** The HTML document around every page. */
 export function Layout({ context, title, head, scripted, isMoving = false, children }: LayoutProps) {
   const { assets, language, notice, texts } = context
   const own = scripted === undefined ? null : assets.pages[scripted.page]
@@ -67,15 +64,13 @@ export function Layout({ context, title, head, scripted, isMoving = false, child
   )
 }
 
-/** Metadata that chat programs and social sites show for a link. */
 export function LinkPreview(props: {
   title: string
   description: string
   url: string
   image?: string
-  /** A larger image, or null. */
   largeImage?: string | null
-  /** Video or audio that other sites may embed: a permanent address and the type. */
+  /** For embedding: a permanent address and the type. */
   media?: { readonly kind: 'video' | 'audio'; readonly url: string; readonly type: string } | null
 }) {
   const { media } = props
@@ -107,9 +102,7 @@ export function NoIndex() {
   return <meta name="robots" content="noindex" />
 }
 
-/**
- * Data for the page's script. Markup in it cannot end the element, because every `<` is escaped as in JSON.
- */
+/** Markup in it cannot end the element: every `<` is escaped as in JSON. */
 function PageData({ data }: { data: object }) {
   const json = JSON.stringify(data).replaceAll('<', '\\u003c')
   // React would escape text with entities, which scripts do not decode.

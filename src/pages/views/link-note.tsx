@@ -3,7 +3,6 @@ import type { LinkNotice } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { Moment } from './times.tsx'
 
-/** What the sender of a made link says, and when the link ends. */
 export function LinkNote({ notice, context }: { notice: LinkNotice; context: PageContext }) {
   const { words, texts } = context
   const { name, message, endsAt, left } = notice

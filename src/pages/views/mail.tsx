@@ -5,7 +5,6 @@ import type { PageContext } from './context.ts'
 import { waitingTime } from './error.tsx'
 import { Layout, NoIndex } from './layout.tsx'
 
-/** Pages that mails link to, and forms that request a mail. */
 export function MailPage({ view, context }: { view: MailPageView; context: PageContext }) {
   const { texts, words } = context
   const { kind, action, username, address, files, days, retryAfter } = view

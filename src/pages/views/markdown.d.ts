@@ -1,4 +1,4 @@
-/** Modules made by `web/build/guides.ts`. */
+/** Made by `web/build/guides.ts`. */
 declare module '*.md' {
   const guide: { readonly title: string; readonly html: string }
   export default guide

@@ -8,7 +8,7 @@ import type { PageContext } from './context.ts'
 import { waitingTime } from './error.tsx'
 import { Layout, NoIndex } from './layout.tsx'
 
-/** Shows the password form and nothing about the folder's content. */
+/** Reveals nothing about the content. */
 export function PasswordPage({ view, context }: { view: PasswordPageView; context: PageContext }) {
   const texts = context.texts.password
   const told = problem(view.error, context)

@@ -8,10 +8,7 @@ interface Props {
   readonly context: PageContext
 }
 
-/**
- * The preview, as far as it works without scripts, which take over from there. Its size is fixed in advance,
- * so that the layout does not shift.
- */
+/** Works without scripts, which take over. Its size is fixed, so that the layout does not shift. */
 export function PreviewView({ view, context }: Props) {
   const { preview, name } = view
   switch (preview?.kind) {
@@ -82,17 +79,14 @@ function Stage({ kind, children }: { kind: string; children: ReactNode }) {
   )
 }
 
-/**
- * Size limits in bytes, each with the class for a smaller stage: short content gets less space, before it is
- * loaded.
- */
+/** Bytes, each with the class for a smaller stage: short content gets less space before it is loaded. */
 type Rooms = readonly (readonly [number, string])[]
-/** Lines of text are short: ten of them have some 300 bytes. */
+/** Ten lines of text have some 300 bytes. */
 const TEXT_ROOMS: Rooms = [
   [300, 'stage-short'],
   [600, 'stage-middling'],
 ]
-/** Markdown is set in larger type, with space between its parts. */
+/** Markdown is larger and more spaced. */
 const MARKDOWN_ROOMS: Rooms = [
   [100, 'stage-short'],
   [300, 'stage-middling'],
@@ -109,7 +103,6 @@ function roomsFor(kind: PreviewKind): Rooms {
   return kind === 'pdf' ? [] : TEXT_ROOMS
 }
 
-/** Container for content that scripts load and render. */
 function Read({ kind, size, children }: { kind: PreviewKind; size: number; children: ReactNode }) {
   const room = roomsFor(kind).find(([most]) => size < most)?.[1]
   return (
@@ -131,7 +124,6 @@ function Icon({ view }: { view: FilePageView }) {
   return <img alt="" className="file-icon" height="160" src={view.thumbnailUrl} width="160" />
 }
 
-/** Container that a script fills. */
 function SpeedPlace() {
   return <div className="speed" id="speed" />
 }

@@ -1,9 +1,8 @@
 import { encode } from 'uqr'
 
-/** Quiet zone around the code in modules, which cameras need. */
+/** Quiet zone in modules, which cameras need. */
 const BORDER = 4
 
-/** The text as a QR code: one path over the dark modules, row by row. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { border: BORDER, ecc: 'M' })
   return (

@@ -19,7 +19,6 @@ interface LinkProps extends ReceiptProps {
   readonly link: ReceiptLink
 }
 
-/** A link that a guest made: what it opens, its terms, and what happened to it. */
 export function GuestLinkPage({ link, view, context }: LinkProps) {
   const { receipt, start } = context.texts
   const { oneLink } = start.app
@@ -65,7 +64,6 @@ function factsOf(link: ReceiptLink, { texts, words }: PageContext): string {
   return [taken, states[link.state], ...(isLocked ? [links.locked] : [])].join(' · ')
 }
 
-/** Those that are still there and nobody has claimed. */
 function Opened({ link: { targets }, context: { words } }: { link: ReceiptLink; context: PageContext }) {
   if (targets.files.length === 0) return null
   return (

@@ -12,8 +12,6 @@ import { Layout, NoIndex } from './layout.tsx'
 import { QrCode } from './qr-code.tsx'
 import { Day } from './times.tsx'
 
-/** What pages of receipts share. */
-
 export interface ReceiptProps {
   readonly view: ReceiptPageView
   readonly context: PageContext
@@ -72,7 +70,6 @@ export function GivenLink({ url, label, context }: { url: string; label: string;
   )
 }
 
-/** As its page is headed: a link to several files without a name has that of the first, and tells of the others. */
 export function headOf({ name, title, targets }: ReceiptLink): string {
   const more = targets.files.length - 1
   return name === null && more > 0 ? `${title} + ${more}` : title
@@ -83,7 +80,6 @@ export function WithDay({ text, iso, context }: { text: string; iso: string; con
   return <Filled text={text} values={{ day: <Day context={context} iso={iso} /> }} />
 }
 
-/** What has arrived so far; null once all has. */
 export function arrivedSoFar(
   { status, received, size }: { status: string; received: number; size: number | null },
   { texts, words }: PageContext,
@@ -93,7 +89,6 @@ export function arrivedSoFar(
   return fill(text, { received: words.size(received), size: size === null ? '' : words.size(size) })
 }
 
-/** The receipt for another browser of the same person, and where this one may keep it, for this one. */
 export function Elsewhere({ view, context: { texts } }: ReceiptProps) {
   const { receipt } = texts
   const whys = {
@@ -126,7 +121,6 @@ interface EndingProps {
   readonly confirm: string
 }
 
-/** What cannot be taken back is asked for once. */
 export function Ending({ action, begin, why, confirm }: EndingProps) {
   return (
     <details className="receipt-part">

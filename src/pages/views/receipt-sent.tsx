@@ -15,7 +15,6 @@ interface SentProps extends ReceiptProps {
   readonly sent: ReceiptContribution
 }
 
-/** What somebody has sent by a link that asks for files: their proof of it, and the way to withdraw it. */
 export function SentPage({ sent, view, context }: SentProps) {
   const { texts, words } = context
   const { receipt } = texts

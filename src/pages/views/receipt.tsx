@@ -15,7 +15,7 @@ import {
 } from './receipt-parts.tsx'
 import { SentPage } from './receipt-sent.tsx'
 
-/** What a receipt is for, and what it allows: forms, so that it works without scripts. */
+/** Forms, so that it works without scripts. */
 export function ReceiptPage({ view, context }: ReceiptProps) {
   const { of } = view
   if (view.over !== null) return <OverPage context={context} view={view} />
@@ -119,10 +119,9 @@ function Changes({ upload, view, context }: UploadProps) {
   )
 }
 
-/** Into the account of whoever is signed in; whoever is not is told that it is possible. */
 function Claim({ view, context: { texts } }: ReceiptProps) {
   if (view.account === null) {
-    // Not back to this page: its address is for nobody else, such as who signs people in.
+    // No redirect back to this page: the sign-in provider must not learn its address.
     return (
       <p className="quiet small">
         <a href="/sign-in?next=%2F" rel="nofollow">

@@ -1,10 +1,7 @@
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import type { ReferenceField, ReferenceOperation, ReferenceType, ReferenceView } from '../views.ts'
 
-/**
- * The API reference as plain `details` elements, so that a browser lays out only what is opened. English
- * only.
- */
+/** Plain `details` elements, so that a browser lays out only what is opened. English only. */
 export function Reference({ view, copy }: { view: ReferenceView; copy: ReferenceCopy }) {
   return (
     <div lang="en">
@@ -41,7 +38,6 @@ export function Reference({ view, copy }: { view: ReferenceView; copy: Reference
   )
 }
 
-/** Labels of the copy buttons. */
 export interface ReferenceCopy {
   readonly copy: string
   readonly copied: string
@@ -174,7 +170,6 @@ function Type({ type }: { type: ReferenceType }) {
   )
 }
 
-/** Allows line breaks after a slash, a dot or an underscore. */
 function breakable(text: string) {
   return text.split(/(?<=[/._])/).flatMap((part, at) => (at === 0 ? [part] : [<wbr key={`${at}`} />, part]))
 }

@@ -6,7 +6,6 @@ import type { PageContext } from './context.ts'
 import { waitingTime } from './error.tsx'
 import { Layout, NoIndex } from './layout.tsx'
 
-/** Form for reporting a file. */
 export function ReportPage({ view, context }: { view: ReportPageView; context: PageContext }) {
   const texts = context.texts.report
   const { file, filled, problem } = view
@@ -74,7 +73,6 @@ function Reasons(props: {
   )
 }
 
-/** Confirmation that a report was stored. */
 export function ReportedPage({ filePath, context }: { filePath: string; context: PageContext }) {
   const texts = context.texts.report
   return (

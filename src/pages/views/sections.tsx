@@ -4,7 +4,6 @@ import { Layout, NoIndex } from './layout.tsx'
 
 interface SectionsPageProps<Section extends string> {
   readonly context: PageContext
-  /** Names of the page and its sections, and of the navigation between them. */
   readonly texts: {
     readonly title: string
     readonly pages: string
@@ -13,14 +12,11 @@ interface SectionsPageProps<Section extends string> {
   readonly sections: readonly Section[]
   readonly current: Section
   readonly pathOf: (section: Section) => string
-  /** Bundle of the page's script, and its data. */
   readonly scripted: { readonly page: 'settings' | 'admin'; readonly data: object }
-  /** Id of the element that the script fills. */
   readonly app: string
   readonly className?: string
 }
 
-/** A page of several sections, of which the browser renders one. */
 export function SectionsPage<Section extends string>(props: SectionsPageProps<Section>): ReactElement {
   const { context, texts, sections, current, pathOf, scripted, app, className } = props
   const { scriptNeeded, scriptNeededWhy } = context.texts.files

@@ -56,7 +56,7 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
   )
 }
 
-/** The interactive part, rendered as the script's hydration expects it. */
+/** As the script's hydration expects it. */
 export function UploadApp({ data }: { data: StartPageData }) {
   const html = renderToString(
     <StartApp answers={noAnswers} data={data} engine={noUploads} receipts={noReceipts} />,

@@ -6,7 +6,7 @@ interface TimeProps {
   readonly className?: string
 }
 
-/** A day in UTC, which the script of the page rewrites as it is where the reader is. */
+/** In UTC; the page's script rewrites it in the reader's time zone. */
 export function Day({ iso, context: { locale, words }, className }: TimeProps) {
   return (
     <time className={className} data-day={locale} dateTime={iso}>
@@ -15,7 +15,6 @@ export function Day({ iso, context: { locale, words }, className }: TimeProps) {
   )
 }
 
-/** The same with the time of the day. */
 export function Moment({ iso, context: { locale, words }, className }: TimeProps) {
   return (
     <time className={className} data-moment={locale} dateTime={iso}>

@@ -12,7 +12,6 @@ interface UploadLinkProps {
   readonly context: PageContext
 }
 
-/** The page of a link that asks for files: who asks, what they say, and the place to drop files. */
 export function UploadLinkPage({ view, context }: UploadLinkProps) {
   const { texts, locale } = context
   const words = texts.uploadLink

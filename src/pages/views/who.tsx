@@ -4,7 +4,7 @@ import type { PageContext } from './context.ts'
 
 const SIGN_OUT = 'sign-out'
 
-/** Header of every page: the signed-in user, or a link to sign in; nothing while that is unknown. */
+/** Empty while the session is unknown. */
 export function Who({ context }: { context: PageContext }) {
   const { account, admin, files, settings } = context.texts
   const { username } = context

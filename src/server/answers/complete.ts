@@ -6,20 +6,18 @@ import { EXPOSED_HEADERS } from './preflight.ts'
 
 const ALWAYS = { 'X-Content-Type-Options': 'nosniff' }
 const OPEN = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS }
-/** HSTS for one year, without includeSubDomains: other hosts of the domain are not ours. */
+/** One year, without includeSubDomains: other hosts of the domain are not ours. */
 const STRICT_TRANSPORT = 'max-age=31536000'
-/** Default Cache-Control of routes for any origin. */
 const DEFAULT_CACHE_CONTROL = 'private, no-store'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
-/** Prepared headers, copied as a whole: setting them one by one costs more than finding a file's row. */
+/** Copied as a whole: setting headers one by one costs more than finding a file's row. */
 const closedJson = new Headers({ ...JSON_TYPE, ...ALWAYS })
 const openJson = new Headers({ ...JSON_TYPE, ...ALWAYS, ...OPEN, 'Cache-Control': DEFAULT_CACHE_CONTROL })
 
-/** Builds the final response with all headers. */
 export function complete(answer: Response | JsonAnswer, context: RequestContext): Response | WholeAnswer {
   const { id, headers, rate, site } = context
-  // Open to any origin, because such routes accept keys and ignore cookies.
+  // Open to any origin: such routes accept keys and ignore cookies.
   const isOpen = context.origins === 'any origin'
   const response = answer instanceof JsonAnswer ? jsonWith(isOpen ? openJson : closedJson, answer) : answer
   for (const [name, value] of headers) {
@@ -44,7 +42,6 @@ function setRateHeaders(headers: Headers, verdict: Verdict): void {
   headers.set('RateLimit-Limit', limit)
   headers.set('RateLimit-Remaining', remaining)
   headers.set('RateLimit-Reset', reset)
-  // The header names that most programs know.
   headers.set('X-RateLimit-Limit', limit)
   headers.set('X-RateLimit-Remaining', remaining)
   headers.set('X-RateLimit-Reset', reset)

@@ -7,33 +7,26 @@ import { acceptsGzip } from './encoding.ts'
 import { JsonAnswer } from './json.ts'
 import { WholeAnswer } from './known-body.ts'
 
-/** Minimum bytes: a response that fits into one packet does not arrive sooner when compressed. */
+/** Bytes: compression does not speed up a single packet. */
 const MIN_BYTES = 1400
-/**
- * Maximum bytes for synchronous compression, which takes a tenth of a millisecond, less than using another
- * thread.
- */
+/** Bytes compressed synchronously, in a tenth of a millisecond: less than switching threads. */
 const MAX_SYNC_BYTES = 64 * 1024
 /** Higher levels save a few percent at several times the cost. */
 const LEVEL = 1
 
 const TYPES = /^(?:text\/html|application\/json|text\/css|text\/javascript|image\/svg\+xml)(?=;|$)/
 
-/**
- * Whether compression would make the response smaller. Excludes uploaded content, zips, ranges, event
- * streams, and responses with a Content-Encoding. See docs/decisions/http.md.
- */
+/** Excludes uploaded content, zips, ranges, event streams, and encoded responses. See docs/decisions/http.md. */
 export function isCompressible(answer: Response | WholeAnswer): boolean {
   if (answer instanceof WholeAnswer && answer.length < MIN_BYTES) return false
   const { status, body, headers } = answer
   if (body === null || status === 206 || !TYPES.test(headers.get('content-type') ?? '')) return false
   if (headers.has('content-disposition') || headers.has('content-encoding')) return false
-  // Assets are served from variants that the build compressed.
+  // The build compressed assets already.
   if (headers.get('vary')?.includes('Accept-Encoding') === true) return false
   return (wholeNumber(headers.get('content-length')) ?? MIN_BYTES) >= MIN_BYTES
 }
 
-/** The response, compressed if the request accepts that. `answered`: its source. */
 export async function compressed(
   response: Response | WholeAnswer,
   answered: Response | JsonAnswer,
@@ -44,7 +37,7 @@ export async function compressed(
   if (!mayBeCompressed(context)) return response
   headers.set('Content-Encoding', 'gzip')
   const etag = headers.get('etag')
-  // Weakened, because the bytes differ from the uncompressed ones.
+  // Weakened: the bytes differ from the uncompressed ones.
   if (etag?.startsWith('"') === true) headers.set('ETag', `W/${etag}`)
   if (response instanceof Response && response.body !== null && !headers.has('content-length')) {
     return new Response(streamed(response.body), response)
@@ -61,10 +54,7 @@ async function compressedBody(
   return gzipped(new Uint8Array(await whole.arrayBuffer()))
 }
 
-/**
- * Not for cross-site requests with cookies: the lengths of many such responses, with text chosen by the
- * attacker, could reveal a secret in them (BREACH).
- */
+/** Not cross-site with cookies: lengths of responses with an attacker's text could reveal a secret (BREACH). */
 function mayBeCompressed({ request: { headers } }: RequestContext): boolean {
   const accepted = headers.get('accept-encoding')
   if (accepted === null || !acceptsGzip(accepted)) return false
@@ -74,7 +64,6 @@ function mayBeCompressed({ request: { headers } }: RequestContext): boolean {
 
 const asked = new WeakMap<JsonAnswer, Promise<Uint8Array<ArrayBuffer>>>()
 
-/** Cached with the answer, for one that is sent repeatedly. */
 function gzipOf(answer: JsonAnswer): Promise<Uint8Array<ArrayBuffer>> {
   const known = asked.get(answer) ?? gzipped(Buffer.from(answer.text))
   asked.set(answer, known)
@@ -88,10 +77,9 @@ async function gzipped(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<Array
   return Bun.gzipSync(bytes, { level: LEVEL, library: 'libdeflate' })
 }
 
-/** Compresses a stream in constant memory. */
 function streamed(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const smaller = createGzip({ level: LEVEL })
-  // The iterator below reports failures, and destroys the pipeline when it is closed.
+  // The iterator below reports failures, and destroys the pipeline when closed.
   pipeline(body, smaller).catch(() => {})
   const chunks = smaller.iterator()
   return new ReadableStream<Uint8Array>({

@@ -1,11 +1,11 @@
 import { parseHttpDate } from './http-date.ts'
 
 export interface Validators {
-  /** As sent, including quotes. */
+  /** With quotes. */
   readonly etag: string
   /**
-   * Milliseconds since the epoch, compared in whole seconds, the resolution of HTTP dates. null when no date
-   * reflects every change: then date conditions are ignored, and If-Range with a date never matches.
+   * Milliseconds since the epoch, compared in seconds as in HTTP. Null when no date reflects every change: date
+   * conditions are then ignored, and If-Range with a date never matches.
    */
   readonly lastModified: number | null
 }
@@ -13,9 +13,8 @@ export interface Validators {
 export type ConditionOutcome = 'send' | 'not-modified' | 'precondition-failed'
 
 /**
- * Evaluates the conditions of a GET or HEAD in the order of RFC 9110 §13.2.2: If-Match, else
- * If-Unmodified-Since; then If-None-Match, else If-Modified-Since. Malformed dates are ignored; a malformed
- * entity tag matches nothing.
+ * For GET and HEAD in the order of RFC 9110 §13.2.2: If-Match, else If-Unmodified-Since; If-None-Match, else
+ * If-Modified-Since. Ignores malformed dates; a malformed entity tag matches nothing.
  */
 export function checkConditions(headers: Headers, validators: Validators): ConditionOutcome {
   const ifMatch = headers.get('If-Match')
@@ -30,10 +29,7 @@ export function checkConditions(headers: Headers, validators: Validators): Condi
   return changedSince(headers.get('If-Modified-Since'), validators) === false ? 'not-modified' : 'send'
 }
 
-/**
- * Whether the Range header applies (RFC 9110 §13.1.5): If-Range is absent, or equals the current entity tag,
- * compared strongly, or the current date.
- */
+/** RFC 9110 §13.1.5: without If-Range, with the current entity tag (strong comparison), or with the current date. */
 export function rangeApplies(headers: Headers, validators: Validators): boolean {
   const ifRange = headers.get('If-Range')
   if (ifRange === null) return true
@@ -42,7 +38,6 @@ export function rangeApplies(headers: Headers, validators: Validators): boolean 
   return lastModified !== null && parseHttpDate(ifRange) === inSeconds(lastModified)
 }
 
-/** null when a date is missing or malformed. */
 function changedSince(date: string | null, { lastModified }: Validators): boolean | null {
   const seconds = date === null ? null : parseHttpDate(date)
   return seconds === null || lastModified === null ? null : inSeconds(lastModified) > seconds
@@ -61,7 +56,7 @@ function opaque(etag: string): string {
   return etag.replace(/^W\//, '')
 }
 
-/** `*` matches anything. Tags may contain commas, so the list is not split at them. */
+/** Tags may contain commas, so the list is not split. */
 function matches(list: string, etag: string, equal: Comparison): boolean {
   if (list.trim() === '*') return true
   const tags = list.match(/(?:W\/)?"[\x21\x23-\x7E\x80-\xFF]*"/g) ?? []

@@ -1,13 +1,12 @@
 export type Encoding = 'br' | 'gzip' | 'identity'
 
-/** The smallest encoding that an Accept-Encoding header (RFC 9110) allows; `identity` without a header. */
+/** Smallest encoding that Accept-Encoding (RFC 9110) allows; `identity` without a header. */
 export function acceptedEncoding(header: string): Encoding {
   const qualities = qualitiesOf(header)
   if (isWanted(qualities, 'br')) return 'br'
   return isWanted(qualities, 'gzip') ? 'gzip' : 'identity'
 }
 
-/** Whether an Accept-Encoding header allows gzip. */
 export function acceptsGzip(header: string): boolean {
   return isWanted(qualitiesOf(header), 'gzip')
 }

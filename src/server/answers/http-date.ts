@@ -10,11 +10,7 @@ const FORMS = [
   new RegExp(`^[a-z]{3} (?<month>[a-z]{3}) (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`, 'i'),
 ]
 
-/**
- * Seconds since the epoch for a date in one of the three formats that RFC 9110 §5.6.7 requires recipients to
- * accept; null for other formats and impossible dates. `Date.parse` would accept far more, such as a bare
- * year.
- */
+/** Seconds since the epoch, in the formats of RFC 9110 §5.6.7 only: `Date.parse` accepts even a bare year. */
 export function parseHttpDate(text: string): number | null {
   for (const form of FORMS) {
     const parts = form.exec(text)?.groups
@@ -27,7 +23,7 @@ function toSeconds(parts: Readonly<Record<string, string | undefined>>): number 
   const number = (part: string): number => Number(parts[part])
   const month = MONTHS.indexOf((parts.month ?? '').toLowerCase())
   const [day, hour, minute] = [number('day'), number('hour'), number('minute')]
-  // A leap second, 60, is treated as 59.
+  // Leap second 60 counts as 59.
   const second = Math.min(number('second'), 59)
   if (month < 0 || hour > 23 || minute > 59 || number('second') > 60) return null
   const moment = new Date(0)
@@ -36,10 +32,7 @@ function toSeconds(parts: Readonly<Record<string, string | undefined>>): number 
   return moment.setUTCHours(hour, minute, second) / 1000
 }
 
-/**
- * Two digits stand for 1970 to 2069: no file here is older than the epoch, and no client sends a date that
- * far ahead.
- */
+/** 1970 to 2069: no file is older, and no client sends a date that far ahead. */
 function fullYear(digits: string): number {
   const year = Number(digits)
   if (digits.length === 4) return year

@@ -1,4 +1,4 @@
-/** A JSON response whose headers are added at the end, by `complete`. */
+/** Headers are added by `complete`. */
 export class JsonAnswer {
   readonly text: string
   readonly status: number
@@ -9,7 +9,6 @@ export class JsonAnswer {
   }
 }
 
-/** A JSON response with its Content-Length. */
 export function jsonResponse(
   value: unknown,
   init: { status?: number; headers?: Headers | Record<string, string> } = {},

@@ -2,15 +2,13 @@ import type { SourceChunks } from '../connections/body-chunks.ts'
 
 const stored = new WeakMap<Response, SourceChunks>()
 
-/** A response whose body is in memory. A Response of it, and reading its body back, would cost as much as sending it. */
+/** A response in memory. As a Response, reading its body back would cost as much as sending it. */
 export class WholeAnswer {
   readonly status: number
   readonly headers: Headers
   readonly body: string | Uint8Array<ArrayBuffer>
-  /** Bytes of the body. */
   readonly length: number
 
-  /** Sets Content-Length. */
   constructor(body: string | Uint8Array<ArrayBuffer>, status: number, headers: Headers) {
     this.status = status
     this.headers = headers
@@ -24,14 +22,13 @@ export class WholeAnswer {
   }
 }
 
-/** A response whose body never becomes a stream: its sender reads the source. */
+/** The sender reads the source; there is no stream. */
 export function storedResponse(body: SourceChunks, init: ResponseInit): Response {
   const response = new Response(null, init)
   stored.set(response, body)
   return response
 }
 
-/** Null for any other response. */
 export function storedBody(response: Response): SourceChunks | null {
   return stored.get(response) ?? null
 }

@@ -3,20 +3,18 @@ import type { Call } from '../call.ts'
 import { checkConditions, rangeApplies, type Validators } from './conditions.ts'
 import { parseRange } from './ranges.ts'
 
-/** Byte range of a content to send, and the status. `end` is exclusive. */
+/** `end` is exclusive. */
 export interface ByteRangeToSend {
   readonly status: 200 | 206
   readonly start: number
   readonly end: number
 }
 
-/** Headers that describe the content, removed from responses without it. */
 const OF_THE_CONTENT = ['Content-Type', 'Content-Disposition', 'Repr-Digest']
 
 /**
- * Selects the bytes that answer a GET or HEAD for a content of `size` bytes (RFC 9110): conditions, then
- * ranges. Adds the range's headers to `headers`, which are the response's. A returned Response is complete:
- * for a HEAD, or 304. Throws Refusal PRECONDITION_FAILED or RANGE_NOT_SATISFIABLE.
+ * Answers GET and HEAD (RFC 9110): conditions, then ranges. Adds the range's headers to `headers`. A returned Response
+ * is complete: HEAD or 304. Throws Refusal PRECONDITION_FAILED or RANGE_NOT_SATISFIABLE.
  */
 export function partToSend(
   call: Call,
@@ -34,7 +32,7 @@ export function partToSend(
     case 'send':
       break
   }
-  // Ranges are only defined for GET (RFC 9110 §14.2).
+  // Only for GET (RFC 9110 §14.2).
   const isRanged = method === 'GET' && rangeApplies(asked, validators)
   const range = parseRange(isRanged ? asked.get('range') : null, size)
   if (range.kind === 'unsatisfiable') {

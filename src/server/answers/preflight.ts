@@ -1,7 +1,4 @@
-/**
- * Request headers that scripts of other sites may send: any. A star does not stand for Authorization, and older browsers
- * take it for a name.
- */
+/** Any header. A star excludes Authorization, and older browsers take it for a name. */
 const ALLOWED_HEADERS = [
   '*',
   'Authorization',
@@ -26,7 +23,6 @@ const ALLOWED_HEADERS = [
   'Holdfast-Account',
 ].join(', ')
 
-/** Response headers that scripts of other sites may read. */
 export const EXPOSED_HEADERS = [
   'Content-Length',
   'Content-Range',
@@ -59,7 +55,6 @@ export const EXPOSED_HEADERS = [
   'Upload-Concat',
 ].join(', ')
 
-/** Response to OPTIONS. */
 export function preflight(allowed: readonly string[]): Response {
   return new Response(null, {
     status: 204,

@@ -1,5 +1,5 @@
 import { wholeNumber } from '../../domain/whole-number.ts'
-/** Range header applied to a content of known size. `end` is exclusive. */
+/** `end` is exclusive. */
 export type RequestedRange =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly start: number; readonly end: number }
@@ -9,16 +9,16 @@ const WHOLE = { kind: 'whole' } as const
 const UNSATISFIABLE = { kind: 'unsatisfiable' } as const
 
 /**
- * Parses a Range header (RFC 9110 §14.2). A missing or malformed header or another unit is ignored, and
- * several ranges are answered with the whole content, which the RFC allows. `size` is in bytes.
+ * RFC 9110 §14.2. Ignores missing or malformed headers and other units; answers several ranges with the whole content,
+ * as allowed. `size`: bytes.
  *
- * Blanks are skipped, and a range that starts beyond the end is unsatisfiable even if its end precedes its
- * start: Bun parses the header of a request for a file in the same way, and the two must never disagree.
+ * Skips blanks, and a range beyond the end is unsatisfiable even if it ends before its start: Bun parses ranges of file
+ * requests so, and the two must agree.
  */
 export function parseRange(header: string | null, size: number): RequestedRange {
   const set = /^bytes[ \t]*=([\d \t,-]+)$/i.exec(header ?? '')?.[1]
   if (set === undefined) return WHOLE
-  // Empty list elements are skipped (RFC 9110 §5.6.1).
+  // Empty list elements (RFC 9110 §5.6.1).
   const specs = set
     .split(',')
     .map((spec) => spec.trim())
@@ -40,10 +40,7 @@ function between(first: number, last: number, size: number): RequestedRange {
   return { kind: 'part', start: first, end: Math.min(last + 1, size) }
 }
 
-/**
- * A suffix longer than the content selects all of it, even of an empty content, which no Content-Range can
- * express.
- */
+/** A longer suffix selects the whole content, even if empty, which no Content-Range can express. */
 function suffix(length: number, size: number): RequestedRange {
   if (length === 0) return UNSATISFIABLE
   return size === 0 ? WHOLE : { kind: 'part', start: Math.max(0, size - length), end: size }

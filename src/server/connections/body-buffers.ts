@@ -1,7 +1,6 @@
-/** Sizes of buffers are powers of two, so that there are few of them. */
+/** Powers of two, so that sizes are few. */
 const SMALLEST = 16 * 1024
 
-/** Bytes that are kept for reuse. */
 const MOST_IDLE = 16 * 1024 * 1024
 
 /** Bytes in use above which buffers are small: thousands of slow receivers must not fill the memory. */
@@ -12,10 +11,7 @@ const idle = new Map<number, Uint8Array[]>()
 let idleBytes = 0
 let usedBytes = 0
 
-/**
- * A buffer of so many bytes or more, with anything in it; of fewer while very many are in use. Buffers are used again,
- * because the system clears fresh memory page by page as it is first written. It must be given back or dropped.
- */
+/** Any content; smaller under pressure. Reused: the system clears fresh memory by pages. Must be given or dropped. */
 export function takeBuffer(bytes: number): Uint8Array {
   const wanted = Math.max(SMALLEST, 2 ** Math.ceil(Math.log2(bytes)))
   const size = usedBytes + wanted > MOST_USED ? Math.min(wanted, SMALL) : wanted
@@ -26,12 +22,12 @@ export function takeBuffer(bytes: number): Uint8Array {
   return buffer
 }
 
-/** Gives up a buffer that something else may still read, so that it is not used again. */
+/** For a buffer that may still be read: it is not reused. */
 export function dropBuffer(buffer: Uint8Array): void {
   usedBytes -= buffer.byteLength
 }
 
-/** Keeps a buffer that `takeBuffer` returned. The caller must not use it any more. */
+/** The caller must not use it any more. */
 export function giveBuffer(buffer: Uint8Array): void {
   const size = buffer.byteLength
   usedBytes -= size

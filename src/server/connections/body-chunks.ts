@@ -1,19 +1,16 @@
 import { wholeNumber } from '../../domain/whole-number.ts'
 
-/** Buffer size for each read, where the reader provides the memory. */
+/** Per read, where the reader provides memory. */
 const BUFFER_SIZE = 512 * 1024
 
-/** Iterates over a body's chunks. */
 export interface BodyChunks {
-  /** null at the end. A chunk is valid until `next` has been called twice more. */
+  /** Null at the end. A chunk is valid until `next` was called twice more. */
   next(): Promise<Uint8Array | null>
-  /** Cancels the body. */
   cancel(): void
 }
 
-/** Chunks that come from where bytes are stored, without a stream between. */
 export interface SourceChunks extends BodyChunks {
-  /** Gives the memory of the chunks to further bodies. Nothing may hold a chunk any more. */
+  /** Returns the chunks' memory. No chunk may be in use. */
   release(): void
 }
 
@@ -22,7 +19,7 @@ export function bodyChunks(body: ReadableStream<Uint8Array>): BodyChunks {
   return filled === null ? givenChunks(body) : filledChunks(filled)
 }
 
-/** A BYOB reader; null for a stream without support for it, which only the exception tells. */
+/** A BYOB reader; null for a stream without support, which only the exception shows. */
 function readerThatFills(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | null {
   try {
     return body.getReader({ mode: 'byob' })
@@ -40,7 +37,6 @@ function givenChunks(body: ReadableStream<Uint8Array>): BodyChunks {
   }
 }
 
-/** Double buffering: one buffer is filled while the other is being used. */
 function filledChunks(reader: ReadableStreamBYOBReader): BodyChunks {
   let last: ArrayBuffer | null = null
   let free: ArrayBuffer | null = null
@@ -57,16 +53,14 @@ function filledChunks(reader: ReadableStreamBYOBReader): BodyChunks {
 }
 
 function letGo(reader: ReadableStreamGenericReader): void {
-  // Errors after the cancellation are irrelevant.
   reader.cancel().catch(() => {})
 }
 
-/** The length that the headers promise; null where they promise none. */
 export function lengthOf({ headers }: Pick<Response, 'headers'>): number | null {
   return wholeNumber(headers.get('content-length'))
 }
 
-/** Throws for a body that ended after fewer bytes than the headers promise, or after more. */
+/** Throws for a body that does not match its Content-Length. */
 export function assertLength(bytes: number, length: number): void {
   if (bytes !== length) throw new Error(`a body of ${length} bytes ended after ${bytes}`)
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { BodyChunks } from './body-chunks.ts'
 
-/** Sends the first chunk and all further ones at the speed of the receiver. `sent` is called for each. */
+/** At the receiver's speed. `sent` is called per chunk. */
 export async function sendBody(
   first: Uint8Array | null,
   chunks: Pick<BodyChunks, 'next'>,
@@ -13,12 +13,11 @@ export async function sendBody(
   for (;;) {
     const chunk = await coming
     if (chunk === null || gone.aborted) break
-    // The next chunk is read while this one is being sent.
     coming = chunks.next()
-    // Avoids an unhandled rejection: the await reports the failure, unless the receiver has gone.
+    // The await reports the failure, unless the receiver has gone.
     coming.catch(() => {})
     sent(chunk.byteLength)
-    // Waits for the buffer to drain rather than copying unsent chunks.
+    // Rather than copying unsent chunks.
     if (!outgoing.write(chunk)) await drained(outgoing, gone)
   }
 }

@@ -3,10 +3,8 @@ import { SECOND } from '../../domain/clock.ts'
 import type { Ceiling, Listening } from './listening.ts'
 import { pathOfAddress } from './request-address.ts'
 
-/** A `node:http` server that does not listen yet, with limits for heads and connections. */
 export function limitedServer({ headWithin, quiet, ceiling }: Listening): ReturnType<typeof createServer> {
-  // Readers time the bodies themselves, idle connections are kept as long as Bun keeps its own, and a missing
-  // Host is refused by our own code.
+  // Readers time bodies, idle connections last as long as Bun's, and our own code refuses a missing Host.
   const node = createServer({
     requestTimeout: 0,
     headersTimeout: headWithin * SECOND,
@@ -18,7 +16,6 @@ export function limitedServer({ headWithin, quiet, ceiling }: Listening): Return
   return node
 }
 
-/** Closes connections beyond the limit of an address. */
 function limitConnections(node: ReturnType<typeof createServer>, ceiling: Ceiling): void {
   const { most, bucketOf, refused } = ceiling
   const open = new Map<string, number>()
@@ -40,10 +37,7 @@ function limitConnections(node: ReturnType<typeof createServer>, ceiling: Ceilin
   })
 }
 
-/**
- * Returns a predicate: whether the path is one of these, with parameters as `:name`, and none of the plain ones, without
- * parameters, that they would match.
- */
+/** Matches `paths`, with `:name` parameters, except for the `plain` ones that they would match. */
 export function matching(paths: readonly string[], plain: readonly string[]): (target: string) => boolean {
   const exceptions = new Set(plain)
   const patterns = paths.map((path) => path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+'))

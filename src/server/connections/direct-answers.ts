@@ -9,26 +9,22 @@ import type { PipelinedRequest } from './pipeline-queue.ts'
 import { headersOf, NOWHERE, urlOf } from './request-address.ts'
 import { endsWithAnswer, type Refuse } from './unreadable.ts'
 
-/** Limits for a refused sender, which has to read its answer and to stop: bytes that are still received, and milliseconds. */
+/** A refused sender must read its answer and stop: bytes still received, and milliseconds. */
 const LINGER_BYTES = 64 * 1024 * 1024
 const LINGER = 5 * SECOND
 
-/**
- * Bytes of the longest body of known length that is handed over together with its headers: what the connection does not
- * take of those at once is copied.
- */
+/** Bytes of a body sent together with its headers: what the connection does not take at once is copied. */
 const LONGEST_AT_ONCE = 64 * 1024
 
 const doNothing = () => {}
 
-/** Handlers of failures. */
 export interface Failing {
   readonly failed: AnswerFailure
   readonly brokeOff: (error: unknown) => void
   readonly refuse: Refuse
 }
 
-/** Answers a request without the objects of `node:http`, whose creation takes longer than most answers. */
+/** Without the objects of `node:http`, whose creation takes longer than most answers. */
 export class DirectAnswer implements Connection {
   readonly isStreaming: boolean
   readonly #pipelined: PipelinedRequest
@@ -45,7 +41,7 @@ export class DirectAnswer implements Connection {
   #received = 0
   #tellOver: ((sent: Sent) => void) | null = null
 
-  /** `flow`: told of the bytes of a request with a large body; null where the headers tell its length. */
+  /** `flow`: byte counts of a large body; null where the headers tell its length. */
   constructor(pipelined: PipelinedRequest, flow: Flow | null) {
     this.#pipelined = pipelined
     this.#flow = flow
@@ -55,7 +51,6 @@ export class DirectAnswer implements Connection {
     pipelined.connection.answer = this
   }
 
-  /** The connection has closed. */
   closed(): void {
     this.#isGone = true
     this.#body?.abort()
@@ -122,7 +117,7 @@ export class DirectAnswer implements Connection {
       if (this.#isGone) await response.body?.cancel()
       else {
         await this.#send(response, stored ?? (response.body && bodyChunks(response.body)), failing)
-        // A connection that broke may still hold the last chunks.
+        // A broken connection may still hold the last chunks.
         if (!this.#isGone) stored?.release()
       }
     } finally {
@@ -130,7 +125,6 @@ export class DirectAnswer implements Connection {
     }
   }
 
-  /** Whether the server supports the request's Expect header. HTTP/1.0 has none. */
   #isExpected(): boolean {
     return this.#request.isHttp10 || this.#request.expectation !== 'unknown'
   }
@@ -146,10 +140,10 @@ export class DirectAnswer implements Connection {
     let first: Uint8Array | null
     let second: Uint8Array | null
     try {
-      // Before the first byte is sent, a failure can still be reported by the status.
+      // A failure before the first byte can still change the status.
       first = await chunks.next()
       if (first === null && length !== null) assertLength(0, length)
-      // Without a length only the next chunk shows whether the body ends here.
+      // Without a length only the next chunk shows the end.
       second = first === null || length !== null ? null : await chunks.next()
     } catch (error) {
       if (this.#isGone) return
@@ -157,7 +151,7 @@ export class DirectAnswer implements Connection {
     }
     if (this.#isGone) return
     const isWhole = length === null ? second === null : (first?.byteLength ?? 0) === length
-    // Content-Length is sent wherever the length is known. HEAD has the headers of GET.
+    // Content-Length wherever known. HEAD has the headers of GET.
     if (isHead) {
       if (isWhole) response.headers.set('Content-Length', String(first?.byteLength ?? 0))
       chunks.cancel()
@@ -174,7 +168,6 @@ export class DirectAnswer implements Connection {
     return this.#send(failure, failure.body && bodyChunks(failure.body), { failed, brokeOff, refuse })
   }
 
-  /** Whether the connection closes after this answer; sets the header that says so. */
   #closes({ headers }: AnswerHead): boolean {
     if (this.#pipelined.isLast) headers.set('Connection', 'close')
     else this.#pipelined.isLast = headers.get('connection') === 'close'
@@ -216,9 +209,9 @@ export class DirectAnswer implements Connection {
       for (const chunk of begun) if (chunk !== null) this.#write(chunk)
     })
     for (;;) {
-      // Reads ahead while the client keeps up: a slow one has one chunk in memory.
+      // Reads ahead for fast clients; a slow one has one chunk in memory.
       const coming = this.#isFull ? null : chunks.next()
-      // Prevents an unhandled rejection where the client has gone and nobody awaits the chunk.
+      // A client that has gone leaves it unawaited.
       coming?.catch(() => {})
       if (this.#isFull) await this.#drained()
       if (this.#isGone) return
@@ -227,13 +220,13 @@ export class DirectAnswer implements Connection {
       if (chunk === null) break
       this.#write(chunk)
     }
-    // After too few bytes a client would read the next answer as the rest of this one.
+    // After too few bytes the client would read the next answer as the rest.
     if (length !== null) assertLength(this.#bytes, length)
     if (this.#pipelined.isLast && this.#body?.isOver === false) await this.#linger()
     await this.#end()
   }
 
-  /** A chunk that the socket cannot take at once is referenced, not copied, until it is drained. */
+  /** A chunk that the socket does not take at once is referenced, not copied, until drained. */
   #write(chunk: Uint8Array): void {
     this.#bytes += chunk.byteLength
     this.#isFull = !this.#request.write(chunk, () => this.#leave())
@@ -245,7 +238,6 @@ export class DirectAnswer implements Connection {
     if (this.#pipelined.isLast) this.#request.closeWhenDrained()
   }
 
-  /** Resolves when the client has received everything that was sent, or has gone. */
   #drained(): Promise<void> {
     if (this.#isGone) return Promise.resolve()
     return new Promise((resolve) => {

@@ -1,17 +1,13 @@
 import type { NodeRequest } from './node-dispatch.ts'
 import type { PipelinedRequest } from './pipeline-queue.ts'
 
-/** Bytes of a short body that may come before anybody asks for them. Of a long one no further chunk is received then. */
+/** Bytes received ahead of reads of a short body. A long one pauses at once. */
 const AHEAD = 256 * 1024
 
-/** Bytes of bodies after which garbage is collected. */
 const COLLECT_AFTER = 64 * 1024 * 1024
 let received = 0
 
-/**
- * The collector does not see how much memory the chunks of bodies keep: of 2,000 lists of 0.9 MB that were refused at once,
- * it left 1.2 GB for later.
- */
+/** The collector does not see the memory of chunks: of 2,000 refused lists of 0.9 MB it left 1.2 GB. */
 function countReceived(bytes: number): void {
   received += bytes
   if (received < COLLECT_AFTER) return
@@ -19,7 +15,6 @@ function countReceived(bytes: number): void {
   Bun.gc(false)
 }
 
-/** A request's body as it comes. */
 export class DirectBody {
   readonly #request: NodeRequest
   readonly #invite: () => void
@@ -31,13 +26,9 @@ export class DirectBody {
   #isOver: boolean
   #isGone = false
   #dropped: ((bytes: number) => void) | null = null
-  /** Resumes whoever waits for more; null when nobody does. */
   #wake: (() => void) | null = null
 
-  /**
-   * `invite`: asks a sender that waits for it. Called before the first read. `flowed`: told of the bytes of a long body as they
-   * come; null for a short one.
-   */
+  /** `invite`: sends 100 Continue before the first read. `flowed`: byte counts of a long body; null for a short one. */
   constructor(
     { request, early }: PipelinedRequest,
     { invite, flowed }: { readonly invite: () => void; readonly flowed: ((bytes: number) => void) | null },
@@ -59,7 +50,7 @@ export class DirectBody {
     return this.#isOver
   }
 
-  /** Fails with AbortError when the other end leaves before the end. */
+  /** Fails with AbortError when the sender leaves early. */
   stream(): ReadableStream<Uint8Array> {
     let isInvited = false
     return new ReadableStream<Uint8Array>(
@@ -80,13 +71,12 @@ export class DirectBody {
     )
   }
 
-  /** Fails whoever reads it. */
   abort(): void {
     this.#isGone = true
     this.#awake()
   }
 
-  /** Takes what still comes and drops it, up to `most` bytes. Resolves at the end, or when the connection is gone. */
+  /** Drops up to `most` further bytes. Resolves at the end, or when the connection is gone. */
   async rest(most: number): Promise<void> {
     let left = most
     this.#drop((bytes) => {
@@ -97,7 +87,7 @@ export class DirectBody {
     }
   }
 
-  /** Drops what nobody has read, so that the next request can come; calls `tooMuch` once where that is over `most` bytes. */
+  /** Drops the unread rest, so that the next request can come; calls `tooMuch` once above `most` bytes. */
   dropUnread(most: number, tooMuch: () => void): void {
     if (this.#isOver || this.#isGone) return
     let left = most
@@ -135,11 +125,11 @@ export class DirectBody {
     }
     if (chunk !== undefined) {
       this.#flowed?.(chunk.byteLength)
-      // Who reads a long body frees each chunk.
+      // Readers of long bodies free each chunk.
       if (this.#flowed === null || this.#dropped !== null) countReceived(chunk.byteLength)
     }
     this.#isOver ||= isLast
-    // Whoever waits takes it at once, and the connection need not be stopped and started again.
+    // A waiting reader takes it at once, without a pause of the connection.
     const isTaken = this.#awake()
     if (!isTaken && this.#bytesAhead > this.#mostAhead && !isLast && !this.#isPaused) {
       this.#isPaused = true
@@ -147,7 +137,6 @@ export class DirectBody {
     }
   }
 
-  /** Whether somebody waited. */
   #awake(): boolean {
     const wake = this.#wake
     this.#wake = null

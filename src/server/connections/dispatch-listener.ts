@@ -9,10 +9,7 @@ import { type OpenConnection, type PipelinedRequest, PipelineQueue } from './pip
 import { answerStreaming, onRequests } from './streamed-answers.ts'
 import { answerUnreadable } from './unreadable.ts'
 
-/**
- * Takes requests beneath Bun's `node:http`. Most are answered directly, which is the fast way; those whose answers stream go
- * by the objects of `node:http`. Throws NoDispatch where Bun has nothing there that is known here.
- */
+/** Beneath Bun's `node:http`, without its objects unless the answer streams. Throws NoDispatch on an unknown Bun. */
 export function listenByDispatch(
   listening: Listening,
   answer: AnswerRequest,
@@ -50,10 +47,8 @@ export function listenByDispatch(
   }
 }
 
-/** By the socket of `node:http`. */
 type Connections = WeakMap<object, OpenConnection>
 
-/** Each request waits for the earlier answers of its connection, and is run then. */
 function taking(connections: Connections, run: (pipelined: PipelinedRequest) => Promise<void>): TakeRequest {
   function open(socket: Socket): OpenConnection {
     const connection: OpenConnection = {
@@ -73,18 +68,16 @@ function taking(connections: Connections, run: (pipelined: PipelinedRequest) => 
   }
 }
 
-/** What is done about answers that cannot be given. */
 interface Troubles extends Failing {
   readonly flow: Flow | null
 }
 
-/** Answers what `node:http` brings. Returns what hands a request on to it, and tells when it is answered. */
+/** Answers requests from `node:http`. The returned function hands one over and resolves when it is answered. */
 function handingOn(
   node: ReturnType<typeof createServer>,
   answer: AnswerRequest,
   { flow, failed, brokeOff, refuse }: Troubles,
 ): (pipelined: PipelinedRequest) => Promise<void> {
-  /** What came of the body of the request that is handed on before its turn. */
   let early: readonly Uint8Array[] = []
   onRequests(node, { refuse, brokeOff }, (incoming, outgoing, invite) => {
     for (const chunk of early) incoming.push(chunk)

@@ -4,15 +4,12 @@ import { SECOND } from '../../domain/clock.ts'
 import { listenByDispatch } from './dispatch-listener.ts'
 import type { AnswerRequest } from './exchange.ts'
 
-/** Time limit in milliseconds; generous, so that a busy machine does not fail the test. */
+/** Milliseconds; generous for busy machines. */
 const LONGEST = 5 * SECOND
 
 let result: Promise<Error | null> | null = null
 
-/**
- * The fault of the dispatch beneath this Bun's `node:http`, or null where it behaves as required. Tested once
- * per process, by requests to a server of its own.
- */
+/** Null if this Bun's dispatch behaves as required. Tested once per process, on its own server. */
 export function dispatchFault(): Promise<Error | null> {
   result ??= tested().then(
     () => null,
@@ -38,7 +35,7 @@ async function tested(): Promise<void> {
     ceiling: { most: 10, bucketOf: () => null, refused() {} },
   }
   const failed = (error: unknown) => failures.push(error)
-  // With unexpected arguments Bun's callbacks throw where only these handlers can catch it.
+  // Unexpected arguments make Bun's callbacks throw where only these handlers catch.
   process.on('uncaughtException', failed)
   process.on('unhandledRejection', failed)
   try {
@@ -57,10 +54,7 @@ async function tested(): Promise<void> {
   }
 }
 
-/**
- * Answers with the request's body, whole or in pieces; `left` is called when a sender disconnects within its
- * body.
- */
+/** Returns the body, whole or in pieces; `left` is called when a sender disconnects within its body. */
 function echo(left: () => void): AnswerRequest {
   return async (request) => {
     const { pathname } = new URL(request.url)
@@ -102,7 +96,6 @@ const EXPECTED = [
   'GET /pieces ',
 ]
 
-/** Pipelines requests, and throws unless all are answered in order. */
 async function answersInOrder(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
@@ -122,7 +115,6 @@ async function answersInOrder(port: number): Promise<void> {
     throw new Error(`requests were answered by ${JSON.stringify(bodies)}`)
 }
 
-/** Bodies of the responses in the text; the last element is the rest that is not a response. */
 function bodiesOf(text: string): string[] {
   const bodies: string[] = []
   for (let rest = text; rest !== ''; ) {
@@ -136,7 +128,6 @@ function bodiesOf(text: string): string[] {
   return bodies
 }
 
-/** Disconnects in the middle of an announced body. */
 async function leaves(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   await new Promise((resolve, reject) => {

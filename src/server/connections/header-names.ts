@@ -4,7 +4,7 @@ const SPECIAL = new Map([
 ])
 const written = new Map<string, string>(SPECIAL)
 
-/** Capitalizes a header name, which Headers only keeps in lower case. */
+/** Headers keeps names in lower case. */
 function headerName(name: string): string {
   const known = written.get(name)
   if (known !== undefined) return known
@@ -13,7 +13,6 @@ function headerName(name: string): string {
   return made
 }
 
-/** Alternating names and values, as they are sent. */
 export function namedHeaders(headers: Headers): string[] {
   const named: string[] = []
   headers.forEach((value, name) => {

@@ -1,16 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { SECOND } from '../../domain/clock.ts'
 
-/** Limits for draining a refused sender: bytes, and milliseconds in total. */
+/** For draining a refused sender: bytes, and milliseconds in total. */
 const MOST = 64 * 1024 * 1024
 const LONGEST = 30 * SECOND
-/** Maximum milliseconds without a byte meanwhile. */
+/** Milliseconds without a byte. */
 const QUIET = 5 * SECOND
 
-/**
- * Discards what a refused sender still sends until it stops. Closing a connection with unread bytes resets
- * it, and the reset may overtake the response, which the sender would never see.
- */
+/** Closing with unread bytes resets the connection, and the reset may overtake the response. */
 export function untilSenderStops(incoming: IncomingMessage): Promise<void> {
   if (incoming.complete || incoming.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
@@ -28,7 +25,7 @@ export function untilSenderStops(incoming: IncomingMessage): Promise<void> {
     }
     const longest = setTimeout(stop, LONGEST)
     const quiet = setTimeout(stop, QUIET)
-    // Earlier readers of the body must not receive these bytes.
+    // Earlier readers must not get these bytes.
     incoming.removeAllListeners('data')
     incoming.on('data', drop)
     incoming.once('end', stop)
@@ -37,10 +34,7 @@ export function untilSenderStops(incoming: IncomingMessage): Promise<void> {
   })
 }
 
-/**
- * Discards an unread body, so that the connection can be used for a next request. Destroys the connection
- * when the body is too large.
- */
+/** Destroys the connection when the body is too large. */
 export function dropUnread(incoming: IncomingMessage): void {
   if (incoming.complete || incoming.destroyed) return
   let left = MOST

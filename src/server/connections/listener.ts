@@ -19,9 +19,9 @@ const DEFAULTS = {
 } as const satisfies Partial<Listening>
 
 /**
- * Listens on one port. `Bun.serve` drops Content-Length from streams and loses answers to pipelined requests, so requests
- * are taken beneath `node:http` (docs/decisions/http.md), and by `node:http` itself where a version of Bun
- * no longer has that. Throws what the system says when it cannot listen.
+ * `Bun.serve` drops Content-Length from streams and loses answers to pipelined requests, so requests are taken beneath
+ * `node:http` (docs/decisions/http.md), or by `node:http` where Bun lacks that. Throws the system's error when it
+ * cannot listen.
  */
 export async function listen(options: ListenOptions, answer: AnswerRequest, log: Log): Promise<HttpListener> {
   const listening: Listening = { ...DEFAULTS, ...options }
@@ -36,7 +36,7 @@ export async function listen(options: ListenOptions, answer: AnswerRequest, log:
   return listenByNode(listening, answer, brokeOff)
 }
 
-/** Throws ENOTFOUND. Bun reports any earlier error of the system for a name that does not resolve, or none. */
+/** Throws ENOTFOUND. For an unknown name Bun reports any earlier system error, or none. */
 async function assertResolves(hostname: string): Promise<void> {
   if (isIP(hostname) !== 0) return
   try {

@@ -7,13 +7,11 @@ import type { Server } from 'bun'
  * as of Bun 1.4.5. `dispatch-self-test.ts` tries it as the server starts; where it has changed, `node-listener.ts` serves.
  */
 
-/** What Bun has for a request, its answer included. */
 interface Handle {
   ondata: ((chunk: Uint8Array | undefined, isLast: boolean, event: number) => void) | undefined
   onwritable: (() => void) | undefined
-  /** A bit set of `BODY_`. */
+  /** Bits of `BODY_`. */
   readonly hasBody: number
-  /** Names and values in turn. */
   takeRawHeaders(): string[] | undefined
   cork(write: () => void): void
   writeContinue(): void
@@ -35,15 +33,14 @@ interface Handle {
   resume(): void
 }
 
-/** The connection beneath a socket of `node:http`. */
 interface SocketHandle {
   stopParsing(): void
   closeWhenDrained(): void
-  /** Makes the answer to a pipelined request the current one. False when the connection is gone. */
+  /** For pipelined requests. False when the connection is gone. */
   startPipelinedResponse(handle: Handle, isHttp10: boolean, closes: boolean): boolean
 }
 
-/** What Bun calls for each request, and `node:http` has for it. */
+/** Called by Bun for each request; implemented by `node:http`. */
 type Dispatch = (...given: Given) => Promise<void> | undefined
 
 type Given = [
@@ -62,45 +59,42 @@ type Given = [
 ]
 const IS_PIPELINED = 11
 
-/** Names and values in turn take longer, and can say how the body ends. */
+/** Alternating names and values take longer, but can state how the body ends. */
 type RawHeaders = Headers | string[]
 /** `event` of `ondata`: the connection is gone. */
 const ABORTED = 1
-/** Bit of `hasBody`: all of it has come. */
+/** Bit of `hasBody`: complete. */
 const BODY_DONE = 4
-/** Bit of `automatic`: a Date header is added. */
+/** Bit of `automatic`: adds Date. */
 const WITH_DATE = 1
 const ASKS_FOR_CLOSE = 1
 const EXPECTS = 16
 const EXPECTS_CONTINUE = 32
-/** What follows these in a list of headers says how the body ends. */
+/** The value after these in a header list states how the body ends. */
 const ENDINGS = { 'by closing': ['\0', '1'], 'without a body': ['\0', '2'] } as const
 
-/** What goes before the body of an answer. */
 export type AnswerHead = Pick<Response, 'status' | 'headers'>
 
-/** How the body of an answer ends, where its headers do not say that. */
+/** For headers that do not state how the body ends. */
 export interface BodyEnding {
   readonly ending: keyof typeof ENDINGS
-  /** The headers of the answer, names and values in turn. */
   readonly named: readonly string[]
 }
 
-/** What comes of a request's body. A chunk is the receiver's: Bun has copied it. */
+/** Bun has copied the chunk: it belongs to the receiver. */
 export interface BodyReceiver {
   came(chunk: Uint8Array | undefined, isLast: boolean): void
-  /** The connection is gone. */
   aborted(): void
 }
 
-/** One request and its answer, beneath the objects of `node:http`. */
+/** A request and its answer, beneath the objects of `node:http`. */
 export class NodeRequest {
   readonly url: string
   readonly method: string
   readonly socket: Socket
   readonly isHttp10: boolean
   readonly hasBody: boolean
-  /** An earlier request of the connection is not answered yet. */
+  /** An earlier request of the connection is unanswered. */
   readonly isPipelined: boolean
   readonly #handle: Handle
   readonly #socketHandle: SocketHandle
@@ -108,7 +102,7 @@ export class NodeRequest {
   readonly #dispatch: Dispatch
   readonly #given: Given
 
-  /** `dispatch`: what `node:http` does with a request that is handed on. */
+  /** `dispatch`: that of `node:http`, for requests handed on. */
   constructor(dispatch: Dispatch, given: Given) {
     const [, url, method, bits, handle, hasBody, socketHandle, , socket, isHttp10, , isPipelined] = given
     this.url = url
@@ -128,25 +122,24 @@ export class NodeRequest {
     return (this.#bits & ASKS_FOR_CLOSE) !== 0
   }
 
-  /** What `Expect` says (RFC 9110, section 10.1.1). */
+  /** Expect header (RFC 9110 §10.1.1). */
   get expectation(): 'none' | 'continue' | 'unknown' {
     if ((this.#bits & EXPECTS_CONTINUE) !== 0) return 'continue'
     return (this.#bits & EXPECTS) === 0 ? 'none' : 'unknown'
   }
 
-  /** Whether all of the body has come. */
   get isBodyComplete(): boolean {
     return (this.#handle.hasBody & BODY_DONE) !== 0
   }
 
-  /** Names and values in turn. To be asked once. */
+  /** Alternating names and values. Only once. */
   takeHeaders(): string[] {
     return this.#handle.takeRawHeaders() ?? []
   }
 
-  /** Has `node:http` answer it by its own objects, which it makes before this returns. Resolves when that is over. */
+  /** `node:http` answers, with its own objects made synchronously. Resolves at the end. */
   handOn(): Promise<void> | undefined {
-    // It is handed on when those before it are answered.
+    // All earlier requests are answered by then.
     this.#given[IS_PIPELINED] = false
     return this.#dispatch(...this.#given)
   }
@@ -158,7 +151,6 @@ export class NodeRequest {
     }
   }
 
-  /** Asks a sender that waits for it for the body. */
   writeContinue(): void {
     this.#handle.writeContinue()
   }
@@ -167,7 +159,6 @@ export class NodeRequest {
     this.#handle.pause()
   }
 
-  /** Keeps what comes after this request from being read. */
   pauseReads(): void {
     this.#handle.pauseReads()
   }
@@ -176,17 +167,16 @@ export class NodeRequest {
     this.#handle.resume()
   }
 
-  /** Calls the function once what was written has been taken by the other end. */
+  /** Called once the client has taken everything written. */
   whenWritable(taken: () => void): void {
     this.#handle.onwritable = taken
   }
 
-  /** Sends what the function writes in one piece. */
   cork(write: () => void): void {
     this.#handle.cork(write)
   }
 
-  /** Sends the whole answer: how many bytes of the body, and whether the other end has taken them. */
+  /** Returns the bytes of the body, and whether the client has taken them. */
   answerWhole(
     head: AnswerHead,
     body: string | Uint8Array | undefined,
@@ -204,17 +194,15 @@ export class NodeRequest {
     this.#handle.writeHead(status, STATUS_CODES[status] ?? '', rawHeaders(head, how), WITH_DATE, 0)
   }
 
-  /** Whether the other end has taken it; what it has not taken is held, not copied, until `drained` is called. */
+  /** False when not taken at once: then held, not copied, until `drained`. */
   write(chunk: Uint8Array, drained: () => void): boolean {
     return this.#handle.write(chunk, undefined, drained, undefined) >= 0
   }
 
-  /** Ends the answer. Whether the other end has taken all of it. */
   end(): boolean {
     return this.#handle.end(undefined, undefined, undefined, undefined) >= 0
   }
 
-  /** Takes no further request from the connection. */
   stopParsing(): void {
     this.#socketHandle.stopParsing()
   }
@@ -223,7 +211,6 @@ export class NodeRequest {
     this.#socketHandle.closeWhenDrained()
   }
 
-  /** Makes the answer to a pipelined request the one that is written next. False when the connection is gone. */
   startPipelined(): boolean {
     return this.#socketHandle.startPipelinedResponse(this.#handle, this.isHttp10, this.asksForClose)
   }
@@ -233,18 +220,16 @@ function rawHeaders({ headers }: AnswerHead, how: BodyEnding | null): RawHeaders
   return how === null ? headers : [...how.named, ...ENDINGS[how.ending]]
 }
 
-/** Resolves when the request is answered. */
 export type TakeRequest = (request: NodeRequest) => Promise<void> | undefined
 
-/** Bun's `node:http` does not listen as that of Bun 1.4.5 does. */
+/** `node:http` differs from that of Bun 1.4.5. */
 export class NoDispatch extends Error {
   override readonly name = 'NoDispatch'
 }
 
 /**
- * Listens as `Bun.serve` does, with the settings of `node` for what is no request. Bun's `node:http` listens by calling
- * `Bun.serve` with what it does with each request among the options, and there is no other way to that: the call is
- * intercepted here, and the function kept. Throws NoDispatch, and what `Bun.serve` throws.
+ * Like `Bun.serve`, with the settings of `node` for invalid requests. `node:http` passes its dispatch only in a call of
+ * `Bun.serve`, so that call is intercepted and the function kept. Throws NoDispatch, and errors of `Bun.serve`.
  */
 export function serveByDispatch(
   node: ReturnType<typeof createServer>,
@@ -256,15 +241,15 @@ export function serveByDispatch(
     const handler: object = { onNodeHTTPRequest: taken }
     return Bun.serve({
       ...handler,
-      // Everything is the handler's.
+      // All paths are the handler's.
       routes: { '/*': false },
       hostname,
       port,
       idleTimeout: quiet,
-      // Limits on size are ours: the body is streamed, never held.
+      // Bodies are streamed, with our own limits.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      // Without this two servers could share the port, and each would get some of the requests.
+      // Otherwise two servers could share the port, each with some of the requests.
       reusePort: false,
     })
   })
@@ -288,7 +273,7 @@ function interceptServe(
       throw error
     }
   }
-  // `node:http` tells later of what fails in there; it is thrown below, for the caller.
+  // `node:http` reports failures later; they are thrown below.
   node.once('error', () => {})
   Object.defineProperty(Bun, 'serve', { ...original, value: intercepting })
   try {
@@ -297,7 +282,7 @@ function interceptServe(
     restore()
   }
   if (outcome.server !== undefined) return outcome.server
-  // Whatever it may have done instead.
+  // Whatever it did instead of calling `Bun.serve`.
   node.close()
   throw outcome.error ?? new NoDispatch('node:http of this Bun does not listen as that of 1.4.5 does')
 }

@@ -7,10 +7,7 @@ import { MOST_PIPELINED } from './pipeline-queue.ts'
 import { answerStreaming, onRequests } from './streamed-answers.ts'
 import { answerUnreadable } from './unreadable.ts'
 
-/**
- * Takes requests by `node:http` as it is documented, for a version of Bun that has nothing beneath it that we know. Answers
- * take about three times the processor time.
- */
+/** For Bun versions with an unknown dispatch. Answers take about three times the processor time. */
 export async function listenByNode(
   listening: Listening,
   answer: AnswerRequest,
@@ -43,21 +40,20 @@ export async function listenByNode(
   }
 }
 
-/** The requests of each connection, which are answered one at a time, as by `Turns`. */
+/** Answers each connection's requests one at a time, like `PipelineQueue`. */
 class Lines {
-  /** Requests that are not answered yet. */
   count = 0
   readonly #bySocket = new WeakMap<object, Set<ServerResponse>>()
   readonly #closing = new WeakSet<object>()
 
-  /** Resolves when those before it are answered: false for a request that is not to be answered any more. */
+  /** Resolves after the earlier answers; false for a request that gets none. */
   async turnOf(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean> {
     const { socket } = incoming
     const line = this.#bySocket.get(socket) ?? new Set()
     this.#bySocket.set(socket, line)
     const before = [...line].at(-1)
     if (line.size > MOST_PIPELINED) {
-      // The connection ends after the last that waits; a client sends the others again.
+      // The connection ends after the last waiting answer; clients repeat the others.
       if (!this.#closing.has(socket)) before?.once('close', () => socket.destroy())
       this.#closing.add(socket)
       return false
@@ -72,7 +68,6 @@ class Lines {
     return socket.writable
   }
 
-  /** Calls the function when the requests of the connection that have come whole are answered. */
   whenAnswered(socket: object, work: () => void): void {
     const last = [...(this.#bySocket.get(socket) ?? [])].filter(({ req }) => req.complete).at(-1)
     if (last === undefined) work()

@@ -1,35 +1,26 @@
 import type { NodeRequest } from './node-dispatch.ts'
 
-/** Maximum of pipelined requests that wait on one connection. */
+/** Pipelined requests waiting on a connection. */
 export const MOST_PIPELINED = 16
-/** Maximum of buffered bytes of their bodies. */
 const MAX_BUFFERED = 1024 * 1024
 
-/** An open connection. */
 export interface OpenConnection {
   readonly pipeline: PipelineQueue
-  /** Address of the client. */
   readonly address: string
-  /** The answer that is under way, or the last one; told when the connection closes. */
+  /** Current or last answer; notified when the connection closes. */
   answer: { closed(): void } | null
 }
 
-/** A request, which waits for the answers to earlier ones of its connection. */
 export interface PipelinedRequest {
   readonly request: NodeRequest
   readonly connection: OpenConnection
-  /** Chunks of its body that arrived while it waited. */
   readonly early: Uint8Array[]
-  /** Whether more of its body arrived than is buffered. */
+  /** More arrived than is buffered. */
   isBodyTooLarge: boolean
-  /** Whether the connection closes after its answer. */
   isLast: boolean
 }
 
-/**
- * Answers the requests of one connection in order: the next one begins when the previous answer has been sent. Pipelined
- * requests wait, up to a limit; beyond it the connection takes no more requests, and closes after the last answer.
- */
+/** Answers in order. Beyond the limit of waiting requests the connection takes no more and closes at the end. */
 export class PipelineQueue {
   #current: PipelinedRequest | null = null
   #isClosing = false
@@ -38,7 +29,7 @@ export class PipelineQueue {
   #last: (() => void) | null = null
   readonly #waiting: { readonly pipelined: PipelinedRequest; begin(): void }[] = []
 
-  /** `run` sends the answer: at once, or after the earlier ones. It resolves when the answer is sent, and never throws. */
+  /** `run` sends the answer, at once or after earlier ones; resolves when sent, never throws. */
   take(
     pipelined: PipelinedRequest,
     run: (pipelined: PipelinedRequest) => Promise<void>,
@@ -55,10 +46,7 @@ export class PipelineQueue {
     return undefined
   }
 
-  /**
-   * The next bytes on the connection are no valid request. Calls the function when the earlier requests are answered, or
-   * at once when the invalid bytes belong to the body of the current request.
-   */
+  /** Invalid input follows. Calls `work` after earlier answers, or at once if it is in the current request's body. */
   refuse(work: () => void): void {
     this.#isClosing = true
     const last = this.#waiting.at(-1)

@@ -1,14 +1,12 @@
-/** Base URL for requests without a host. */
 export const NOWHERE = 'http://nowhere.invalid'
 
 /**
- * The URL of a request, or null. Validates the Host so that it cannot be parsed as a part of the path, or the
- * reverse. For a target in absolute form (RFC 9112 §3.2.2) only the path is used, and the Host header decides
- * the host.
+ * Null for an invalid URL. Validates the Host, so that it cannot be parsed as a part of the path, or the reverse. Of an
+ * absolute target (RFC 9112 §3.2.2) only the path counts; the Host header decides the host.
  */
 export function urlOf(headers: Headers, target: string, isAncient: boolean): string | null {
   const path = target.startsWith('/') ? target : pathOfAddress(target)
-  // Several Host headers are joined with a comma, which no host name contains.
+  // Repeated Host headers are joined with a comma, which no host name contains.
   const told = headers.get('host')
   if (path === null || told?.includes(',') === true || (!isAncient && told === null)) return null
   const host = told ?? new URL(NOWHERE).host
@@ -16,13 +14,11 @@ export function urlOf(headers: Headers, target: string, isAncient: boolean): str
   return host !== '' && !/[\s/?#@\\]/.test(host) && URL.canParse(address) ? address : null
 }
 
-/** Path with query; null unless the address is an HTTP URL. */
 export function pathOfAddress(address: string): string | null {
   const url = URL.parse(address)
   return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.pathname + url.search : null
 }
 
-/** Headers from a list of alternating names and values. */
 export function headersOf(list: readonly string[]): Headers {
   const headers = new Headers()
   for (let at = 0; at + 1 < list.length; at += 2) {

@@ -1,18 +1,17 @@
 import { dropBuffer, giveBuffer, takeBuffer } from './body-buffers.ts'
 import type { SourceChunks } from './body-chunks.ts'
 
-/** Bytes in the longest chunk. A short body, or a range as players ask for, is one read and one write. */
+/** Bytes. A short body, or a player's range, is one read and one write. */
 const LONGEST_CHUNK = 1024 * 1024
 
-/** An open file or the like, which is read into memory of the reader. */
 export interface BodySource {
-  /** Fills the target with the bytes from `start` on, or throws. */
+  /** Fills the target from offset `start`, or throws. */
   readInto(start: number, target: Uint8Array): Promise<void>
-  /** Never throws. Called once, when no read is in progress. */
+  /** Called once, when no read is in progress. Never throws. */
   close(): Promise<void>
 }
 
-/** A body of known length that is read from an open source, without a stream between. Closes the source by itself. */
+/** Of known length, without a stream. Closes its source. */
 export class StoredBody implements SourceChunks {
   readonly #source: BodySource
   readonly #end: number
@@ -23,7 +22,6 @@ export class StoredBody implements SourceChunks {
   #isCancelled = false
   #isClosed = false
 
-  /** Bytes `start` to `end` (exclusive). */
   constructor(source: BodySource, start: number, end: number) {
     this.#source = source
     this.#position = start
@@ -61,7 +59,7 @@ export class StoredBody implements SourceChunks {
     for (const buffer of this.#buffers.splice(0)) giveBuffer(buffer)
   }
 
-  /** Two buffers take turns: one is filled while the other is being sent. */
+  /** Double buffering: one is filled while the other is sent. */
   #buffer(length: number): Uint8Array {
     const turn = this.#chunks++ % 2
     this.#buffers[turn] ??= takeBuffer(length)

@@ -8,10 +8,9 @@ import { dropUnread, untilSenderStops } from './lingering.ts'
 import { headersOf, NOWHERE, urlOf } from './request-address.ts'
 import { endsWithAnswer, type Refuse } from './unreadable.ts'
 
-/** `invite`: asks a sender that waits for it for the body. */
 type TakeIncoming = (incoming: IncomingMessage, outgoing: ServerResponse, invite: () => void) => Promise<void>
 
-/** Has the requests that `node:http` brings answered by `take`; an answer that fails ends its connection. */
+/** A failed answer ends its connection. */
 export function onRequests(
   node: ReturnType<typeof createServer>,
   { refuse, brokeOff }: { readonly refuse: Refuse; readonly brokeOff: (error: unknown) => void },
@@ -24,7 +23,7 @@ export function onRequests(
     })
   }
   node.on('request', (incoming, outgoing) => answered(incoming, outgoing, () => {}))
-  // The sender is asked for its body when somebody reads it, so that a refusal comes before that.
+  // Only when the body is read, so that a refusal comes first.
   node.on('checkContinue', (incoming, outgoing) =>
     answered(incoming, outgoing, () => {
       if (!outgoing.headersSent) outgoing.writeContinue()
@@ -35,16 +34,14 @@ export function onRequests(
   })
 }
 
-/** What is done beside reading a body and sending an answer. */
 interface Answering {
   readonly flow: Flow | null
   readonly invite: () => void
   readonly failed: AnswerFailure
-  /** Whether the bytes of both bodies are told as they move. Where not, the length of an answer is told if it is known. */
+  /** Reports bytes of both bodies as they move. Otherwise reports an answer's length if known. */
   readonly isStreaming: boolean
 }
 
-/** Answers a request that carries a large body, or a stream, by the objects of `node:http`. */
 export async function answerStreaming(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -85,7 +82,6 @@ interface Sending extends Pick<Answering, 'flow' | 'failed' | 'isStreaming'> {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
   readonly gone: AbortSignal
-  /** Kept true as the answer goes out. */
   readonly sent: { status: number; bytes: number }
 }
 
@@ -109,10 +105,9 @@ async function sendAnswer(response: Response, sending: Sending): Promise<void> {
   }
   let begun: Begun
   try {
-    // Until the first byte there is a status that tells of a failure. A connection that is broken off before it would end
-    // as an empty answer with the status of the whole one.
+    // The status can still report a failure. Closing now would look like an empty answer with the original status.
     begun = looksAhead ? await lookAhead(chunks) : { first: await chunks.next(), rest: chunks, length: null }
-    // For a client that has gone the body was cancelled, which is no failure.
+    // For a client that has gone, the body was cancelled without failure.
     if (begun.first === null && length !== null && !gone.aborted) assertLength(0, length)
   } catch (error) {
     const failure = failed(error, response.headers)
@@ -127,20 +122,18 @@ async function sendAnswer(response: Response, sending: Sending): Promise<void> {
     await sendBody(begun.first, begun.rest, outgoing, gone, tell)
     if (!gone.aborted && length !== null) assertLength(sent.bytes, length)
   }
-  // The end of the answer is the end of the connection then.
+  // Closing ends the answer.
   if (response.headers.get('connection') === 'close') await untilSenderStops(incoming)
   outgoing.end()
 }
 
-/** A body of which the first chunk has been read. */
 interface Begun {
   readonly first: Uint8Array | null
   readonly rest: Pick<BodyChunks, 'next'>
-  /** Of the whole body, where that is known now. */
   readonly length: number | null
 }
 
-/** Reads one chunk more, which tells the length of a body that has no more than one. */
+/** The next chunk tells the length of a body with at most one. */
 async function lookAhead(chunks: BodyChunks): Promise<Begun> {
   const first = await chunks.next()
   let second = first === null ? null : await chunks.next()
@@ -154,10 +147,9 @@ async function lookAhead(chunks: BodyChunks): Promise<Begun> {
   return { first, rest: { next }, length: null }
 }
 
-/** What is done as a body is read. */
 interface Passing {
   readonly came: (bytes: number) => void
-  /** Asks the sender for the body, when it waits for that. Called before the first read. */
+  /** Sends 100 Continue before the first read. */
   readonly invite: () => void
 }
 
@@ -173,7 +165,7 @@ function asRequest(
   return new Request(url, { method, headers, body, signal })
 }
 
-/** Takes from the connection only what is asked for. Fails with AbortError when the other end leaves before the end. */
+/** Reads from the connection on demand. Fails with AbortError when the sender leaves early. */
 function bodyOf(incoming: IncomingMessage, { came, invite }: Passing): ReadableStream<Uint8Array> {
   let isOver = false
   let isRead = false
@@ -193,7 +185,7 @@ function bodyOf(incoming: IncomingMessage, { came, invite }: Passing): ReadableS
         incoming.pause()
         incoming.once('end', () => end(() => controller.close()))
         const left = () => end(() => controller.error(new DOMException('gone', 'AbortError')))
-        // What goes wrong with what is sent is the sender's affair, and the connection's end too.
+        // Socket errors end reading like a disconnect.
         incoming.once('error', left)
         incoming.once('close', left)
       },
@@ -211,7 +203,6 @@ function bodyOf(incoming: IncomingMessage, { came, invite }: Passing): ReadableS
   )
 }
 
-/** Returns how many bytes it has. */
 export async function sendFailure(failure: Response, outgoing: ServerResponse): Promise<number> {
   const body = await failure.bytes()
   writeHead(failure, outgoing)

@@ -3,29 +3,24 @@ import type { Duplex } from 'node:stream'
 import { z } from 'zod'
 import { namedHeaders } from './header-names.ts'
 
-/** Why input does not become a request; `OPTIONS *` is one (RFC 9110 §9.3.7) that Bun's parser does not know. */
+/** `OPTIONS *` (RFC 9110 §9.3.7) is a request unknown to Bun's parser. */
 export type Unreadable = 'malformed' | 'large head' | 'unknown expectation' | 'OPTIONS *'
 
-/** Response to such input. */
 export type Refuse = (why: Unreadable) => Response
 
 const parserError = z.object({ code: z.string(), rawPacket: z.instanceof(Uint8Array).optional() })
 
-/** The head of `OPTIONS *`, with a Host unless it is HTTP/1.0. */
+/** Host is optional in HTTP/1.0. */
 const SERVER_OPTIONS = /^OPTIONS \* HTTP\/1\.(?:0\r\n|1\r\n(?:[^\r\n]+\r\n)*[Hh][Oo][Ss][Tt]:)/
 
-/** Connections whose last answer has begun. */
 const ended = new WeakSet<object>()
 
-/** Marks the connection: whatever it brings behind the answer under way gets none. */
+/** Later input gets no answer. */
 export function endsWithAnswer(socket: object): void {
   ended.add(socket)
 }
 
-/**
- * Answers input that Bun's parser rejects with `refuse`. `turn` runs the work when the connection's earlier
- * responses are sent.
- */
+/** Answers input that Bun's parser rejects. `turn` runs the work after the connection's earlier responses. */
 export function answerUnreadable(
   node: ReturnType<typeof createServer>,
   refuse: Refuse,
@@ -33,7 +28,7 @@ export function answerUnreadable(
 ): void {
   node.on('clientError', (error, socket) => {
     const { data } = parserError.safeParse(error)
-    // A client that was too slow, or that has only connected, expects no response.
+    // A slow or silent client expects no response.
     if (data?.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
       socket.destroy()
       return
@@ -59,7 +54,6 @@ function reasonOf(error: z.infer<typeof parserError> | undefined): Unreadable {
   return SERVER_OPTIONS.test(head) ? 'OPTIONS *' : 'malformed'
 }
 
-/** Serialized response, which closes the connection. */
 async function written(response: Response): Promise<Buffer> {
   const body = await response.bytes()
   const head = [`HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}`]

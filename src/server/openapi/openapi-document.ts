@@ -29,10 +29,6 @@ const meanings: Readonly<Record<number, string>> = {
   503: 'Unavailable for now; try again after Retry-After',
 }
 
-/**
- * Generates the OpenAPI document from the contract and the routes' input schemas. `sessionCookie`: the
- * cookie's name.
- */
 export function openApiDocument(routes: readonly Route[], serverUrl: string, sessionCookie: string) {
   const app = new OpenAPIHono()
   app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
@@ -69,7 +65,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string, ses
   return document
 }
 
-/** Gives operations unique names: the summary as one word, with a number where an endpoint is served at several places. */
+/** The summary as one word, numbered where an endpoint serves several paths. */
 function operationIds(): (summary: string) => string {
   const taken = new Map<string, number>()
   return (summary) => {
@@ -106,7 +102,6 @@ function registered(
   const ofKeys = route.auth === 'none' ? [] : [401, 403]
   const counted = route.auth !== 'none' || isOfApi(route.path) ? [429] : []
   for (const status of new Set([...errors, ...ofKeys, ...counted, 500, 503])) {
-    // No answer to HEAD has a body.
     responses[status] ??= method === 'head' ? { description: meaningOf(status) } : refusal(status, route)
   }
   return {
@@ -129,7 +124,7 @@ function registered(
   }
 }
 
-/** OpenAPI 3.1 allows a list of required scopes with a bearer scheme. */
+/** OpenAPI 3.1 allows scopes with a bearer scheme. */
 function securityOf(route: Route): Record<string, string[]>[] {
   const session = { session: [] }
   if (route.need === undefined) return route.auth === 'none' ? [] : [session]

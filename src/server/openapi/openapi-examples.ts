@@ -6,7 +6,7 @@ const RECEIPT =
   'IjhkNWYzYzFlLTJhNDctNGI4Yy05ZjYwLTFlN2QzYjVhOWMyNCI.q1Jw4nVb7kTzX0cRmP9sLdYhE3uGfA6oKiB8vNtW2Qe'
 const UUID = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24'
 
-/** Examples by field name and type: a name has one meaning in the whole API. */
+/** A field name has one meaning in the whole API. */
 const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly integer?: number }>> = {
   'Idempotency-Key': { string: '5f0c7b1a-holiday-upload' },
   'Upload-Checksum': { string: 'sha256 LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=' },
@@ -148,7 +148,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   views: { integer: 17 },
 }
 
-/** What is missing where an operation answers 404, by "method path"; the first that fits counts. */
+/** 404 codes by "method path"; the first match counts. */
 const MISSING: readonly (readonly [RegExp, ErrorCode])[] = [
   [/ \/api\/v1\/receipts?\/| \/r\//, 'NOT_FOUND'],
   [/ \/api\/v1\/(?:links|admin\/take-down)$/, 'FILE_NOT_FOUND'],
@@ -162,24 +162,20 @@ const MISSING: readonly (readonly [RegExp, ErrorCode])[] = [
   [/ \/(?:sign-up|welcome|set-password|verify-mail|keep|unsubscribe)\//, 'INVALID_LINK'],
 ]
 
-/** The code that an operation's example of a 404 carries. */
 export function missingCode(method: string, path: string): ErrorCode {
   const [, code] = MISSING.find(([operation]) => operation.test(`${method} ${path}`)) ?? []
   return code ?? 'NOT_FOUND'
 }
 
-/** Stands for bytes, which JSON cannot hold. */
+/** JSON cannot hold bytes. */
 const BYTES = 'The bytes of the file'
 
-/** Keywords that make an example unnecessary. */
 const SELF_EXPLANATORY = ['example', 'enum', 'const', 'format'] as const
 
-/** Adds examples to all fields in the document that have none. */
 export function addExamples(document: object): void {
   visit(document, '')
 }
 
-/** `name`: the field or parameter that a schema describes. */
 function visit(node: unknown, name: string): void {
   if (Array.isArray(node)) {
     for (const each of node) visit(each, name)

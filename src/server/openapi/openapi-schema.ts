@@ -2,10 +2,7 @@ import { z } from '@hono/zod-openapi'
 import * as mini from 'zod/mini'
 import { documentationOf } from '../../contract/documentation.ts'
 
-/**
- * Converts a schema of the contract for the OpenAPI document: the contract uses Zod Mini, which has no
- * metadata for documents.
- */
+/** The contract uses Zod Mini, which has no metadata. */
 export function documentedSchema(schema: mini.core.$ZodType): z.ZodType {
   const { component, parent, ...about } = documentationOf(schema)
   const plain =
@@ -22,7 +19,6 @@ function documentedObject(schema: mini.ZodMiniObject): z.ZodObject {
   throw new Error('only objects have fields to extend')
 }
 
-/** Fields of an object, without those inherited from `parent`. */
 function shapeOf(schema: mini.ZodMiniObject, parent?: mini.ZodMiniObject): Record<string, z.ZodType> {
   const inherited: mini.core.$ZodShape = parent?.shape ?? {}
   const own = Object.entries<mini.core.$ZodType>(schema.shape).filter(

@@ -5,29 +5,25 @@ import { formatSize } from '../../domain/sizes.ts'
 import { wholeNumber } from '../../domain/whole-number.ts'
 import type { SmallBodies, SmallBody } from './small-bodies.ts'
 
-/** The fields of a call that reading its body requires. */
 export interface BodyCall {
   readonly request: Request
   readonly bucket: string
   readonly caller: Caller | null
-  /** Maximum bytes of the body. */
   readonly bodyLimit: number
-  /** Additional headers of the response. */
   readonly headers: Map<string, string>
   readonly site: { readonly smallBodies: SmallBodies }
 }
 
 const read = new WeakMap<Request, number>()
 
-/** Bytes of the body that were read here, regardless of its Content-Length. */
+/** Actual bytes, not Content-Length. */
 export function bytesRead(request: Request): number {
   return read.get(request) ?? 0
 }
 
 /**
- * Parses the body as JSON. Throws Refusal INVALID_REQUEST, PAYLOAD_TOO_LARGE for more bytes than `bodyLimit`,
- * REQUEST_TIMEOUT for a slow sender, RATE_LIMITED for an address that sends too many at once, or SERVER_BUSY
- * when all together do.
+ * Throws Refusal INVALID_REQUEST; PAYLOAD_TOO_LARGE over `bodyLimit`; REQUEST_TIMEOUT for a slow sender; RATE_LIMITED
+ * or SERVER_BUSY at the ceiling of the address or of all.
  */
 export async function readJsonBody(call: BodyCall): Promise<unknown> {
   const bytes = await readBytes(call)
@@ -38,14 +34,11 @@ export async function readJsonBody(call: BodyCall): Promise<unknown> {
   }
 }
 
-/** Parses an `application/x-www-form-urlencoded` body. Throws Refusal like `readJson`. */
 export async function readForm(call: BodyCall): Promise<URLSearchParams> {
   return new URLSearchParams(new TextDecoder().decode(await readBytes(call)))
 }
 
-/**
- * Parses a `multipart/form-data` body, in memory: for small files, which are copied. Throws Refusal like `readJsonBody`.
- */
+/** `multipart/form-data` in memory: for small files, which are copied. Throws like `readJsonBody`. */
 export async function readFormData(call: BodyCall) {
   const type = call.request.headers.get('content-type') ?? ''
   const bytes = await readBytes(call)
@@ -56,19 +49,13 @@ export async function readFormData(call: BodyCall) {
   }
 }
 
-/**
- * Bodies are taken as they are sent: what a coding hides would be kept as the file. Throws Refusal INVALID_REQUEST for a
- * Content-Encoding.
- */
+/** Bodies are stored as sent, coding included. Throws Refusal INVALID_REQUEST for a Content-Encoding. */
 export function assertUncoded(headers: Headers): void {
   if (!/^(?:identity)?$/i.test(headers.get('content-encoding') ?? ''))
     throw coded(headers, 'Content-Encoding')
 }
 
-/**
- * Throws Refusal INVALID_REQUEST for headers after which a proxy could see another end of the body than Bun does: a
- * length that is not one whole number, and a Transfer-Encoding other than chunked (RFC 9112 §6.3).
- */
+/** Refuses (INVALID_REQUEST) what a proxy could delimit otherwise: length, Transfer-Encoding (RFC 9112 §6.3). */
 export function assertOneEnd(headers: Headers): void {
   contentLength(headers)
   if (!/^chunked$/i.test(headers.get('transfer-encoding') ?? 'chunked'))
@@ -79,15 +66,12 @@ function coded(headers: Headers, name: string): Refusal {
   return new Refusal('INVALID_REQUEST', `Send the body without "${name}: ${headers.get(name)}"`)
 }
 
-/** Whether the headers say that there is a body, of no bytes perhaps. HTTP takes anything else for none. */
+/** A declared body may be empty. */
 export function declaresBody(headers: Headers): boolean {
   return headers.has('content-length') || headers.has('transfer-encoding')
 }
 
-/**
- * The length of the body, null where it is not declared. Throws Refusal INVALID_REQUEST for anything but one number, also for
- * one that came twice: what stands between may have read the body otherwise (RFC 9112 §6.3).
- */
+/** Throws Refusal INVALID_REQUEST unless one number: a proxy may have read a repeated one otherwise (RFC 9112 §6.3). */
 export function contentLength(headers: Headers): number | null {
   const text = headers.get('content-length')
   const length = wholeNumber(text)
@@ -115,7 +99,7 @@ async function readBytes(call: BodyCall): Promise<Uint8Array<ArrayBuffer>> {
       chunks.push(chunk)
     }
   } catch (error) {
-    // The unread rest of the body must not be parsed as a next request.
+    // The unread rest must not be parsed as a request.
     headers.set('Connection', 'close')
     throw error
   } finally {

@@ -1,12 +1,11 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Proxies whose X-Forwarded-For is trusted. */
 export interface TrustedProxies {
-  /** `address` must be normalized. */
+  /** `address`: normalized. */
   has(address: string): boolean
 }
 
-/** Parses a list of addresses and CIDR ranges, IPv4 and IPv6. Throws an Error that names an invalid entry. */
+/** Addresses and CIDR ranges, IPv4 and IPv6. Throws an Error that names an invalid entry. */
 export function parseTrustedProxies(list: readonly string[]): TrustedProxies {
   const blocks = new BlockList()
   for (const entry of list) add(blocks, entry)
@@ -14,12 +13,11 @@ export function parseTrustedProxies(list: readonly string[]): TrustedProxies {
 }
 
 /**
- * The client's address: the socket's or, behind a trusted proxy, the rightmost untrusted address in
- * X-Forwarded-For. Entries left of an untrusted one may be forged, so the search stops there; it also stops
- * at an invalid entry and when all addresses are trusted, and then returns the last proxy reached.
+ * The socket's address or, behind a trusted proxy, the rightmost untrusted one in X-Forwarded-For: entries left of it
+ * may be forged. At an invalid entry, or if all are trusted, the last proxy reached.
  *
- * IPv4 is returned in dotted form even if mapped into IPv6; IPv6 in the form of RFC 5952. The name of a
- * socket without an address, such as a Unix socket, is returned as it is.
+ * IPv4 in dotted form even if mapped into IPv6; IPv6 as in RFC 5952. Names of sockets without address, such as Unix
+ * sockets, stay.
  */
 export function clientAddress(
   socketAddress: string,
@@ -36,20 +34,14 @@ export function clientAddress(
   return address
 }
 
-/**
- * The address as rate limits count it: itself, or for IPv6 its /64, since each subscriber has at least that
- * many.
- */
+/** For rate limits: the address, or for IPv6 its /64, the least that subscribers have. */
 export function addressBucket(address: string): string {
   const known = normalise(address)
   if (known === null || family(known) === 'ipv4') return known ?? address
   return `${groupsOf(known).slice(0, 4).join(':')}::/64`
 }
 
-/**
- * The address as the connection limit counts it; null for a trusted proxy, which carries those of many
- * clients.
- */
+/** For the connection limit; null for a trusted proxy, which carries many clients. */
 export function connectionBucket(address: string, trusted: TrustedProxies): string | null {
   return trusted.has(normalise(address) ?? address) ? null : addressBucket(address)
 }
@@ -62,7 +54,7 @@ function add(blocks: BlockList, entry: string): void {
     blocks.addAddress(address, family(address))
     return
   }
-  // A range of IPv4-mapped IPv6 addresses is the range of those IPv4 addresses.
+  // Mapped ranges are those of the IPv4 addresses.
   const mapped = isIP(text) === 6 && family(address) === 'ipv4'
   const length = Number(prefix) - (mapped ? 96 : 0)
   if (length < 0 || length > (family(address) === 'ipv4' ? 32 : 128)) throw wrongEntry(entry)
@@ -73,7 +65,7 @@ function wrongEntry(entry: string): Error {
   return new Error(`"${entry}" is not an IP address or a CIDR range such as 10.0.0.0/8 or fd00::/8`)
 }
 
-/** Canonical spelling of an address; null when it is invalid. A zone (`%eth0`) is removed. */
+/** Canonical, without zone (`%eth0`); null if invalid. */
 function normalise(text: string): string | null {
   const address = text.replace(/%.*$/s, '')
   const version = isIP(address)
@@ -81,11 +73,10 @@ function normalise(text: string): string | null {
   const groups = groupsOf(address)
   const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16))
   if (/^(0,){5}ffff,/.test(groups.join())) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
-  // Groups are expanded first: Bun 1.4.5 rejects some valid addresses with `::` and a dotted end in a URL.
+  // Bun 1.4.5 rejects some valid addresses with `::` and a dotted end in a URL, so groups are expanded.
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
 }
 
-/** The eight groups of a valid IPv6 address, in lower-case hexadecimal without leading zeros. */
 function groupsOf(address: string): string[] {
   const dotted = /[\d.]*\.[\d.]*$/.exec(address)?.[0]
   const [a = 0, b = 0, c = 0, d = 0] = (dotted ?? '').split('.').map(Number)
@@ -96,7 +87,7 @@ function groupsOf(address: string): string[] {
   return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16).toString(16))
 }
 
-/** Removes the port that some proxies add: `192.0.2.1:443`, `[2001:db8::1]` or `[2001:db8::1]:443`. */
+/** Some proxies add the port: `192.0.2.1:443`, `[2001:db8::1]` or `[2001:db8::1]:443`. */
 function withoutPort(text: string): string {
   return /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 }

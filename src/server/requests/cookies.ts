@@ -1,4 +1,3 @@
-/** Value of the request's cookie with that name, or null. */
 export function cookieValue(request: Request, name: string): string | null {
   for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
     const [key, ...value] = pair.trim().split('=')
@@ -7,9 +6,7 @@ export function cookieValue(request: Request, name: string): string | null {
   return null
 }
 
-/**
- * A Set-Cookie header for the whole site or a path, inaccessible to scripts. Zero seconds delete the cookie.
- */
+/** Inaccessible to scripts. Zero seconds delete the cookie. */
 export function setCookie(name: string, value: string, seconds: number, secure: boolean, path = '/'): string {
   const flags = secure ? '; Secure' : ''
   return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${flags}`

@@ -5,8 +5,6 @@ import { boundedNfc } from '../../domain/measured-text.ts'
 import { LONGEST_SHARED_PASSWORD } from '../../domain/password-grade.ts'
 import { wholeNumber } from '../../domain/whole-number.ts'
 
-/** Building blocks for the input of the JSON API. */
-
 export const fileIdentifier = z
   .union([z.string(), z.number().int().min(0)], 'must be a file identifier: a slug, a UUID or a number')
   .transform(String)
@@ -21,17 +19,12 @@ export const identifierParameter = z.object({
   identifier: z.string().openapi({ description: 'Folder identifier' }),
 })
 
-/** Maximum identifiers in one request. */
 export const MOST_OF_BATCH = 200
 
-/** Description of PATCH bodies in the OpenAPI document. */
 export const READ_ONLY_ALLOWED =
   'What changes, at least one field. Other fields that the resource has are ignored, so that it may be sent back as it came; a field that it does not have is refused'
 
-/**
- * Throws Refusal UNKNOWN_FIELD, because silently ignoring a field would make a program believe that it was
- * changed.
- */
+/** Throws Refusal UNKNOWN_FIELD: a program must not believe that an ignored field was changed. */
 export function assertKnownFields(body: object, known: readonly string[]): void {
   const unknown = Object.keys(body).find((field) => !known.includes(field))
   if (unknown === undefined) return
@@ -39,8 +32,8 @@ export function assertKnownFields(body: object, known: readonly string[]): void 
 }
 
 /**
- * For PATCH: the same, and Refusal INVALID_REQUEST for a body without any field, in which a program has lost what it meant to
- * change. Read-only fields alone are no mistake: they change nothing.
+ * `assertKnownFields` for PATCH; also throws Refusal INVALID_REQUEST for an empty body, in which a program lost its
+ * change. Read-only fields alone are allowed: they change nothing.
  */
 export function assertChange(body: object, known: readonly string[]): void {
   if (Object.keys(body).length === 0) throw nothingToChange()
@@ -55,7 +48,7 @@ export function unknownField(name: string): Refusal {
   return new Refusal('UNKNOWN_FIELD', `"${name.slice(0, 100)}": there is no such field`)
 }
 
-/** A list of 1 to 200. `of`: what its items are called in messages. */
+/** 1 to 200 items. `of`: their name in messages. */
 export function batch<S extends z.ZodType>(item: S, of: 'identifier' | 'receipt' = 'identifier') {
   return z
     .array(item, `must be a list of ${of}s`)
@@ -63,12 +56,10 @@ export function batch<S extends z.ZodType>(item: S, of: 'identifier' | 'receipt'
     .max(MOST_OF_BATCH, `may hold ${MOST_OF_BATCH} ${of}s at most`)
 }
 
-/** Any number of identifiers, at least one. */
 export function identifiersOf<S extends z.ZodType>(item: S) {
   return z.array(item, 'must be a list of identifiers').min(1, 'must hold at least one identifier')
 }
 
-/** Files and folders, together between one and the maximum of a batch. */
 export const filesAndFolders = z
   .object({
     files: z.array(fileIdentifier, 'must be a list of identifiers').optional(),
@@ -83,7 +74,6 @@ export const filesAndFolders = z
     message: `may hold ${MOST_OF_BATCH} identifiers at most, together with "folders"`,
   })
 
-/** An integer in a query string. */
 export function queryNumber(least: number, most: number) {
   const allowed = `must be a whole number from ${least} to ${most}`
   return z
@@ -95,23 +85,22 @@ export function queryNumber(least: number, most: number) {
 
 export const MAX_PAGE = 1_000_000_000
 
-/** Pagination object. `pages` is ⌈total / per_page⌉. */
+/** `pages` is ⌈total / per_page⌉. */
 export function paginationOf(page: number, perPage: number, total: number): Pagination {
   return { page, per_page: perPage, total, pages: Math.ceil(total / perPage) }
 }
 
-/** A row id in a path. */
 export const rowId = z
   .string()
   .regex(/^\d{1,15}$/)
   .openapi({ example: '42' })
 
-/** Parses a row id; 0, which no row has, for anything else. */
+/** 0, which no row has, for anything else. */
 export function rowNumber(text: string | undefined): number {
   return wholeNumber(text) ?? 0
 }
 
-/** Half of a surrogate pair would be hashed as U+FFFD, and so open by any other half. */
+/** Half of a surrogate pair would be hashed as U+FFFD, and so match any other half. */
 const password = z
   .string('must be text')
   .refine(
@@ -120,18 +109,17 @@ const password = z
   )
   .refine((text) => text.isWellFormed(), 'must be valid Unicode')
 
-/** A password for something that is shared; empty and null mean none. */
+/** For shared content; empty and null mean none. */
 export const newPassword = password.nullish().transform((text) => (text === '' ? null : text))
 
-/** The same, where an empty one is a mistake: what was to be closed would be open. */
+/** An empty one is a mistake: it would open what was to be closed. */
 export const neededPassword = password
   .min(1, 'must not be empty; leave it out, or send null, for none')
   .nullish()
 
-/** A time in a body. */
 export const bodyTime = z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T12:00:00Z' })
 
-/** Re-authentication: the account's password, or nothing for an account without one. */
+/** For re-authentication; missing for an account without a password. */
 export const presentPassword = z.string('must be the password of your account').max(1000).nullish().openapi({
   description: 'The present password; not needed within ten minutes of the last proof that it is you',
 })

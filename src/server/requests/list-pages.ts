@@ -1,7 +1,5 @@
 import { MAX_PAGE, paginationOf, queryNumber } from './fields.ts'
 
-/** Query parameters shared by the administrators' lists. */
-
 export const pageQuery = {
   page: queryNumber(1, MAX_PAGE).optional(),
   per_page: queryNumber(1, 100).optional(),

@@ -4,9 +4,8 @@ const METHODS = ['HEAD', 'GET', 'PATCH', 'DELETE'] as const
 export type MeantMethod = (typeof METHODS)[number]
 
 /**
- * The effective method of an upload request. A client that cannot send a method sends POST with a header that
- * names it. With other methods the header is ignored, so that access is decided by the real method. Throws
- * Refusal METHOD_NOT_ALLOWED.
+ * Effective method of an upload request: clients may send POST with a header that names it. Ignored with other methods,
+ * so that the real one decides access. Throws Refusal METHOD_NOT_ALLOWED.
  */
 export function meantMethod(request: Request): MeantMethod {
   const name = methodName(request)
@@ -15,7 +14,6 @@ export function meantMethod(request: Request): MeantMethod {
   return meant
 }
 
-/** Whether an upload request appends to an upload. */
 export function carriesBytes(request: Request): boolean {
   return methodName(request) === 'PATCH'
 }

@@ -1,27 +1,20 @@
 import { Refusal } from '../../domain/errors.ts'
 
-/** The fields of a call that show its origin. */
 export interface FormCall {
   readonly request: Request
   readonly url: URL
   readonly site: {
     readonly publicUrl: string
-    /** Null when no public address is configured. */
     readonly config: { readonly publicUrl: string | null }
   }
 }
 
-/**
- * `own page`: requested by a page of this origin. `by hand`: entered, bookmarked or reloaded by a person.
- * `link`: navigation from another site. `untold`: not a browser, or an old one. `elsewhere`: requested by a
- * page of another site.
- */
+/** `by hand`: entered, bookmarked, reloaded. `link`: from another site. `untold`: no browser, or an old one. */
 type RequestSource = 'own page' | 'by hand' | 'link' | 'untold' | 'elsewhere'
 
 /**
- * Origin of a request according to Sec-Fetch-Site or, over plain HTTP, Origin. A foreign Origin outweighs
- * everything. "null" hides the origin, as forms of pages without referrers do, so that only Sec-Fetch-Site
- * counts.
+ * By Sec-Fetch-Site or, over plain HTTP, Origin. A foreign Origin outweighs all. "null" hides the origin, as for pages
+ * without referrers, so only Sec-Fetch-Site counts.
  */
 function sourceOf(call: FormCall): RequestSource {
   const { headers } = call.request
@@ -35,18 +28,15 @@ function sourceOf(call: FormCall): RequestSource {
   return headers.get('sec-fetch-mode') === 'navigate' ? 'link' : 'elsewhere'
 }
 
-/**
- * Throws Refusal INVALID_REQUEST for a form sent from a page of another site. Requests without these headers
- * are accepted: they come from programs, which carry no user's cookies.
- */
+/** Throws Refusal INVALID_REQUEST for a form of another site. Programs send no such headers and no user's cookies. */
 export function assertFromOwnPage(call: FormCall): void {
   if (['own page', 'by hand', 'untold'].includes(sourceOf(call))) return
   throw new Refusal('INVALID_REQUEST', 'This form must be sent from its own page; open that page first')
 }
 
 /**
- * Throws Refusal FOREIGN_ORIGIN unless the browser states that a page of this origin made the request.
- * Requests without these headers are refused too: sessions are for browsers, and programs have keys.
+ * Throws Refusal FOREIGN_ORIGIN unless the browser states that a page of this origin asks. Refuses requests without
+ * these headers: sessions are for browsers, programs have keys.
  */
 export function assertOwnOrigin(call: FormCall): void {
   if (sourceOf(call) === 'own page') return
@@ -56,9 +46,7 @@ export function assertOwnOrigin(call: FormCall): void {
   )
 }
 
-/**
- * Whether a session counts for a safe request: not when a page of another site makes it in the background.
- */
+/** For safe requests: not from another site's page in the background. */
 export function mayBeSignedIn(call: FormCall): boolean {
   return sourceOf(call) !== 'elsewhere'
 }
@@ -67,10 +55,7 @@ export function isSafe(method: string): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(method)
 }
 
-/**
- * Compares with the configured public address. Without one, a page may have been opened at any address of
- * this server, so the Host header decides.
- */
+/** Without a configured public address a page may be open at any address of this server, so the Host header decides. */
 function isOwnOrigin({ site, url }: FormCall, origin: string): boolean {
   const from = URL.parse(origin)
   if (from === null) return false

@@ -3,35 +3,26 @@ import { Shares } from '../../core/shares.ts'
 import { type CancelTimer, type Clock, repeat, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 
-/**
- * Limits for bodies that are read into memory, forms and JSON: a minimum speed, and maximum numbers and bytes
- * for each address and for all together.
- */
+/** Limits for bodies in memory (forms and JSON): minimum speed; numbers and bytes per address and in all. */
 export interface SmallBodies {
-  /** Throws Refusal RATE_LIMITED or SERVER_BUSY as `Shares.begin` does. */
   begin(source: ReadableStream<Uint8Array>, holder: Holder): SmallBody
 }
 
 export interface SmallBody {
-  /**
-   * The next bytes, null at the end. Throws Refusal REQUEST_TIMEOUT when the sender is too slow, SERVER_BUSY when it
-   * has to end for another, and those of `begin` when the bytes exceed a limit together with those of others.
-   */
+  /** Throws Refusal REQUEST_TIMEOUT for a slow sender, SERVER_BUSY when it must yield, and like `begin`. */
   next(): Promise<Uint8Array | null>
-  /** Must be called when no more is read. Cancels an unread rest. */
+  /** Must be called after the last read. Cancels an unread rest. */
   end(): void
 }
 
-/**
- * Time limit of a sender: this, and a second for each so many bytes: 31 s for 16 KiB, 94 s for a megabyte.
- */
+/** Time limit: this and a second per so many bytes: 31 s for 16 KiB, 94 s for a megabyte. */
 const GRACE = 30 * SECOND
 const LEAST_PER_SECOND = 16 * 1024
 const CHECK_EVERY = SECOND
 
 const MB = 1024 * 1024
 
-/** In this process. Of one address all bodies of 64 KiB fit, or sixteen of 1 MiB. */
+/** In this process. One address has room for all bodies of 64 KiB, or sixteen of 1 MiB. */
 export const SMALL_BODIES: SharedCeiling = {
   all: { holders: 4096, size: 128 * MB },
   each: { holders: 256, size: 16 * MB },
@@ -80,7 +71,7 @@ export function createSmallBodies(clock: Clock, ceiling = SMALL_BODIES): SmallBo
         received: 0,
         stop(why) {
           stopped ??= why
-          // Ends a pending read at once, as if the body were over.
+          // Ends a pending read like the end of the body.
           letGo(reader)
         },
       }
@@ -106,7 +97,7 @@ export function createSmallBodies(clock: Clock, ceiling = SMALL_BODIES): SmallBo
   }
 }
 
-/** Seconds suggested for a retry. */
+/** Seconds. */
 const RETRY = 5
 
 function yielded(): Refusal {
@@ -118,6 +109,5 @@ function yielded(): Refusal {
 }
 
 function letGo(reader: ReadableStreamGenericReader): void {
-  // Errors after the cancellation are irrelevant.
   reader.cancel().catch(() => {})
 }

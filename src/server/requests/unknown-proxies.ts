@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { TrustedProxies } from './client-address.ts'
 
-/** Headers by which proxies say who asks. */
 const FORWARDING = [
   'x-forwarded-for',
   'forwarded',
@@ -12,13 +11,13 @@ const FORWARDING = [
   'true-client-ip',
 ] as const
 
-/** A peer that forwards requests of others and is not trusted, so that all of them count as one client. */
+/** A peer that forwards requests without being trusted, so that all its clients count as one. */
 export interface UnknownProxy {
   readonly peer: string
   readonly header: string
 }
 
-/** More are not told of: each is a line in the log, and strangers in a private network can send such headers. */
+/** Each is logged, and strangers in a private network can send such headers. */
 const MOST = 16
 
 const near = new BlockList()
@@ -36,17 +35,13 @@ near.addAddress('::1', 'ipv6')
 near.addSubnet('fc00::', 7, 'ipv6')
 near.addSubnet('fe80::', 10, 'ipv6')
 
-/** Whether the address is of this machine or a private network, where proxies of one's own stand. */
 export function isNear(address: string): boolean {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/s, '')
   const version = isIP(plain)
   return version !== 0 && near.check(plain, version === 4 ? 'ipv4' : 'ipv6')
 }
 
-/**
- * Returns what looks at each request, and tells once of each peer on this machine or in a private network that is not
- * trusted and sends a forwarding header.
- */
+/** The returned function checks each request, and reports each untrusted near peer with a forwarding header once. */
 export function watchForUnknownProxies(
   trusted: TrustedProxies,
   tell: (found: UnknownProxy) => void,

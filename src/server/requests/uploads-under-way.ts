@@ -3,14 +3,10 @@ import { Refusal } from '../../domain/errors.ts'
 import type { UploadsUnderWay } from '../call.ts'
 
 export interface StoppableUploads extends UploadsUnderWay {
-  /**
-   * Resolves once no upload is running. Those that can be resumed are aborted at once and keep what came; after `milliseconds`
-   * the remaining ones are, too.
-   */
+  /** Resolves without uploads. Aborts resumable ones at once, keeping bytes; the others after `milliseconds`. */
   finished(milliseconds: number): Promise<void>
 }
 
-/** For what a stopping server takes no more. */
 export function shuttingDown(): Refusal {
   return new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
 }

@@ -2,7 +2,6 @@ import type { z } from '@hono/zod-openapi'
 
 type Issue = z.core.$ZodRawIssue
 
-/** What a value of another type should have been. */
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -12,7 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-/** What is wrong with a value of whose field its schema says nothing, in words that go after the field's name. */
+/** For schemas without their own message; continues after the field's name. */
 export function wrongValue(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':

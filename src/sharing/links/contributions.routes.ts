@@ -23,7 +23,7 @@ import type { UploadsPart } from '../../uploads/uploads.part.ts'
 import type { SharingPart } from '../sharing.part.ts'
 import { linkVisit } from './link-visits.ts'
 
-/** What comes by links that take uploads. Who asks is told by the link alone: good keys and sessions do not matter. */
+/** Uploads by links. The link alone authorizes: keys and sessions are ignored. */
 
 interface Needs {
   readonly authentication: Pick<Authentication, 'assertGoodKey'>
@@ -53,7 +53,7 @@ async function contributor(
   return sharing.linkContributors.contributor(linkVisit(call), call.bucket, basicPassword(call.request))
 }
 
-/** As `curl -u :password` sends it; the name does not matter. */
+/** Sent by `curl -u :password`; the user name is ignored. */
 function basicPassword(request: Request): string | null {
   const [, base64 = ''] =
     /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(request.headers.get('authorization') ?? '') ?? []
@@ -61,7 +61,6 @@ function basicPassword(request: Request): string | null {
   return password ?? null
 }
 
-/** The form of the page, where there is no script. */
 function asksForPage(request: Request): boolean {
   return (request.headers.get('accept') ?? '').includes('text/html')
 }
@@ -115,14 +114,14 @@ function putEndpoint(documentation: Pick<Documentation, 'summary' | 'description
   })
 }
 
-/** `curl -T file https://host/l/<slug>/` puts the file there. */
+/** `curl -T file https://host/l/<slug>/` */
 export const putContribution = putEndpoint({
   summary: 'Upload a file as the request body to an upload link',
   description: 'As "curl -T" does. The password of the link is that of Basic authentication.',
   params: z.object({ link, target: z.string().openapi({ description: 'The name of the file' }) }),
 })
 
-/** `curl -T file https://host/l/<slug>`, without the last slash, adds no name to the address. */
+/** `curl -T file https://host/l/<slug>`: without the last slash curl adds no name. */
 export const putUnnamedContribution = putEndpoint({
   summary: 'Upload a file without a name to an upload link',
   description: 'As "curl -T" does where the address lacks its last slash, under a name that fits what it is.',
@@ -190,7 +189,6 @@ export const startContribution = endpoint({
   refused: drainUnread,
 })
 
-/** For the owner, who has the files in the folder: whose they are. */
 export const listContributionsEndpoint = keyedEndpoint({
   summary: 'List the contributions to an upload link',
   description: 'Newest first.',

@@ -10,18 +10,15 @@ import type { LinkTerms } from './link-terms.ts'
 import { linkById } from './links.rows.ts'
 import type { Links } from './links.ts'
 
-/**
- * What guests do with links that they have made, told by their receipts. Every function throws Refusal NOT_FOUND for a link
- * that was revoked, is gone, or has become an account's.
- */
+/** Authorized by receipts. Throw Refusal NOT_FOUND for a link that is gone, revoked, or an account's. */
 export interface GuestLinks {
   get(link: LinkId): Promise<OwnLink>
-  /** `bucket`: the address that it comes from. Throws Refusal INVALID_REQUEST or RATE_LIMITED besides. */
+  /** `bucket`: the client's address. Also throws Refusal INVALID_REQUEST or RATE_LIMITED. */
   change(link: LinkId, bucket: string, terms: Omit<LinkTerms, 'uploads'>): Promise<OwnLink>
   log(link: LinkId, page: number, perPage: number): Promise<LinkLog>
 }
 
-/** Changes from one address in an hour: a password costs work. */
+/** Per address and hour: hashing a password costs work. */
 const CHANGES = 200
 
 export function createGuestLinks(

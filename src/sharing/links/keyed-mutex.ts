@@ -1,4 +1,4 @@
-/** Runs the works of one key one after another, so that a link that is in demand holds one connection to the database. */
+/** Serializes work by key, so that a busy link holds one connection to the database. */
 export class KeyedMutex<Key> {
   readonly #last = new Map<Key, Promise<void>>()
 
@@ -15,7 +15,6 @@ export class KeyedMutex<Key> {
     return result
   }
 
-  /** Resolves when all that was asked for until now is done. */
   async idle(): Promise<void> {
     await Promise.all(this.#last.values())
   }

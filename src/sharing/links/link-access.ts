@@ -16,10 +16,8 @@ import { linkTargets, targetFiles, targetFolders } from './link-targets.rows.ts'
 import { createLinkVisitors, type KnownVisitor, type LinkVisit, placeTokenFor } from './link-visitors.ts'
 import { type LinkRow, linkById, linkBySlug } from './links.rows.ts'
 
-/** Milliseconds. */
 const PLACE_LIFETIME = 30 * MINUTE
 
-/** A link that is in force, or whose password is required first. */
 export type VisitedLink =
   | OpenLink
   | { readonly kind: 'locked'; readonly link: LinkRow; readonly closed: ClosedLock }
@@ -28,44 +26,38 @@ export interface OpenLink {
   readonly kind: 'open'
   readonly link: LinkRow
   readonly requester: LinkRequester
-  /** For the cookie of a visitor who has none; null where the visitor is known. */
   readonly newName: string | null
-  /** For the form of the page, where downloads are limited: the same value is the same place. */
+  /** Idempotency value of the page's form, where downloads are limited: one value takes one slot. */
   readonly once: string
 }
 
-/** A caller who comes by a link, and is let in by it. */
 export type LinkRequester = Requester & { readonly link: LinkRights }
 
-/** A link as a signed address carries it. */
 export interface SignedLink {
   readonly id: LinkId
-  /** Tag of the password that its signer had given; null where it had none. */
   readonly passwordTag: string | null
   readonly visitor: LinkDownloader | null
-  /** Whether its time is over: then it is good where its visitor reads a limited link by it. */
+  /** Past its end: valid only while its visitor reads a limited link by it. */
   readonly isLate: boolean
 }
 
-/** Access by made links, decided from the row at every request. The rule itself is `decideAccess`. */
+/** Access by links, decided from the row at every request by `decideAccess`. */
 export interface LinkAccess {
-  /**
-   * The link of that slug. Throws Refusal LINK_NOT_FOUND for one that is unknown or revoked, LINK_ENDED, and LINK_USED_UP
-   * when all downloads were taken, by others.
-   */
+  /** Throws Refusal LINK_NOT_FOUND, LINK_ENDED, and LINK_USED_UP when other visitors hold all slots. */
   visit(requester: Requester, visit: LinkVisit): Promise<VisitedLink>
   /**
-   * Re-validates a signed address: throws Refusal as `visit` does, and PASSWORD_REQUIRED when the link got a password,
-   * or another one, since, and INVALID_TOKEN for a late one that nobody reads. An address that the link's owner got is refused (FILE_NOT_FOUND) once the key or session is void.
+   * Re-validates a signed address. Throws Refusal as `visit` does, PASSWORD_REQUIRED when the link's password
+   * is new, INVALID_TOKEN for a late address that is not being read, and FILE_NOT_FOUND for the owner's
+   * address once the key or session is void.
    */
   signed(requester: Requester, link: SignedLink): Promise<LinkRequester>
-  /** A token of the visitor's place, good for half an hour and longer while it is read; null where nothing is limited. */
+  /** Token of the visitor's slot, valid for half an hour and while it is read; null without a limit. */
   placeOf(link: LinkRights): string | null
-  /** What the link opens now. Throws Refusal LINK_NOT_FOUND when nothing is left of that. */
+  /** Throws Refusal LINK_NOT_FOUND when no target is left. */
   targets(link: LinkRow): Promise<LinkTargets>
 }
 
-/** In the order chosen. */
+/** In the chosen order. */
 export interface LinkTargets {
   readonly files: readonly FileListRow[]
   readonly folders: readonly FolderListRow[]
@@ -97,7 +89,7 @@ export function createLinkAccess(
 
   const tagOf = (link: LinkRow) => linkPasswordTag(signing, link)
 
-  /** What unlocked folders and signed rights would add is left out: the link alone decides. */
+  /** Leaves out unlocked folders and signed rights: the link alone decides. */
   async function asking(
     { reach, signed = null }: Requester,
     link: LinkRow,
@@ -167,18 +159,17 @@ export function addressExpired(): Refusal {
   return new Refusal('INVALID_TOKEN', 'This address has expired; open the page of the file again')
 }
 
-/** Changes with every change of the link's password; null: it has none. */
+/** Changes with the link's password. */
 export function linkPasswordTag(signing: Signing, { id, password_hash: hash }: LinkRow): string | null {
   return hash === null ? null : signing.tag('link-password', `${id}\n${hash}`)
 }
 
-/** The open link, or Refusal PASSWORD_REQUIRED: for routes without a password form. */
+/** For routes without a password form: throws Refusal PASSWORD_REQUIRED. */
 export function openedLink(visited: VisitedLink): OpenLink {
   if (visited.kind === 'open') return visited
   throw passwordRequired()
 }
 
-/** `how`: what to do. */
 export function passwordRequired(how = 'open its page and enter the password first'): Refusal {
   return new Refusal('PASSWORD_REQUIRED', `This needs a password; ${how}`)
 }

@@ -6,7 +6,7 @@ import type { Tables } from '../../database/schema.ts'
 import type { LinkDownloader } from '../../domain/access.ts'
 import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 
-/** `sent` is in millionths of a file or a zip; of several, their sum. */
+/** Unit of `sent`: millionths of a file or a zip, summed over several. */
 export const WHOLE = 1_000_000
 
 interface ClaimProgress {
@@ -20,17 +20,16 @@ interface ClaimPlace extends ClaimProgress {
 
 export interface LinkClaim extends ClaimPlace {
   readonly id: LinkClaimId
-  /** Of the transfers that have ended. */
   readonly bytes: number
   readonly used_at: number
 }
 
-/** Whether the claim is a download: bytes are being sent, or half of something was. */
+/** Whether bytes are being sent, or half of something was. */
 export function isDownload({ running, sent }: ClaimProgress): boolean {
   return running > 0 || sent * 2 >= WHOLE
 }
 
-/** Whether the claim has a place: it is a download, or was reserved a moment ago. */
+/** Whether the claim holds a slot: a download, or a recent reservation. */
 export function isHolding(claim: ClaimPlace, now: number): boolean {
   return isDownload(claim) || (claim.reserved_until ?? 0) > now
 }
@@ -41,7 +40,6 @@ function holding(now: number): RawBuilder<SqlBool> {
   return sql`(${downloading} or coalesce(reserved_until, 0) > ${now})`
 }
 
-/** Downloads of a link in a list. */
 export const downloadsOfLink: RawBuilder<number> = sql`(
   links.downloads + (select count(*) from link_claims where link_claims.link_id = links.id and ${downloading})
 )`
@@ -52,7 +50,6 @@ function placesOfLink(now: number): RawBuilder<number> {
   )`
 }
 
-/** Places that are taken: downloads, and what is reserved. */
 export async function countPlaces(db: Queryable, link: LinkId, now: number): Promise<number> {
   const row = await db
     .selectFrom('links')
@@ -62,7 +59,6 @@ export async function countPlaces(db: Queryable, link: LinkId, now: number): Pro
   return row?.count ?? 0
 }
 
-/** The visitor's last claim that began after `since`. */
 export function claimOf(
   db: Queryable,
   link: LinkId,
@@ -80,10 +76,7 @@ export function claimOf(
     .executeTakeFirst()
 }
 
-/**
- * Whether there is a place for the visitor, or their last claim after `since` has one. One statement, since the claim may
- * give its place back meanwhile.
- */
+/** One statement, since the visitor's claim may give its slot back meanwhile. */
 export async function hasPlaceFor(
   db: Database,
   link: LinkId,
@@ -112,7 +105,7 @@ export async function hasPlaceFor(
   return row !== undefined && (row.count < limit || row.own === 1)
 }
 
-/** Whose claim a program began last after `since`; rather one of which something is missing. */
+/** Visitor of the program's latest claim since `since`; incomplete claims first. */
 export async function visitorOf(
   db: Queryable,
   link: LinkId,
@@ -127,7 +120,7 @@ export async function visitorOf(
   return row?.visitor
 }
 
-/** Whose claim a program began last after `since` of those that were broken off and have their place. */
+/** Visitor of the program's latest interrupted claim since `since`. */
 export async function visitorBrokenOff(
   db: Queryable,
   link: LinkId,
@@ -153,7 +146,6 @@ function claimsOfProgram(db: Queryable, link: LinkId, program: LinkProgram, sinc
     .where('created_at', '>', since)
 }
 
-/** The link, whose claims wait until the transaction ends. */
 export function lockLink(
   trx: Trx,
   link: LinkId,
@@ -183,7 +175,6 @@ export async function insertClaim(
   return id
 }
 
-/** Counts a transfer that begins. `sent`: what it promises. */
 export async function beginInClaim(trx: Trx, id: LinkClaimId, sent: number, now: number): Promise<void> {
   await trx
     .updateTable('link_claims')
@@ -192,7 +183,7 @@ export async function beginInClaim(trx: Trx, id: LinkClaimId, sent: number, now:
     .execute()
 }
 
-/** Counts a transfer that begins again what was broken off, which counts as sent from then on. */
+/** Restarts an interrupted transfer, which counts as sent from then on. */
 export async function beginAgainInClaim(trx: Trx, id: LinkClaimId, sent: number, now: number): Promise<void> {
   await trx
     .updateTable('link_claims')
@@ -201,14 +192,13 @@ export async function beginAgainInClaim(trx: Trx, id: LinkClaimId, sent: number,
     .execute()
 }
 
-/** Gives the claim a place until then, or until its bytes are asked for. */
 export async function reserveInClaim(trx: Trx, id: LinkClaimId, until: number): Promise<void> {
   await trx.updateTable('link_claims').set({ reserved_until: until }).where('id', '=', id).execute()
 }
 
 /**
- * Counts a transfer that has ended: `back` of what it promised was not sent. Returns the bytes of the whole claim when it
- * has its place for good and nobody was told, and marks it as told; else null.
+ * Ends a transfer: `back` of its promise was not sent. When the claim holds its slot for good and its
+ * notification is pending, marks it as notified and returns its bytes; else null.
  */
 export async function endInClaim(
   trx: Trx,
@@ -226,7 +216,6 @@ export async function endInClaim(
   return claim.bytes
 }
 
-/** Whether all downloads that the link allows were made: no claim gives its place back any more. */
 export async function isUsedUp(trx: Trx, link: LinkId): Promise<boolean> {
   const told = sql<number>`(select count(*) from link_claims where link_id = links.id and told = 1)`
   const row = await trx
@@ -237,7 +226,7 @@ export async function isUsedUp(trx: Trx, link: LinkId): Promise<boolean> {
   return row !== undefined && row.max_downloads !== null && row.made >= row.max_downloads
 }
 
-/** Deletes claims of the link that gave their place back, except for the last `kept`, and keeps the sum of what they sent. */
+/** Deletes claims without a slot, except for the last `kept`, and keeps the sum of what they sent. */
 export async function dropGivenBack(trx: Trx, link: LinkId, kept: number, now: number): Promise<void> {
   const some = trx
     .selectFrom('link_claims')
@@ -271,8 +260,8 @@ async function addGivenBack(
 }
 
 /**
- * Spends a place once the claims that gave theirs back have sent a whole between them, and drops them. Returns the bytes of
- * that download, or null. At most one place is free by it, that of the claim which has just ended below half.
+ * Spends a slot once the claims without one have sent a whole between them, drops them, and returns the bytes
+ * of that download. At most one slot is free by it: that of the claim which has just ended below half.
  */
 export async function spendGivenBack(trx: Trx, link: LinkId, now: number): Promise<number | null> {
   const claims = () => sql<SqlBool>`link_id = ${link} and sent > 0 and not ${holding(now)}`
@@ -295,7 +284,6 @@ export async function spendGivenBack(trx: Trx, link: LinkId, now: number): Promi
   return row.given_back_bytes + Number(row.bytes)
 }
 
-/** Up to `most` links that have claims of `before` or earlier. */
 export function linksWithOldClaims(db: Database, before: number, most: number): Promise<OwnedLink[]> {
   return db
     .selectFrom('link_claims')
@@ -308,8 +296,8 @@ export function linksWithOldClaims(db: Database, before: number, most: number): 
 }
 
 /**
- * Turns up to `most` claims of `before` or earlier into the number of those that had a place; returns those of them of
- * which nobody was told, because a node was killed meanwhile.
+ * Turns up to `most` claims from `before` or earlier into the number of those that held a slot; returns those
+ * whose notification is pending, because a node was killed.
  */
 export async function countOldClaims(
   trx: Trx,

@@ -37,62 +37,47 @@ import {
 import { createLinkCounts } from './link-counts.ts'
 import { linkNotFound } from './link-reading.ts'
 
-/** Milliseconds in which all that a visitor reads of a link is one download. */
+/** Milliseconds in which all reads by one visitor are one download. */
 export const CLAIMED_FOR = DAY
-/** Milliseconds in which bytes have to be asked for at a place that was taken by a form. */
+/** Milliseconds between a form that takes a slot and the first requested byte. */
 const RESERVED_FOR = 2 * MINUTE
-/** Milliseconds after the last byte in which an address of a limited link can be gone on with, however old it is. */
+/** Milliseconds after the last byte in which an expired address of a limited link can be continued. */
 const IN_USE_FOR = 30 * MINUTE
-/** Claims of a link that gave their place back, of which the rest may still be asked for. */
+/** Claims without a slot whose rest may still be requested. */
 const GIVEN_BACK_KEPT = 200
 const STEP = 100
-/** Claims that one transaction counts: SQLite serves nobody else while it does. */
+/** Claims per transaction: SQLite serves no other request meanwhile. */
 const CLAIMS_STEP = 500
 
 /**
- * Downloads by links. Where their number is limited, a claim is all that one visitor reads within a day. It has a place
- * as long as bytes are being sent, and for good once half of a file or a zip was; what claims sent that ended below half adds
- * up, and a whole of it spends a place too. What is promised counts as sent until
- * it turns out that it was not, so a kill leaves the place taken. After the day only the number is left. Without a limit
- * downloads are counted when they begin, in memory, and written once a second.
+ * Downloads by links. With a limit, a claim is all that one visitor reads within a day. It holds a slot while
+ * bytes are being sent, and for good once half of a file or zip was. What claims below half sent adds up, and
+ * a whole of it spends a slot too. A promise counts as sent until its end, so a kill leaves the slot taken.
+ * After the day only the number is left. Without a limit downloads are counted in memory when they begin, and
+ * written once a second.
  */
 export interface LinkClaims {
-  /** Whether there is a place for the visitor, or a claim of theirs has one. */
   isOpenTo(link: { readonly id: LinkId; readonly limit: number }, visitor: LinkVisitor): Promise<boolean>
-  /**
-   * Whose download a program without cookies goes on with when it asks for a later part, or begins again at a link that has
-   * no other place for it; undefined for nobody's.
-   */
+  /** By a later range, or by a restart where no other slot is free. */
   begunBy(
     link: { readonly id: LinkId; readonly limit: number },
     program: LinkProgram,
     isLaterPart: boolean,
   ): Promise<LinkVisitor | undefined>
-  /** How many places are taken. */
   count(link: LinkId): Promise<number>
   /**
-   * Takes a place for the visitor ahead of the first byte; it is free again when no byte was asked for within two minutes.
-   * A visitor who has a place keeps that. Nothing happens without a limit, or for the link's owner. Throws Refusal
-   * LINK_USED_UP.
+   * Released when no byte is requested within two minutes. Does nothing without a limit, or for the owner.
+   * Throws Refusal LINK_USED_UP.
    */
   reserve(link: LinkRights): Promise<void>
-  /** Whether the visitor's claim has sent bytes within the last half hour. */
   isInUse(link: LinkId, visitor: LinkVisitor): Promise<boolean>
-  /**
-   * null where nothing is counted: no link, or its owner, or, without a limit, what is no `download` but a view or for a
-   * preview.
-   */
+  /** Null without a link, for its owner, or, without a limit, for views and previews. */
   of(link: LinkRights | null | undefined, download: boolean, what: DownloadedBytes): ByteClaims | null
-  /** Turns claims that are over into their number. */
   countOld(mayGoOn?: () => boolean): Promise<void>
-  /** Writes what this node has counted. */
   flush(): Promise<void>
 }
 
-/**
- * `failed` is told when the end of a claim could not be written, which leaves its place taken. `keepsAddresses`: whether
- * the log of a link says from which address it was downloaded.
- */
+/** `failed`: called when the end of a claim could not be written, which leaves its slot taken. */
 export function createLinkClaims(
   db: Database,
   clock: Clock,
@@ -102,7 +87,6 @@ export function createLinkClaims(
   const counts = createLinkCounts(db, clock)
   const since = () => clock.now() - CLAIMED_FOR
 
-  /** The claim, or null when the link has no limit any more. */
   function claim(
     link: LinkId,
     downloader: LinkDownloader,
@@ -145,7 +129,7 @@ export function createLinkClaims(
     })
   }
 
-  /** Tells of the download when it is one for good, and of the end of the link when it was the last. */
+  /** Notifies of a download that is final, and of the link's end when it was the last. */
   function end(link: OwnedLink, id: LinkClaimId, what: DownloadedBytes, over: Transfer): Promise<void> {
     return inTransaction(db, async (trx) => {
       await lockOwner(trx, link.account)
@@ -160,7 +144,7 @@ export function createLinkClaims(
     return {
       async begin(part) {
         const { start, end: last, whole } = part
-        // In doubt the place is kept: what is promised is rounded up, and what was not sent is rounded down.
+        // In doubt the slot is kept: the promise is rounded up, and what was not sent is rounded down.
         const promised = whole === 0 ? WHOLE : Math.ceil(((last - start) / whole) * WHOLE)
         const id = await mutex.run(link.id, () => claim(link.id, downloader, part, promised))
         return {
@@ -212,7 +196,6 @@ export function createLinkClaims(
   }
 }
 
-/** Of a transfer that is over: what it promised and did not send, and the bytes that it sent. */
 interface Transfer {
   readonly back: number
   readonly bytes: number
@@ -223,7 +206,6 @@ async function noteMade(trx: Trx, link: OwnedLink, made: LinkDownload, now: numb
   if (await isUsedUp(trx, link.id)) await noteEnd(trx, link, 'downloads', now)
 }
 
-/** Turns claims of `before` or earlier into the numbers of those that had a place. */
 async function countClaimsOf(
   db: Database,
   clock: Clock,

@@ -14,28 +14,25 @@ import { linkNotFound } from './link-reading.ts'
 import type { LinkVisit } from './link-visitors.ts'
 import { type LinkRow, linkBySlug } from './links.rows.ts'
 
-/** Links that take uploads, as those who have one see them. */
 export interface LinkContributors {
   /**
-   * Who comes to put something into the folder, with the link's password in the cookie or as it is. Throws Refusal
-   * LINK_ENDED, PASSWORD_REQUIRED, WRONG_PASSWORD, RATE_LIMITED, and LINK_NOT_FOUND for a link that is unknown, revoked
-   * or takes nothing, whose folder is gone, or whose owner is disabled.
+   * The visitor, with the link's password in the cookie or in plain. Throws Refusal LINK_ENDED,
+   * PASSWORD_REQUIRED, WRONG_PASSWORD, RATE_LIMITED, and LINK_NOT_FOUND for a link that is unknown, revoked
+   * or takes no uploads, whose folder is gone, or whose owner is disabled.
    */
   contributor(
     visit: Pick<LinkVisit, 'slug' | 'passwords'>,
     bucket: string,
     password: string | null,
   ): Promise<ContributorCaller>
-  /** What it asks for, and who does. Throws Refusal LINK_NOT_FOUND. */
+  /** Throws Refusal LINK_NOT_FOUND. */
   asking(link: LinkRow): Promise<LinkAsking>
 }
 
 export interface LinkAsking {
-  /** Name of the account. */
   readonly owner: string
   readonly terms: UploadTerms
   readonly isFull: boolean
-  /** How many files more it takes; null: no number is set. */
   readonly filesLeft: number | null
 }
 
@@ -45,7 +42,6 @@ export function createLinkContributors(
   signing: Signing,
   clock: Clock,
 ): LinkContributors {
-  /** Throws Refusal LINK_NOT_FOUND. */
   async function placeOf({ account_id, uploads_into: into }: LinkRow) {
     const folder = into === null ? undefined : await findFolder(db, into)
     const owner = await findAccount(db, account_id)

@@ -6,11 +6,10 @@ import type { LinkId } from '../../domain/ids.ts'
 import type { ByteClaims, DownloadedBytes } from './byte-claims.ts'
 import { addDownloads } from './link-claims.rows.ts'
 
-/** Counts downloads that have no limit, in memory. */
 export interface LinkCounts {
-  /** Counts a download that begins at byte 0, unless less than half of it was sent, and tells of it at its end. */
+  /** Counts a download from byte 0, unless less than half of it was sent, and notifies at its end. */
   of(link: OwnedLink, what: DownloadedBytes): ByteClaims
-  /** Writes the counts of now. Counts that could not be written are kept for the next time. */
+  /** Writes the counts. Those that could not be written are kept for the next flush. */
   flush(): Promise<void>
 }
 
@@ -20,13 +19,12 @@ interface EndedDownload extends LinkDownload {
 
 interface Unwritten {
   readonly link: OwnedLink
-  /** Downloads that began, less those of which too little was sent. */
+  /** Downloads begun, less those that ended too early. */
   count: number
-  /** Those that have ended. */
   readonly over: EndedDownload[]
 }
 
-/** Downloads of a link that are told of by themselves, of those that ended within a second. */
+/** Notified singly, of the downloads of a link that ended within a second. */
 const MOST_ALONE = 20
 
 export function createLinkCounts(db: Database, clock: Clock): LinkCounts {
@@ -81,7 +79,7 @@ export function createLinkCounts(db: Database, clock: Clock): LinkCounts {
   }
 }
 
-/** Beyond the first ones only numbers are kept, in one more. */
+/** Beyond the first ones only sums are kept, in one more entry. */
 function addTo(over: EndedDownload[], download: EndedDownload): void {
   if (over.length < MOST_ALONE) {
     over.push(download)

@@ -25,22 +25,22 @@ import { columnsOf, hashOf, type LinkTerms } from './link-terms.ts'
 import { newUploads } from './link-uploads.ts'
 import { countLiveLinks, insertLink, type LinkContent } from './links.rows.ts'
 
-/** With `uploads` it takes uploads into the one folder, and opens nothing. */
+/** With `uploads`, the link takes uploads into its one folder and opens nothing. */
 export interface WantedLink extends LinkTerms {
   readonly files: readonly FileIdentifier[]
   readonly folders: readonly FolderIdentifier[]
-  /** null: an unguessable one. */
+  /** Null for an unguessable one. */
   readonly slug: string | null
 }
 
 export interface LinkCreation {
   /**
-   * Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND, INVALID_NAME, DUPLICATE_NAME when the slug or one that looks
-   * like it is taken, RATE_LIMITED, SCOPE_MISSING, or INVALID_REQUEST for an end in the past or too many links.
+   * Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND, INVALID_NAME, DUPLICATE_NAME when the slug or a lookalike is
+   * taken, RATE_LIMITED, SCOPE_MISSING, or INVALID_REQUEST for an end in the past or too many links.
    */
   make(caller: AccountCaller, wanted: WantedLink): Promise<OwnLink>
   /**
-   * A link of a guest, whose address is counted as `bucket`, to guests' files. `files` is asked only when the limits allow
+   * Links guests' files; `bucket` is the guest's address. `files` is called only when the limits allow
    * another link. Throws Refusal RATE_LIMITED or INVALID_REQUEST.
    */
   makeForGuest(
@@ -50,11 +50,10 @@ export interface LinkCreation {
   ): Promise<OwnLink>
 }
 
-/** Links of an account that are neither revoked nor ended. */
 const MOST_LINKS = 10_000
-/** Links that an account may make in a day: each leaves a row, even when revoked. */
+/** Per day: each leaves a row, even when revoked. */
 const NEW_LINKS = 2000
-/** Links that guests may make: from one address in a day, and all together in an hour, which one sender may use up. */
+/** Guests' links: per address and day, and in total per hour, which one sender may use up. */
 const NEW_GUEST_LINKS = 200
 const NEW_LINKS_OF_GUESTS = 2000
 const TOO_MANY_TODAY = 'Too many new links today; wait a while and try again'
@@ -73,7 +72,6 @@ export function createLinkCreation(
   clock: Clock,
   random: Random,
 ): LinkCreation {
-  /** What the link opens or takes, as its owner may say it. */
   async function contentOf(
     caller: AccountCaller,
     { files, folders, uploads, maxDownloads = null }: WantedLink,

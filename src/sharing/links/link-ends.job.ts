@@ -1,5 +1,3 @@
-/** Tells of links that end soon or have ended by time, and of downloads that were gathered. */
-
 import {
   linksToNotify,
   lockOwner,
@@ -14,9 +12,9 @@ import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { endsStill, linksEnding, noteEndSoon } from './link-ends.rows.ts'
 
-/** Milliseconds before its end in which it ends soon. */
+/** Milliseconds. */
 const SOON = DAY
-/** Milliseconds for which an end is worth telling: after an outage of the server there may be many. */
+/** Milliseconds: after an outage many ends may be pending. */
 const LASTS = 3 * DAY
 const STEP = 100
 
@@ -62,7 +60,7 @@ export function notifyDownloads(
 
 const eventOf = ({ id, account }: OwnedLink) => ({ link: id, account })
 
-/** Does `work` with each link in a transaction, after which the link must not be found again. */
+/** The query must not find a link again after `work`. */
 async function inSteps<Link extends OwnedLink>(
   db: Database,
   mayGoOn: () => boolean,

@@ -5,7 +5,6 @@ import { END_SOON_TOLD, END_TOLD, END_UNTOLD } from '../../domain/link-event.ts'
 
 export type EndingLink = OwnedLink & { readonly ends_at: number }
 
-/** Up to `most` links in force that end before that time, and of which that was not told. */
 export async function linksEnding(
   db: Database,
   before: number,
@@ -25,7 +24,7 @@ export async function linksEnding(
   return (what === 'soon' ? links.where('end_told', '=', END_UNTOLD) : links).execute()
 }
 
-/** Whether its owner has changed nothing of that; the link is locked then. */
+/** Locks the link. False when its end was changed. */
 export async function endsStill(trx: Trx, { id, ends_at }: EndingLink): Promise<boolean> {
   const row = await trx
     .selectFrom('links')
@@ -38,7 +37,7 @@ export async function endsStill(trx: Trx, { id, ends_at }: EndingLink): Promise<
   return row !== undefined
 }
 
-/** False when somebody was told meanwhile, or the end is another. */
+/** False when the end was notified or changed meanwhile. */
 export async function noteEndSoon(trx: Trx, { id, ends_at }: EndingLink): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('links')

@@ -1,4 +1,4 @@
-/** Tells owners by mail what came by their links, what was downloaded, what ends, and that their storage is nearly full. */
+/** Mails owners news of their links and of nearly full storage. */
 import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -8,20 +8,16 @@ import type { LinkNewsItem } from '../../domain/mail-content.ts'
 import type { EndableMails } from '../../mail/outbox.ts'
 import { type LinkNewsRow, markNewsTold, newsRecipients, noteNewsTold, untoldNews } from './link-news.rows.ts'
 
-/** What happens in this time after the first is in the same mail. */
+/** Later events within this time join the first one's mail. */
 const TOGETHER = 5 * MINUTE
-/** Items that a mail lists; it counts the others. */
 const MOST_ITEMS = 20
-/** Files that came and that a mail names, of all links together. */
 const MOST_NAMES = 20
-/** Events of one mail. */
 const MOST_EVENTS = 1000
-/** Accounts of one query. */
 const ACCOUNTS = 50
-/** Milliseconds for which something is worth telling. */
+/** Milliseconds after which an event is not mailed any more. */
 const LASTS = 3 * DAY
 
-/** Each address gets at most one mail an hour, with all that it was not told of. */
+/** Each address gets at most one mail an hour, with all pending events. */
 export async function mailLinkNews(
   db: Database,
   clock: Pick<Clock, 'now'>,
@@ -63,7 +59,6 @@ export async function mailLinkNews(
   }
 }
 
-/** By link: what came, how often it was downloaded, and what else happened to it. */
 function newsOf(rows: readonly LinkNewsRow[]): LinkNewsItem[] {
   let names = MOST_NAMES
   return [...Map.groupBy(rows, ({ link_id }) => link_id).values()].flatMap((ofLink) => {
@@ -83,7 +78,7 @@ function newsOf(rows: readonly LinkNewsRow[]): LinkNewsItem[] {
 
 const DOWNLOADS: readonly LinkNewsRow['kind'][] = ['link.first_download', 'link.downloaded']
 
-/** null for what needs no item of its own, and for what needs no mail any more: an end that is another by now. */
+/** Null for events without an item of their own, and for ends that were changed meanwhile. */
 function itemOf({ kind, reason, bytes, ends_at }: LinkNewsRow, title: string): LinkNewsItem | null {
   if (kind === 'storage.nearly_full') return { kind: 'nearly full', bytes: bytes ?? 0 }
   if (kind === 'link.ended' && reason === 'downloads') return { kind: 'used up', title }

@@ -1,4 +1,3 @@
-/** Owners to notify by mail of events of their links, and those events. */
 import type { Database, Trx } from '../../database/database.ts'
 import type { Row } from '../../database/schema.ts'
 import type { AccountId, LinkEventId, LinkId } from '../../domain/ids.ts'
@@ -13,16 +12,12 @@ import {
 export type NewsRecipient = MailRecipient & Row<'mail_addresses', 'events_told_at'>
 
 interface Asked {
-  /** Accounts after this one, by id. */
   readonly after: AccountId
-  /** Accounts that were last mailed by then. */
   readonly toldBefore: number
-  /** Accounts with an event of that time that no mail has named. */
   readonly happened: { readonly after: number; readonly before: number }
   readonly limit: number
 }
 
-/** Owners with events to be mailed. */
 export function newsRecipients(
   db: Database,
   { after, toldBefore, happened, limit }: Asked,
@@ -42,7 +37,7 @@ export function newsRecipients(
   )
 }
 
-/** Records a mail; false when another node has sent one meanwhile, or they have opted out. */
+/** Records a mail; false when another node has sent one meanwhile, or the account opted out. */
 export async function noteNewsTold(trx: Trx, seen: NewsRecipient, now: number): Promise<boolean> {
   const { numUpdatedRows } = await updateRecipient(trx, seen)
     .set({ events_told_at: now })
@@ -53,21 +48,19 @@ export async function noteNewsTold(trx: Trx, seen: NewsRecipient, now: number): 
 
 export interface LinkNewsRow {
   readonly id: LinkEventId
-  /** null: of the account itself. */
+  /** Null for an event of the account itself. */
   readonly link_id: LinkId | null
   readonly kind: StoredEventKind
   readonly reason: EndReason | null
   readonly bytes: number | null
   readonly times: number
-  /** What came by the link and is still there, and who sent it by their own account. */
   readonly file: string | null
   readonly sender: string | null
-  /** Name of the link, or of something that it opens or fills. */
+  /** Name of the link, or of one of its targets. */
   readonly title: string | null
   readonly ends_at: number | null
 }
 
-/** Events of the account since then that no mail has named, oldest first. */
 export function untoldNews(
   trx: Trx,
   account: AccountId,
@@ -108,7 +101,7 @@ export function untoldNews(
           selectFrom('link_targets')
             .innerJoin('files', 'files.id', 'link_targets.file_id')
             .whereRef('link_targets.link_id', '=', 'links.id')
-            // What somebody else has claimed is not named.
+            // A file that another account has claimed is not named.
             .whereRef('files.account_id', '=', 'links.account_id')
             .select('files.name')
             .orderBy('link_targets.position')

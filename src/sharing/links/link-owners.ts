@@ -5,7 +5,7 @@ import { findFolder } from '../../files/folders/folders.rows.ts'
 import { fileNotFound } from '../../files/own-file.ts'
 import { countLinks, type LinkRow } from './links.rows.ts'
 
-/** Whether all that the link opens is the caller's own. A key for another folder is a stranger to it. */
+/** Whether the caller owns all targets. A key restricted to another folder does not. */
 export async function isLinkOwner(
   db: Database,
   reach: Reach | null,
@@ -18,10 +18,7 @@ export async function isLinkOwner(
   return folder !== undefined && (await countLinks(db, { account, within: folder.id, slug })) > 0
 }
 
-/**
- * Who comes by a signed address; null for the owner. Throws Refusal FILE_NOT_FOUND when it was signed for the owner, by
- * rights that are void.
- */
+/** Null for the owner. Throws Refusal FILE_NOT_FOUND when the owner's rights are void. */
 export async function signedFor(
   db: Database,
   { reach, signed = null }: Requester,

@@ -1,23 +1,21 @@
 import type { Signing } from '../../core/hmac.ts'
 import type { FileId, FolderId, LinkId, LinkSlug } from '../../domain/ids.ts'
 
-/** What a made link opens, or what lies below that. */
 export type LinkTarget =
   | { readonly kind: 'file'; readonly id: FileId }
   | { readonly kind: 'folder'; readonly id: FolderId }
 
 /**
- * Names of files and folders below a made link, which belong to that link: a file's UUID and slug open it at addresses
- * that know nothing of the link's password, end or number of downloads. A folder has its number, and a file its number
- * with an HMAC of link and number, such as `42-0f3a…`.
+ * Names of files and folders below a link, valid for that link alone: a file's UUID and slug open it at
+ * addresses that bypass the link's password, end and limit. A folder has its number, a file its number with
+ * an HMAC of link and number, such as `42-0f3a…`.
  */
 export interface LinkNames {
   of(link: LinkId, target: LinkTarget): string
-  /** null for a name that is not one of this link. */
   read(link: LinkId, name: string): LinkTarget | null
 }
 
-/** Numbers are exact integers. */
+/** At most 15 digits: exact integers. */
 const FOLDER = /^\d{1,15}$/
 const FILE = /^(\d{1,15})-[0-9a-f]+$/
 
@@ -36,13 +34,12 @@ export function createLinkNames({ tag }: Pick<Signing, 'tag'>): LinkNames {
   }
 }
 
-/** The number in the name of a file below a link, whether or not it is one of that link. */
+/** Does not check that the name is one of a given link. */
 export function fileNumber(name: string): FileId | null {
   const [, digits] = FILE.exec(name) ?? []
   return digits === undefined ? null : (Number(digits) as FileId)
 }
 
-/** `name`: of a file or folder below the link. */
 export function linkPath(link: LinkSlug, name?: string): string {
   return name === undefined ? `/l/${link}` : `/l/${link}/${name}`
 }

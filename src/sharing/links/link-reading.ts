@@ -20,12 +20,10 @@ import {
 import { targetFiles, targetFolders } from './link-targets.rows.ts'
 import { countLinks, type LinkListRow, type LinkSelection, listLinks } from './links.rows.ts'
 
-/** A link, with the terms and the usage of one that takes uploads. */
 export interface ListedLink extends LinkListRow {
   readonly uploads: { readonly terms: UploadTerms; readonly taken: LinkUsageAndReceived } | null
 }
 
-/** A link with those of its targets that are still there, or the folder that it takes uploads into. */
 export interface OwnLink {
   readonly link: ListedLink
   readonly files: readonly FileListRow[]
@@ -35,29 +33,28 @@ export interface OwnLink {
 export interface LinkQuery {
   readonly page: number
   readonly perPage: number
-  /** Only links that were made for this file, or this folder. */
   readonly file: FileIdentifier | null
   readonly folder: FolderIdentifier | null
 }
 
-/** What happened to a link, from newest to oldest. */
+/** Newest first. */
 export interface LinkLog {
   readonly events: readonly LinkEventRow[]
   readonly total: number
 }
 
-/** How owners look at their links. A caller who is kept to one folder sees the links whose targets all lie in it. */
+/** A caller restricted to one folder sees the links whose targets all lie in it. */
 export interface LinkReading {
   /** Throws Refusal LINK_NOT_FOUND. */
   find(reach: Reach, slug: string): Promise<ListedLink>
-  /** From newest to oldest. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
+  /** Newest first. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
   list(
     reach: Reach,
     query: LinkQuery,
   ): Promise<{ readonly links: readonly ListedLink[]; readonly total: number }>
   /** Throws Refusal LINK_NOT_FOUND. */
   get(reach: Reach, slug: string): Promise<OwnLink>
-  /** What came by the link or is on its way, from newest to oldest. Throws Refusal LINK_NOT_FOUND. */
+  /** Newest first, including running uploads. Throws Refusal LINK_NOT_FOUND. */
   contributions(
     reach: Reach,
     slug: string,

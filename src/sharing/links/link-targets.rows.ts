@@ -11,7 +11,7 @@ export interface LinkTargetRow {
   readonly folder_id: FolderId | null
 }
 
-/** The targets as they were chosen, in their order; any of them may be gone. */
+/** As chosen, in their order; any may be gone. */
 export const linkTargets: (db: Database, link: LinkId) => Promise<LinkTargetRow[]> = prepared(
   (db, link: LinkId) =>
     db
@@ -21,10 +21,7 @@ export const linkTargets: (db: Database, link: LinkId) => Promise<LinkTargetRow[
       .orderBy('position'),
 )
 
-/**
- * The targets that are files and still there, in their order. Not what somebody has claimed into an account: that is no
- * longer its guest's to give.
- */
+/** In their order. Files that an account has claimed are no longer the guest's to share. */
 export function targetFiles(db: Database, link: LinkId): Promise<FileListRow[]> {
   return db.read.rows(
     liveFiles(db)
@@ -37,7 +34,6 @@ export function targetFiles(db: Database, link: LinkId): Promise<FileListRow[]> 
   )
 }
 
-/** The targets that are folders and still there, in their order. */
 export function targetFolders(db: Database, link: LinkId): Promise<FolderListRow[]> {
   return db.read.rows(
     liveFolders(db)
@@ -48,7 +44,7 @@ export function targetFolders(db: Database, link: LinkId): Promise<FolderListRow
   )
 }
 
-/** `folder`: not a column of `folders`, which the condition would take for its own. */
+/** `folder` must not be a column of `folders`: the condition would take it for its own. */
 function isThere(folder: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`not ${isBelowDeleted(folder)}`
 }

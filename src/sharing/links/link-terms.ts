@@ -6,21 +6,19 @@ import { END_SOON_TOLD, END_UNTOLD, type EndTold } from '../../domain/link-event
 import { boundedNfc } from '../../domain/measured-text.ts'
 import type { UploadTerms } from '../../domain/upload-terms.ts'
 
-/** Terms of a link that its owner may change. Empty texts mean none. */
+/** Empty texts mean none. */
 export interface LinkTerms {
   readonly name?: string | null
   readonly message?: string | null
   readonly password?: string | null
-  /** Milliseconds since the epoch; null: no end. */
+  /** Milliseconds since the epoch; null for no end. */
   readonly endsAt?: number | null
-  /** null: any number. */
   readonly maxDownloads?: number | null
-  /** Of a link that takes uploads; what is missing stays as it is. */
   readonly uploads?: Partial<UploadTerms>
 }
 
 const LONGEST_NAME = 100
-/** Claims of a link are counted whenever one is made. */
+/** Every new claim counts all claims of its link. */
 export const MOST_DOWNLOADS = 10_000
 const LONGEST_MESSAGE = 2000
 
@@ -28,7 +26,7 @@ export async function hashOf(password: string | null | undefined): Promise<strin
   return typeof password === 'string' ? hashPassword(password) : password
 }
 
-/** The columns that the terms set, besides the password's. `end`: what it has now. Throws Refusal INVALID_REQUEST. */
+/** Without the password's. `end`: the present end. Throws Refusal INVALID_REQUEST. */
 export function columnsOf(
   { name, message, endsAt, maxDownloads, uploads }: LinkTerms,
   now: number,
@@ -49,15 +47,14 @@ export function columnsOf(
   }
 }
 
-/** Owners of a link that is made for less than two days are not told that it ends soon. */
+/** A link made for less than two days gets no notification of its end. */
 const TOO_SHORT = 2 * DAY
 
-/** What of the end needs not be told. */
 function endToldOf(endsAt: number | null, now: number): EndTold {
   return endsAt !== null && endsAt - now < TOO_SHORT ? END_SOON_TOLD : END_UNTOLD
 }
 
-/** Control characters, and those that turn the direction of what stands beside them. */
+/** Control characters and those that change the direction of adjacent text. */
 const CONTROLS = {
   name: INVISIBLE_BUT_MARKS,
   message: /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,

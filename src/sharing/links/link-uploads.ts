@@ -4,7 +4,6 @@ import type { UploadTerms } from '../../domain/upload-terms.ts'
 
 const NO_LIMITS = { max_files: null, max_size: null, max_file_size: null, types: null, fields: '{}' }
 
-/** The columns that the terms set. */
 export function uploadColumns({ maxFiles, maxSize, maxFileSize, types, fields }: Partial<UploadTerms>) {
   return {
     ...(maxFiles === undefined ? {} : { max_files: maxFiles }),
@@ -19,7 +18,7 @@ export function newUploads(folder_id: FolderId, terms: Partial<UploadTerms>) {
   return { ...NO_LIMITS, ...uploadColumns(terms), folder_id }
 }
 
-/** Throws Refusal INVALID_REQUEST for terms that a link of that kind does not have. */
+/** Throws Refusal INVALID_REQUEST for terms of the other kind of link. */
 export function assertTermsFit(
   {
     uploads,

@@ -8,35 +8,29 @@ import type { Random } from '../../domain/random.ts'
 import type { LinkClaims } from './link-claims.ts'
 import type { LinkRow } from './links.rows.ts'
 
-/** A request for what a link opens. */
 export interface LinkVisit {
   readonly slug: string
-  /** Cookie with the passwords that were given. */
   readonly passwords: string | null
-  /** The visitor's name, of the cookie; null for one who has none. */
   readonly name: string | null
-  /** What tells a program without cookies from others, and what it asks for from what else the link opens. */
+  /** Identifies a program without cookies, and its target within the link. */
   readonly program: string
-  /** Whether it asks for a later part of something. */
   readonly isLaterPart: boolean
-  /** Value of the form that takes a place; null for none. */
   readonly once: string | null
-  /** Token of a place that a form has taken, in the address to which it leads; null for none. */
+  /** Of a slot taken by a form. */
   readonly place: string | null
 }
 
 export interface KnownVisitor {
-  /** null for the owner. */
+  /** Null for the owner. */
   readonly downloader: LinkDownloader | null
-  /** For the cookie of a visitor who has none; null where the visitor is known. */
   readonly newName: string | null
 }
 
 /**
- * Tells who a visitor is: by a cookie. A program without cookies is a new visitor whenever it begins something, so that
- * each of several behind one address counts; when it asks for a later part, it goes on with what it began. So it does when
- * it begins again what was broken off, where the link has no other place for it. A form without a cookie is told by its
- * value, and what it leads to by the token of its place. Throws Refusal INVALID_TOKEN for another one or an old one.
+ * Identifies visitors by a cookie. A program without cookies is a new visitor whenever it begins something,
+ * so that each of several behind one address counts; a later range continues its download, and so does a
+ * restart after an interruption where the link has no free slot. A form without a cookie is identified by its
+ * value, and its target by the token of its slot. Throws Refusal INVALID_TOKEN for a foreign or old token.
  */
 export function createLinkVisitors(
   claims: Pick<LinkClaims, 'begunBy' | 'isInUse'>,
@@ -72,7 +66,7 @@ export function createLinkVisitors(
 const PLACE = 'link-place'
 const placeToken = z.object({ l: z.number(), v: z.string(), p: z.string().nullable(), e: z.number() })
 
-/** A token of the visitor's place, for an address below the link. `until`: in Unix milliseconds. */
+/** `until`: Unix milliseconds. */
 export function placeTokenFor(
   signing: Pick<Signing, 'seal'>,
   link: LinkId,

@@ -2,12 +2,11 @@ import { type Call, FOLDER_COOKIE } from '../../server/call.ts'
 import { cookieValue } from '../../server/requests/cookies.ts'
 import type { LinkVisit } from './link-visitors.ts'
 
-/** Names a browser at one link, from the first answer of a link that counts downloads. */
+/** Identifies a browser at one link that counts downloads, from the first answer on. */
 export const VISITOR_COOKIE = 'link_visitor'
 
 const LATER_PART = /^bytes=([1-9]\d*-\d*|-\d+)$/
 
-/** `once`: value of the form that asks. */
 export function linkVisit({ request, bucket, params, url }: Call, once: string | null = null): LinkVisit {
   const part = url.searchParams.get('download') === 'zip' ? 'zip' : 'file'
   return {

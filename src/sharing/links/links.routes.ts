@@ -109,7 +109,7 @@ const terms = {
   uploads: uploadsBody,
 }
 
-/** Of a link that opens something: "uploads" goes with none of that. */
+/** Of a link that opens targets: "uploads" excludes the others. */
 const TERMS_EXAMPLE = {
   name: 'Holiday pictures',
   message: 'The best ones are at the end.',
@@ -249,10 +249,9 @@ export const revokeLinkEndpoint = keyedEndpoint({
   },
 })
 
-/** Of a link that takes no uploads. */
 export const { uploads: _, ...guestTerms } = terms
 
-/** The receipts are all that it takes: whoever has them has uploaded the files, or was given them by those who did. */
+/** The receipts alone authorize. */
 export const makeGuestLinkEndpoint = openEndpoint({
   summary: 'Create a link as a guest',
   description:

@@ -18,20 +18,16 @@ export interface LinkRow {
   readonly created_at: number
   readonly revoked_at: number | null
   readonly max_downloads: number | null
-  /** The folder that it takes uploads into, there or not; null for a link that opens something. */
+  /** The folder may be gone. */
   readonly uploads_into: FolderId | null
 }
 
-/** A link in its owner's list. */
 export interface LinkListRow extends LinkRow {
-  /** How many were chosen, whether they are still there or not. */
   readonly files: number
   readonly folders: number
-  /** Name of the first file and of the first folder that are still there. */
   readonly file_name: string | null
   readonly folder_name: string | null
   readonly downloads: number
-  /** Name of the folder that it takes uploads into, while that is there. */
   readonly uploads_name: string | null
 }
 
@@ -52,7 +48,6 @@ const columns = [
 const linksWithUploads = (db: Queryable) =>
   db.selectFrom('links').leftJoin('link_uploads', 'link_uploads.link_id', 'links.id')
 
-/** The link of that slug, in any state. */
 export const linkBySlug = lookup<LinkSlug, LinkRow>({
   column: 'links.slug',
   build: (db, isWanted) => linksWithUploads(db).select(columns).where(isWanted),
@@ -65,12 +60,11 @@ export const linkById = lookup<LinkId, LinkRow>({
   valueIn: (row) => row.id,
 })
 
-/** What a link opens, or what it takes and where. */
 export type LinkContent =
   | { readonly targets: { readonly files: ReadonlySet<FileId>; readonly folders: ReadonlySet<FolderId> } }
   | { readonly uploads: Omit<Insertable<Tables['link_uploads']>, 'link_id'> }
 
-/** Adds a link with its targets. Throws a unique violation when its slug, or one that looks like it, is taken. */
+/** Throws a unique violation when the slug, or a lookalike, is taken. */
 export async function insertLink(
   trx: Trx,
   link: Omit<Insertable<Tables['links']>, 'id' | 'revoked_at'>,
@@ -93,7 +87,7 @@ export async function insertLink(
   return id
 }
 
-/** Changes nothing of a link that is another account's by now. */
+/** Does nothing for a link that belongs to another account by now. */
 export async function updateLink(
   trx: Trx,
   { id, account }: OwnedLink,
@@ -113,7 +107,6 @@ export async function updateLinkUploads(
   await trx.updateTable('link_uploads').set(change).where('link_id', '=', link).execute()
 }
 
-/** Links of the account that may still open something at that time. */
 export async function countLiveLinks(db: Queryable, account: AccountId, now: number): Promise<number> {
   const { count } = await db
     .selectFrom('links')
@@ -127,9 +120,7 @@ export async function countLiveLinks(db: Queryable, account: AccountId, now: num
 
 export interface LinkSelection {
   readonly account: AccountId
-  /** Only links whose targets all lie in this folder or are it; null for all. */
   readonly within: FolderId | null
-  /** Only links with this target. */
   readonly file?: FileId
   readonly folder?: FolderId
   readonly slug?: LinkSlug
@@ -156,7 +147,6 @@ function selected(db: Database, { account, within, file, folder, slug }: LinkSel
   return within === null ? links : links.where(allWithin(within))
 }
 
-/** Whether each target lies in the folder or is it. One that is gone does not. */
 function allWithin(folder: FolderId) {
   return sql<SqlBool>`not exists (
     select 1 from link_targets
@@ -166,7 +156,7 @@ function allWithin(folder: FolderId) {
   ) and (link_uploads.folder_id is null or link_uploads.folder_id in ${treeOf(folder)})`
 }
 
-/** A page of links from newest to oldest. */
+/** Newest first. */
 export function listLinks(
   db: Database,
   selection: LinkSelection,
@@ -228,7 +218,6 @@ export async function countLinks(db: Database, selection: LinkSelection): Promis
   return (await db.readPool.rows(count))[0]?.count ?? 0
 }
 
-/** Deletes up to `most` links that were revoked or ended before `time`; returns how many. */
 export async function dropExpiredLinks(db: Database, time: number, most: number): Promise<number> {
   const over = sql<number>`coalesce(revoked_at, ends_at)`
   const some = db

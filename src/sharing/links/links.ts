@@ -17,23 +17,16 @@ import { columnsOf, hashOf, type LinkTerms } from './link-terms.ts'
 import { assertTermsFit, uploadColumns } from './link-uploads.ts'
 import { dropExpiredLinks, linkById, updateLink, updateLinkUploads } from './links.rows.ts'
 
-/**
- * What owners do with their links. A caller who is kept to one folder sees the links whose targets all lie in it.
- * What is out of reach is LINK_NOT_FOUND, just as what is not there.
- */
+/** Out of a restricted caller's folder, links are LINK_NOT_FOUND, like missing ones. */
 export interface Links extends LinkCreation, LinkReading {
-  /** Throws Refusal LINK_NOT_FOUND, also for a revoked link, and as `make` does: SCOPE_MISSING for a wider link. */
+  /** Throws as `make` does, and Refusal LINK_NOT_FOUND, also for a revoked link. */
   change(reach: Actor, slug: string, terms: LinkTerms): Promise<OwnLink>
-  /** In force at once, everywhere; what comes by it stops. Throws Refusal LINK_NOT_FOUND. */
+  /** In force at once on every node, and aborts running uploads. Throws Refusal LINK_NOT_FOUND. */
   revoke(reach: Reach, slug: string): Promise<void>
-  /**
-   * Deletes the rows of links that have been over for long, of guests' old links of which nothing is left, and what is that
-   * old in the logs of others.
-   */
   forgetOld(mayGoOn?: () => boolean): Promise<void>
 }
 
-/** For which nobody else gets a slug that was sent around. */
+/** A slug that was sent around is not reused before. */
 const KEPT_FOR = 90 * DAY
 const STEP = 100
 
@@ -74,7 +67,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
         uploads_into: into,
       } = await reading.find(reach, slug)
       const now = clock.now()
-      // One that has ended meanwhile, of which nobody was told yet, has ended by that.
+      // A pending end by time takes precedence.
       const reason = ends_at !== null && ends_at <= now ? 'time' : 'revoked'
       if (revoked_at === null) await inTransaction(db, (trx) => revokeNow(trx, { id, account }, reason, now))
       if (into !== null) await abandonUploadsOfLink(db, id, now)
@@ -90,7 +83,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
   }
 }
 
-/** As they are in the transaction: the owner may have narrowed them since the request began. */
+/** Read in the transaction: the owner may have narrowed them since the request began. */
 async function limitsOf(trx: Trx, id: LinkId): Promise<LinkLimits> {
   const link = await linkById(trx, id)
   if (link === undefined || link.revoked_at !== null) throw linkNotFound()

@@ -18,7 +18,6 @@ const asked = z.enum(['optional', 'required'], 'must be "optional" or "required"
 
 const readOnly = z.int().optional().openapi({ example: 12, description: 'Read-only' })
 
-/** What a link takes, as a body says it. */
 export const uploadsBody = z
   .strictObject({
     max_files: count(MOST_FILES).openapi({

@@ -9,7 +9,6 @@ import type { UploadsPart } from '../../uploads/uploads.part.ts'
 import { linkUrl, toLinkDetail } from '../links/links.routes.ts'
 import type { SharingPart } from '../sharing.part.ts'
 
-/** What answers about a receipt are made of. */
 export interface ReceiptNeeds {
   readonly files: Pick<FilesPart, 'inactivity'>
   readonly sharing: Pick<SharingPart, 'guestLinks'>
@@ -20,7 +19,6 @@ export function receiptOf({ params, bucket }: Pick<Call, 'params' | 'bucket'>): 
   return { text: params.receipt ?? '', bucket }
 }
 
-/** What the receipt in the address is for. */
 export async function receipted(call: Call, parts: ReceiptNeeds): Promise<Receipted> {
   const found = await parts.uploads.receipts.look(receiptOf(call))
   switch (found.kind) {

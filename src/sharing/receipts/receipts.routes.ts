@@ -23,7 +23,7 @@ const params = z.object({
   receipt: z.string().openapi({ description: 'From the answer to the upload, or to the making of the link' }),
 })
 
-/** The receipt is all that it takes: whoever has it has uploaded the file, or was given it by them. */
+/** The receipt alone authorizes. */
 export const deleteByReceipt = openEndpoint({
   summary: 'Delete a guest’s file or link',
   description:
@@ -129,7 +129,7 @@ export const logByReceipt = openEndpoint({
   },
 })
 
-/** Who claims needs both: the receipt of the upload, and an account of their own. */
+/** Needs both the upload's receipt and an account. */
 export const claimByReceipt = keyedEndpoint({
   summary: 'Claim a guest’s upload',
   description: 'Moves it into the account. Its link stays, and the receipt ends.',

@@ -4,14 +4,12 @@ import { inTransaction } from '../../database/transactions.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { makeBlobKey, type Random } from '../../domain/random.ts'
 
-/** Keys that are recorded by one transaction. */
 const BATCH = 64
-/** Free keys below which more are made. */
 const FEW = BATCH / 2
 
 /**
- * Keys of blobs that were recorded before they are used, many at once: so an upload needs no reservation of its own to be found
- * after a kill, by `Cleaning.afterStart`. For a database and a store that no other process uses.
+ * Keys recorded in batches, so that `Cleaning.afterStart` finds an upload after a kill without a reservation. For a
+ * database and a store that no other process uses.
  */
 export class BlobKeyPool {
   readonly #db: Database
@@ -25,7 +23,7 @@ export class BlobKeyPool {
     this.#random = random
   }
 
-  /** A key that would survive a power cut. Throws what the database throws. */
+  /** A durable key. Throws what the database throws. */
   async take(): Promise<BlobKey> {
     for (;;) {
       const key = this.#free.pop()
@@ -34,13 +32,13 @@ export class BlobKeyPool {
         continue
       }
       this.#taken.add(key)
-      // Who finds none left is told what has failed.
+      // A caller that finds no key gets the failure.
       if (this.#free.length < FEW) this.#fill().catch(() => {})
       return key
     }
   }
 
-  /** To be called once nothing is under the key, or the database knows what is. */
+  /** Call once nothing is under the key, or the database knows what is. */
   end(key: BlobKey): void {
     this.#taken.delete(key)
   }

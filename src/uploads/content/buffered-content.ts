@@ -6,13 +6,13 @@ import { RunningDigest } from '../hashing/running-digest.ts'
 import type { IncomingContent, OnWritten } from './incoming-content.ts'
 import { StreamedContent } from './streamed-content.ts'
 
-/** Bytes of the longest content that is buffered. */
+/** Bytes. */
 export const MOST_BUFFERED = 256 * 1024
 
-/** Contents that are buffered at a time: thousands of slow senders must not fill the memory. */
+/** Contents buffered at a time: thousands of slow clients must not fill the memory. */
 const MOST = 64
 
-/** Buffers that nobody uses. They are used again: fresh memory costs half as much as hashing what is written there. */
+/** Reused: fresh memory costs half as much as hashing what is written there. */
 const idle: Uint8Array<ArrayBuffer>[] = []
 let inUse = 0
 
@@ -22,16 +22,12 @@ export interface BufferedContentParts {
   readonly wrote: OnWritten
 }
 
-/**
- * A small content, which is stored in one piece when all of it is here. One that turns out longer than was declared is stored
- * as it comes from there on.
- */
+/** Stored in one piece once complete; longer than declared, it is streamed from there on. */
 export class BufferedContent implements IncomingContent {
   readonly #key: BlobKey
   readonly #parts: BufferedContentParts
   #buffer: Uint8Array<ArrayBuffer> | null
   #length = 0
-  /** What has more bytes than were declared. */
   #streamed: StreamedContent | null = null
   #mayBeStored = false
 
@@ -41,7 +37,7 @@ export class BufferedContent implements IncomingContent {
     this.#buffer = buffer
   }
 
-  /** Null for a content of unknown or too many bytes, and while very many are buffered. */
+  /** Null for unknown or large sizes, and at the limit of buffers. */
   static open(key: BlobKey, parts: BufferedContentParts, most: number): BufferedContent | null {
     if (most === 0 || most > MOST_BUFFERED || inUse === MOST) return null
     inUse += 1

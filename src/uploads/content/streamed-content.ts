@@ -5,7 +5,6 @@ import type { Digest } from '../hashing/content-hash-messages.ts'
 import { HashingWriter } from '../hashing-writer.ts'
 import type { IncomingContent, OnWritten } from './incoming-content.ts'
 
-/** A content that is stored as it comes. */
 export class StreamedContent implements IncomingContent {
   readonly #key: BlobKey
   readonly #writer: BlobWriter

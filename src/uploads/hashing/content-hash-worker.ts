@@ -1,5 +1,3 @@
-/** The thread that hashes contents: their blocks come in order. */
-
 import type { HashReply, HashRequest } from './content-hash-messages.ts'
 import { RunningDigest } from './running-digest.ts'
 

@@ -3,17 +3,15 @@ import { HashingThread, type ThreadedContent } from './hashing-thread.ts'
 import { RunningDigest } from './running-digest.ts'
 import { type Lane, SharedMemory } from './shared-memory.ts'
 
-/** The hashes of one content as it streams by. */
 export interface ContentHash<D = Digest> {
-  /** Takes the bytes, which are the caller's again when the promise is settled. Several may be under way. */
+  /** The bytes may be reused once the promise is settled. Several calls may be pending. */
   update(bytes: Uint8Array): Promise<void>
-  /** SHA-256 and CRC-32 of all there was, these the last of them. Called once. */
+  /** SHA-256 and CRC-32 of all bytes up to and including `last`. Call once. */
   digest(last: Uint8Array): Promise<D>
-  /** Lets go of a content that nobody wants any more. Harmless after `digest`. */
+  /** Abandons the content. Harmless after `digest`. */
   drop(): void
 }
 
-/** Of a content that nobody hashes on its way. */
 export const unhashed: ContentHash<null> = {
   async update() {},
   digest: async () => null,
@@ -22,15 +20,12 @@ export const unhashed: ContentHash<null> = {
 
 export interface ContentHashing {
   start(): ContentHash
-  /** Memory for one content that is hashed from there without a copy; null when others have all there is. */
+  /** Null when all memory is lent. */
   lend(): Lane | null
   close(): void
 }
 
-/**
- * Hashes in a thread of its own: SHA-256 takes about as long as all else that is done to an uploaded byte, and
- * beside it the server goes on receiving.
- */
+/** Hashes on a thread: SHA-256 takes about as long as all other work on an uploaded byte. */
 export function startContentHashing(): ContentHashing {
   const memory = new SharedMemory()
   const thread = new HashingThread(memory.bytes)
@@ -42,9 +37,8 @@ export function startContentHashing(): ContentHashing {
 }
 
 /**
- * A content goes to the thread with its first block, if the thread sees it there. Others are hashed on this thread as
- * they come: small ones, which are over before a block is full, and those that got no memory. With many in the thread, each
- * would wait for it while its sender fills more memory, and all cores have enough to do anyway.
+ * Small contents, and those without shared memory, are hashed on the main thread: with many in the thread each would
+ * wait while its client fills more memory.
  */
 function hashedInThread(thread: HashingThread): ContentHash {
   let threaded: ThreadedContent | null = null

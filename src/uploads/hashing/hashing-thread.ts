@@ -1,10 +1,9 @@
 import { entryPath } from '../../program/entries.ts'
 import type { Digest, HashReply, HashRequest } from './content-hash-messages.ts'
 
-/** What is copied of other memory at a time. */
+/** Bytes. */
 const COPIED = 256 * 1024
 
-/** The thread, and the contents it hashes. */
 export class HashingThread {
   readonly #worker = new Worker(entryPath('uploads/hashing/content-hash-worker'))
   readonly #contents = new Map<number, ThreadedContent>()
@@ -32,7 +31,7 @@ export class HashingThread {
     return content
   }
 
-  /** Nothing more is asked of the content, and all was answered. */
+  /** Call once all requests were answered. */
   forget(content: number): void {
     this.#contents.delete(content)
   }
@@ -54,12 +53,10 @@ export class HashingThread {
   }
 }
 
-/** One content on its way through the thread. */
 export class ThreadedContent {
   readonly #thread: HashingThread
   readonly #number: number
   #isOver = false
-  /** What the thread has not answered yet, in order. */
   readonly #unanswered: PromiseWithResolvers<Digest | null>[] = []
 
   constructor(thread: HashingThread, number: number) {
@@ -67,7 +64,6 @@ export class ThreadedContent {
     this.#number = number
   }
 
-  /** Resolves when they are hashed. */
   async update(bytes: Uint8Array): Promise<void> {
     const content = this.#number
     const { byteOffset: offset, byteLength: length } = bytes
@@ -87,7 +83,7 @@ export class ThreadedContent {
     return digest
   }
 
-  /** Nobody wants the digest any more. Harmless after `digest`. */
+  /** Harmless after `digest`. */
   drop(): void {
     if (this.#isOver) return
     this.#end()
@@ -111,7 +107,6 @@ export class ThreadedContent {
     return answer.promise
   }
 
-  /** Whoever waits for an answer still gets it. */
   #end(): void {
     this.#isOver = true
     if (this.#unanswered.length === 0) this.#thread.forget(this.#number)

@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib'
 import type { Sha256 } from '../../domain/ids.ts'
 import type { Digest } from './content-hash-messages.ts'
 
-/** SHA-256 and CRC-32 of bytes as they come. */
 export class RunningDigest {
   readonly #sha256 = new Bun.CryptoHasher('sha256')
   #crc32 = 0
@@ -12,7 +11,7 @@ export class RunningDigest {
     this.#crc32 = crc32(bytes, this.#crc32)
   }
 
-  /** Called once, at the end. */
+  /** Call once, at the end. */
   digest(): Digest {
     return { sha256: this.#sha256.digest('hex') as Sha256, crc32: this.#crc32 }
   }

@@ -1,19 +1,18 @@
 import type { UploadId } from '../../domain/ids.ts'
 import type { ContentHash, ContentHashing } from './content-hash.ts'
 
-/** What this process has hashed of unfinished uploads, from their first byte on. */
+/** Covers uploads that this process has hashed from their first byte on. */
 export interface RunningHashes {
-  /** The hash of all before `offset`, for an append that begins there; null when this process has not seen all of it. */
+  /** Null when this process has not hashed all bytes before. */
   take(upload: UploadId, offset: number): ContentHash | null
-  /** Keeps the hash of all before `offset` for the append that begins there, if one does. */
   leave(upload: UploadId, offset: number, hash: ContentHash): void
 }
 
-/** Uploads whose hash is kept between two appends; of others, the file is read back when it is whole. */
+/** Other uploads are read back when whole. */
 const MOST_KEPT = 5000
 
 export function createRunningHashes(hashing: ContentHashing): RunningHashes {
-  /** In the order in which they were left. */
+  /** Oldest first. */
   const kept = new Map<UploadId, { readonly offset: number; readonly hash: ContentHash }>()
 
   function drop(upload: UploadId): void {

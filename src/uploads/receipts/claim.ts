@@ -15,7 +15,6 @@ import { limitOf, type StorageLimits, storageFull } from '../storage-limits.ts'
 import { giveUploads } from '../uploads.rows.ts'
 import { giveLinks } from './guest-links.rows.ts'
 
-/** Whose a claimed file becomes, and where it goes. */
 export interface Claimant {
   readonly reach: Reach
   readonly place: FolderPlace
@@ -28,9 +27,8 @@ interface ClaimParts {
 }
 
 /**
- * Makes a guest's file one of the account, in one transaction under the locks that uploads take to be stored. The link
- * stays. A file that is the account's already stays where it is, so that a claim whose answer was lost may be repeated.
- * Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or STORAGE_LIMIT_EXCEEDED.
+ * In one transaction under the locks of storing. A file already the account's stays, so a claim may be repeated. Throws
+ * Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or STORAGE_LIMIT_EXCEEDED.
  */
 export async function claimFile(
   { db, clock, limits }: ClaimParts,

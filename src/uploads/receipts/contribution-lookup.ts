@@ -11,19 +11,16 @@ import type { ResumableUploads } from '../resumable/resumable-uploads.ts'
 import { uploadByUuid } from '../uploads.rows.ts'
 import { notFound } from './receipt-deletion.ts'
 
-/** A contribution as its sender sees it: what they sent and said, and nothing of what became of it. */
+/** What the sender sent, and nothing of what became of it. */
 export interface ReceivedContribution extends Required<{ readonly [Field in AskedField]: string | null }> {
   readonly status: UploadStatus
-  /** As its sender called it. */
   readonly name: string
   readonly received: number
   readonly size: number | null
-  /** null while it is arriving. */
   readonly sha256: string | null
   readonly created_at: number
-  /** Name of the account that asked for it. */
   readonly owner: string
-  /** null once it was revoked. */
+  /** Null once revoked. */
   readonly link: { readonly slug: LinkSlug; readonly name: string | null } | null
   readonly canWithdraw: boolean
 }

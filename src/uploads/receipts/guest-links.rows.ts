@@ -1,16 +1,14 @@
-/** Links that guests made. */
 import { type SqlBool, sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type AccountId, type FileId, GUESTS, type LinkId } from '../../domain/ids.ts'
 
-/** Whether the link opens a guest's file that is still there. */
 const opensGuestsFile = sql<SqlBool>`exists (
   select 1 from link_targets join files on files.id = link_targets.file_id
   where link_targets.link_id = links.id and files.account_id = ${GUESTS} and files.removed_at is null
 )`
 
-/** False where it is revoked already, gone, or an account's. */
+/** False for a link that is revoked, gone, or an account's. */
 export async function revokeGuestLink(db: Database, id: LinkId, now: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('links')
@@ -22,10 +20,7 @@ export async function revokeGuestLink(db: Database, id: LinkId, now: number): Pr
   return numUpdatedRows > 0n
 }
 
-/**
- * Makes guests' links to a file that the account has claimed links of the account, where nothing that they open is a
- * guest's any more. Until then they open the rest.
- */
+/** Skips links that still open other guests' files. */
 export async function giveLinks(trx: Trx, file: FileId, account: AccountId): Promise<void> {
   const given = await trx
     .updateTable('links')
@@ -38,7 +33,6 @@ export async function giveLinks(trx: Trx, file: FileId, account: AccountId): Pro
   await giveLogs(trx, given)
 }
 
-/** The log of a link is its account's. */
 async function giveLogs(trx: Trx, links: readonly { readonly id: LinkId }[]): Promise<void> {
   if (links.length === 0) return
   const ids = links.map(({ id }) => id)
@@ -51,13 +45,13 @@ async function giveLogs(trx: Trx, links: readonly { readonly id: LinkId }[]): Pr
     .execute()
 }
 
-/** The account of the first file that the link opens and that somebody has claimed; null where there is none. */
+/** The account of the first claimed file that the link opens. */
 const claimant = sql<AccountId | null>`(
   select files.account_id from link_targets join files on files.id = link_targets.file_id
   where link_targets.link_id = links.id and files.removed_at is null order by link_targets.position limit 1
 )`
 
-/** Makes up to `most` links whose last file of a guest has gone links of whoever has claimed others; returns how many. */
+/** Gives up to `most` links without a guest's file left; returns how many. */
 export async function giveLeftLinks(db: Database, most: number): Promise<number> {
   const some = db
     .selectFrom('links')
@@ -79,7 +73,7 @@ export async function giveLeftLinks(db: Database, most: number): Promise<number>
   })
 }
 
-/** Deletes up to `most` links from before `time` of which nothing is left; returns how many. */
+/** Deletes up to `most` from before `time` that open nothing; returns how many. */
 export async function dropEmptyGuestLinks(db: Database, time: number, most: number): Promise<number> {
   const some = db
     .selectFrom('links')

@@ -13,9 +13,8 @@ export type GuestFile = FileIdentifier & { readonly kind: 'uuid' }
 
 /** Every function throws Refusal NOT_FOUND when nothing is left of the upload. */
 interface ReceiptDeletion {
-  /** Deletes the file for good, or ends its upload. */
   remove(reach: Reach, file: GuestFile): Promise<void>
-  /** The same of what came by an upload link: LINK_ENDED where the link is over and the file there. */
+  /** Throws LINK_ENDED where the link is over and the file stored. */
   withdraw(tag: string): Promise<void>
 }
 
@@ -32,7 +31,6 @@ export function createReceiptDeletion({
   resumable,
   files,
 }: ReceiptDeletionParts): ReceiptDeletion {
-  /** Whether an unfinished upload was ended. */
   async function endUpload(reach: Reach, uuid: Uuid): Promise<boolean> {
     const upload = await uploadByUuid(db, uuid)
     if (upload === undefined || upload.ended_at !== null) return false
@@ -62,7 +60,7 @@ export function createReceiptDeletion({
   return { remove, withdraw }
 }
 
-/** False for an upload that was over before it could be ended. */
+/** False when the upload was over already. */
 function unlessUnknown(error: unknown): false {
   if (error instanceof Refusal && error.code === 'UPLOAD_NOT_FOUND') return false
   throw error

@@ -18,57 +18,46 @@ import { findContribution, type ReceivedContribution } from './contribution-look
 import { revokeGuestLink } from './guest-links.rows.ts'
 import { createReceiptDeletion, type GuestFile, notFound } from './receipt-deletion.ts'
 
-/** A receipt as somebody sent it. */
 export interface GivenReceipt {
   readonly text: string
-  /** The address that it came from, as limits count addresses. */
+  /** The address, as limits count addresses. */
   readonly bucket: string
 }
 
-/** What a guest has uploaded. */
 export type ReceivedUpload =
   | { readonly kind: 'file'; readonly file: FileDetail }
   | { readonly kind: 'arriving'; readonly upload: ResumableUpload }
 
-/** What a receipt is for. A link is told by its number: its rows know whether it is still a guest's. */
+/** A link by its id alone: its rows know whether it is still a guest's. */
 export type ReceiptSubject =
   | ReceivedUpload
   | { readonly kind: 'contribution'; readonly contribution: ReceivedContribution }
   | { readonly kind: 'link'; readonly link: LinkId }
 
 /**
- * Proof of having uploaded something as a guest, who has no account to change it by: the upload's UUID, by which an index
- * finds it, and an HMAC of that, so that nobody but this server can make one.
- *
- * Every function throws Refusal NOT_FOUND for a receipt that this server never gave, and when nothing is left of the upload,
- * and RATE_LIMITED when too many made-up ones came from the address.
+ * An upload's UUID, and an HMAC that only this server can make. Throws Refusal NOT_FOUND for a forged receipt and when
+ * nothing is left of the upload, and RATE_LIMITED after too many forged ones from the address.
  */
 export interface Receipts {
-  /** The receipt of a guest's upload: always the same for the same upload. */
+  /** Always equal for one upload. */
   of(uuid: Uuid): Receipt
-  /** The same of what came by an upload link. It does not tell the file's UUID, by which a public one would be found. */
+  /** Hides the UUID, by which a public file would be found. */
   ofContribution(uuid: Uuid): Receipt
-  /** The same of a link that a guest made. */
   ofLink(link: LinkId): Receipt
-  /** The files that the receipts are for. Throws Refusal FILE_ARRIVING besides. */
+  /** Throws Refusal FILE_ARRIVING besides. */
   files(receipts: readonly GivenReceipt[]): Promise<ReadonlySet<FileId>>
-  /** Changes nothing, not even when the upload was last used: programs open every address that they find. */
+  /** Changes nothing, not even the time of last use: programs open every address they find. */
   look(receipt: GivenReceipt): Promise<ReceiptSubject>
-  /** The link that the receipt is of. */
   link(receipt: GivenReceipt): Promise<LinkId>
-  /** Throws Refusal FILE_ARRIVING while its bytes are still arriving. */
+  /** Throws Refusal FILE_ARRIVING. */
   rename(receipt: GivenReceipt, name: string): Promise<void>
-  /** Keeps the file as long as if somebody had opened it now. Throws Refusal FILE_ARRIVING. */
+  /** Counts as a use. Throws Refusal FILE_ARRIVING. */
   keep(receipt: GivenReceipt): Promise<void>
-  /**
-   * Makes the file one of the account; from then on the receipt is for nothing. Whoever is given it does so again is answered
-   * alike. Throws Refusal FILE_ARRIVING, FOLDER_NOT_FOUND and STORAGE_LIMIT_EXCEEDED besides.
-   */
+  /** May be repeated. Throws Refusal FILE_ARRIVING, FOLDER_NOT_FOUND, STORAGE_LIMIT_EXCEEDED besides. */
   claim(receipt: GivenReceipt, by: Claimant): Promise<FileDetail>
   /**
-   * Deletes for good what was uploaded, also while its bytes are still arriving. What came by an upload link can be
-   * withdrawn from its folder as long as the link is in force, and from then on only while it is arriving: LINK_ENDED
-   * besides. A link that a guest made is revoked.
+   * Deletes for good, also while it arrives. A contribution can be withdrawn while its link is in force, then only
+   * while it arrives: LINK_ENDED besides. Revokes a guest's link.
    */
   redeem(receipt: GivenReceipt): Promise<Genuine['kind']>
 }
@@ -76,10 +65,9 @@ export interface Receipts {
 const PURPOSE = 'receipt'
 const OF_CONTRIBUTION = 'contribution receipt'
 const OF_LINK = 'link receipt'
-/** Made-up receipts from one address in an hour. They cannot be guessed; whoever tries is slowed down anyway. */
+/** Per address and hour. Receipts cannot be guessed. */
 const MOST_MADE_UP = 60
 
-/** What a receipt of this server is for: `tag` finds what came by an upload link. */
 type Genuine =
   | { readonly kind: 'link'; readonly link: LinkId }
   | { readonly kind: 'guest'; readonly file: GuestFile }
@@ -95,7 +83,6 @@ export interface ReceiptParts {
   readonly files: Pick<Files, 'get' | 'change'> & { readonly removals: Pick<Removals, 'files'> }
 }
 
-/** Tells genuine receipts from made-up ones, which are counted. */
 function createReading({ signing, rates }: Pick<ReceiptParts, 'signing' | 'rates'>) {
   return async ({ text, bucket }: GivenReceipt): Promise<Genuine> => {
     const subject = `receipts:${bucket}`

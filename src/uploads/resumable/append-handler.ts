@@ -11,12 +11,10 @@ import { abandonUpload } from './upload-endings.ts'
 
 export interface AppendHandlerParts extends AppendStreamParts {
   readonly blobs: BlobStore
-  /** Whether somebody on another node may ask for the lease. */
   readonly isShared: boolean
   readonly report: (error: unknown) => void
 }
 
-/** Handles appends, one request at a time. */
 export class AppendHandler {
   readonly #parts: AppendHandlerParts
 
@@ -24,7 +22,7 @@ export class AppendHandler {
     this.#parts = parts
   }
 
-  /** Appends what comes to the upload: see `AppendStream`. Throws Refusal UPLOAD_GONE when what was kept is lost. */
+  /** See `AppendStream`. Throws Refusal UPLOAD_GONE when kept bytes are lost. */
   async receive(upload: UploadRow, lease: AppendLease, request: AppendRequest): Promise<void> {
     this.#parts.health.assertUsable()
     const writer = await this.#open(upload)
@@ -44,7 +42,7 @@ export class AppendHandler {
     const { blobs, health } = this.#parts
     const { key, progress, received } = upload
     try {
-      // Of what may have been written under an earlier lease nothing was recorded.
+      // An earlier lease may have written without recording anything.
       if (progress === null && upload.sitting > 0) await blobs.remove(key)
       return await blobs.resume(key, progress === null ? null : { offset: received, progress }, upload.size)
     } catch (error) {
@@ -53,7 +51,6 @@ export class AppendHandler {
     }
   }
 
-  /** Ends an upload of which the store has lost something, or which it refuses; returns what its sender is told. */
   async #giveUp(upload: UploadRow, error: unknown): Promise<Refusal> {
     const { db, clock, report } = this.#parts
     reportLoss(upload, error, report)
@@ -61,10 +58,7 @@ export class AppendHandler {
     return bytesLost(error)
   }
 
-  /**
-   * Ends a quiet source when somebody on another node waits for the lease, or has acquired it, and tells when somebody waits
-   * for what it has sent.
-   */
+  /** Ends a quiet source when another node wants the lease; notifies the stream of followers. */
   #watch({ upload, number }: AppendLease, source: ByteSource, stream: AppendStream): () => void {
     const { db, blobs, isShared, clock, report } = this.#parts
     if (!isShared && blobs.readsGrowing) return () => {}

@@ -1,7 +1,4 @@
-/**
- * Who writes to a resumable upload, and what they record. The column `sitting` is the number of the present append
- * lease, `node` its holder, and `asked` the number of the one whose release somebody waits for.
- */
+/** `sitting` is the number of the present lease, `node` its holder, `asked` the lease whose release was requested. */
 
 import type { Database, Trx } from '../../database/database.ts'
 import type { BlobProgress, NodeId, UploadId } from '../../domain/ids.ts'
@@ -9,9 +6,9 @@ import { isBelowDeleted } from '../../files/folders/trees.rows.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 
 /**
- * Acquires the lease in one atomic statement: of several writers who have seen the same one before, one gets it. False
- * for the others, when the upload has ended, and while its folder is not there. Once bytes were recorded, the lease need not survive a power cut, which
- * ends its holder as well: whoever comes next cuts off what is beyond them. Before, it tells that there may be bytes.
+ * Of concurrent writers one wins. False for the others, for an ended upload, and while its folder is gone. A later
+ * lease need not be durable: a power cut ends its holder, and the next cuts off unrecorded bytes. The first says that
+ * there may be bytes.
  */
 export async function acquireLease(
   db: Database,
@@ -30,7 +27,7 @@ export async function acquireLease(
   return result.numUpdatedRows > 0n
 }
 
-/** Ends the lease: nobody writes any more, and what its holder may still try to record is not taken. */
+/** After this the former holder cannot record anything. */
 export async function releaseLease(db: Database, id: UploadId, lease: number): Promise<void> {
   await db
     .updateTable('uploads')
@@ -40,7 +37,6 @@ export async function releaseLease(db: Database, id: UploadId, lease: number): P
     .execute()
 }
 
-/** Asks the holder of the lease to release it, on whatever node. */
 export async function requestRelease(db: Database, id: UploadId, lease: number): Promise<void> {
   await db
     .updateTable('uploads')
@@ -50,12 +46,10 @@ export async function requestRelease(db: Database, id: UploadId, lease: number):
     .execute()
 }
 
-/** Notes that somebody waits for the bytes of the uploads. */
 export async function noteFollowed(db: Database, ids: readonly UploadId[]): Promise<void> {
   await db.updateTable('uploads').set({ is_followed: 1 }).where('id', 'in', ids).execute()
 }
 
-/** Whether the lease is still the present one, whether its release was requested, and whether somebody waits for the bytes. */
 export async function leaseState(
   db: Database,
   id: UploadId,
@@ -74,10 +68,7 @@ export async function leaseState(
   }
 }
 
-/**
- * Records what was appended under the lease; with `node` null, also releases it. Tells whether somebody waits for the bytes.
- * Null when the lease was over before.
- */
+/** With `node` null, also releases. Returns whether the upload is followed; null when the lease was over. */
 export async function recordProgress(
   db: Database,
   id: UploadId,
@@ -102,9 +93,7 @@ export async function recordProgress(
   return row === undefined ? null : { isFollowed: row.is_followed === 1 }
 }
 
-/**
- * Sets the size of an upload that had none; with that it may be whole. False when it has one, or has ended.
- */
+/** False when the upload has a size, or has ended. */
 export async function declareSize(trx: Trx, id: UploadId, size: number): Promise<boolean> {
   const result = await trx
     .updateTable('uploads')
@@ -124,10 +113,7 @@ export async function declareSize(trx: Trx, id: UploadId, size: number): Promise
   return result.numUpdatedRows > 0n
 }
 
-/**
- * Uploads whose bytes are all here and that nobody alive works on, or this node says it does: see `node`. Those whose
- * folder is not there wait for it.
- */
+/** Uploads that no live node, or this one, processes, unless their folder is gone. */
 export function unfinishedProcessing(db: Database, node: NodeId, limit: number): Promise<UploadRow[]> {
   return db
     .selectFrom('uploads')

@@ -10,10 +10,10 @@ import { uploadInterrupted } from '../interrupted.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { acquireLease, releaseLease, requestRelease } from './append-leases.rows.ts'
 
-/** The right to write to an upload, which one writer has at a time, over all nodes. */
+/** Exclusive over all nodes. */
 export class AppendLease {
   readonly upload: UploadId
-  /** Its number in the row. What is recorded names it, so that a writer who was taken for dead records nothing. */
+  /** Every record names it: a writer taken for dead records nothing. */
   readonly number: number
   readonly #nodes: Nodes
   readonly #node: NodeId
@@ -26,27 +26,22 @@ export class AppendLease {
     this.#node = node
   }
 
-  /** To be called before every step that others would see. Throws Refusal when this node may have been taken for dead. */
+  /** Call before every externally visible step. Throws Refusal when this node may have been taken for dead. */
   assertHeld(): void {
     if (this.#nodes.id() !== this.#node || !this.#nodes.isSurelyAlive()) throw uploadInterrupted()
   }
 
-  /** Notes that the row does not name the lease any more, so that nothing is left to release. */
   markReleased(): void {
     this.#isRecorded = false
   }
 
-  /** Whether the row may still name the lease. */
   isRecorded(): boolean {
     return this.#isRecorded
   }
 }
 
-/** What others may do to the holder of a lease. */
 export interface Interruptible {
-  /** Whether its sender is gone or keeps quiet. */
   isIdle(): boolean
-  /** Lets it keep what has come, and end. */
   stop(): void
 }
 
@@ -55,21 +50,19 @@ interface Running {
   readonly over: Promise<void>
 }
 
-/** Milliseconds for which somebody else's lease is waited for. */
+/** Milliseconds. */
 const PATIENCE = 3000
 const LOOK_AGAIN = 50
 
-/** Seconds until a locked upload is worth another try. */
+/** Seconds. */
 const LOCKED_RETRY = 1
 
-/** The leases of uploads, and those of them that this node holds. */
 export class AppendLeases {
   readonly #db: Database
   readonly #nodes: Nodes
   readonly #clock: Clock
   readonly #report: (error: unknown) => void
   readonly #running = new Map<UploadId, Running>()
-  /** Leases that are over and that the database could not be told of. */
   readonly #unreleased = new Map<UploadId, number>()
 
   constructor(parts: { db: Database; nodes: Nodes; clock: Clock; report: (error: unknown) => void }) {
@@ -80,8 +73,8 @@ export class AppendLeases {
   }
 
   /**
-   * The upload when nobody writes to it. A lease whose sender is gone or quiet is ended, one whose node is dead is over;
-   * for others it is waited a while. Throws Refusal UPLOAD_LOCKED or UPLOAD_NOT_FOUND.
+   * Ends a lease whose client is gone or quiet, ignores a dead node's, and waits a while for others. Throws Refusal
+   * UPLOAD_LOCKED or UPLOAD_NOT_FOUND.
    */
   async whenFree(upload: UploadId): Promise<UploadRow> {
     const deadline = this.#clock.monotonic() + PATIENCE
@@ -96,10 +89,7 @@ export class AppendLeases {
     }
   }
 
-  /**
-   * Runs the work as the only writer. Throws Refusal UPLOAD_LOCKED when somebody else was faster, and FOLDER_NOT_FOUND
-   * while the upload's folder is deleted or in the bin.
-   */
+  /** Throws Refusal UPLOAD_LOCKED, and FOLDER_NOT_FOUND while the upload's folder is deleted or in the bin. */
   async run<T>(row: UploadRow, holder: Interruptible, work: (lease: AppendLease) => Promise<T>): Promise<T> {
     if (this.#running.has(row.id)) throw locked()
     const over = Promise.withResolvers<void>()
@@ -123,19 +113,18 @@ export class AppendLeases {
     return this.#running.has(upload)
   }
 
-  /** Returns when no lease of this node is left on the upload. */
+  /** Returns once this node has no lease on the upload. */
   async whenOver(upload: UploadId): Promise<void> {
     await this.#running.get(upload)?.over
   }
 
-  /** Ends a lease of this node, also a lively one, and returns when it is over. */
+  /** Ends even an active lease; returns when it is over. */
   async stop(upload: UploadId): Promise<void> {
     const here = this.#running.get(upload)
     here?.holder.stop()
     await here?.over
   }
 
-  /** Releases leases that are over and that the database could not be told of then. */
   async releaseLeft(): Promise<void> {
     for (const [upload, number] of this.#unreleased) {
       await releaseLease(this.#db, upload, number)
@@ -156,7 +145,6 @@ export class AppendLeases {
     }
   }
 
-  /** Does what can be done for the lease to end. */
   async #hasten({ id, sitting, node }: UploadRow): Promise<void> {
     const here = this.#running.get(id)
     if (here !== undefined) {

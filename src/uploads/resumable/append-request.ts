@@ -2,16 +2,14 @@ import type { Caller } from '../../core/callers.ts'
 import type { Refusal } from '../../domain/errors.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
 
-/** The bytes of one request as they come. */
 export interface ByteSource {
-  /** A chunk is good until the next read. Rejects when the sender is gone or too slow, and with what `end` was given. */
+  /** A chunk is valid until the next read. Rejects for a gone or slow client, and with the reason of `end`. */
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
-  /** Milliseconds for which the present read has waited for the sender; 0 when nobody reads. */
+  /** Milliseconds that the pending read has waited; 0 without one. */
   quietFor(): number
   end(reason: Refusal): void
 }
 
-/** The body of one append, with its sender and checksum. */
 export interface AppendRequest {
   readonly caller: Caller
   readonly source: ByteSource

@@ -30,22 +30,20 @@ export interface AppendStreamParts {
   readonly maxFileSize: number
 }
 
-/** Of a long append what is safe by itself is recorded this often: each record waits for the disk, and all else with it. */
+/** Interval of recording durable bytes: each record waits for the disk. */
 const RECORD_EVERY = SECOND
-/** A sender so slow that nothing is safe by itself has what it sent kept this often. */
+/** Interval for a slow client, whose bytes do not become durable otherwise. */
 const KEEP_EVERY = 5 * SECOND
-/** A sender that keeps quiet for so long has what it sent kept, and gives way to another request. */
+/** After this silence received bytes are kept, and another request may take over. */
 export const QUIET_AFTER = SECOND
 
-/** An upload that came in one piece and is no larger is not kept before it is completed. */
+/** One-request uploads up to so many bytes are completed without `keep`. */
 const AT_ONCE = 16 * 1024 * 1024
 
-/** Why a source has ended before its end. */
 interface BrokenOff {
   readonly reason: unknown
 }
 
-/** One append: adds the body of a request to the upload, under its lease. */
 export class AppendStream {
   readonly #parts: AppendStreamParts
   readonly #upload: UploadRow
@@ -53,20 +51,19 @@ export class AppendStream {
   readonly #writer: ResumableWriter
   readonly #request: AppendRequest
   readonly #sum: ChunkChecksum | null
-  /** Of all bytes from the first one on, while this process has seen them all. */
+  /** Set while this process has seen all bytes. */
   #hash: ContentHash | null
-  /** The first bytes, while this request brings them. */
   readonly #head: FileHead | null
   readonly #hashingWriter: HashingWriter<Digest | null>
   readonly #reservation: Reservation
-  /** Whether somebody waits for what comes, and whether it can be read. */
+  /** Whether a reader waits for new bytes, and whether they are readable. */
   #isFollowed: boolean
   #isReadable = false
   #received: number
   #recorded: number
   #recordedAt: number
   #lookedAt: number
-  /** What is being kept while the sender keeps quiet. */
+  /** Pending `keep` while the client is quiet. */
   #keeping: Promise<void> | null = null
 
   constructor(
@@ -82,7 +79,7 @@ export class AppendStream {
     this.#writer = writer
     this.#request = request
     this.#sum = request.checksum === null ? null : startChecksum(request.checksum)
-    // Of a part nobody asks what it hashes to: the whole is hashed when it is joined.
+    // The hash of a partial upload is unused: the whole is hashed at concatenation.
     this.#hash = upload.kind === 'partial' ? null : parts.hashes.take(upload.id, upload.received)
     this.#head = upload.received === 0 ? new FileHead() : null
     this.#hashingWriter = new HashingWriter<Digest | null>({
@@ -99,10 +96,7 @@ export class AppendStream {
     this.#lookedAt = this.#recordedAt
   }
 
-  /**
-   * Takes in what comes, to its end, and makes the file when the upload is whole. What came before the source broke off
-   * is kept, unless a checksum was to be held against all of it. Throws what broke it off.
-   */
+  /** Bytes before a failure of the source are kept, unless a checksum covers them. Throws that failure. */
   async run(): Promise<void> {
     const stopLooking = repeat(this.#parts.clock.timers, QUIET_AFTER, () => this.#keepWhileQuiet())
     try {
@@ -114,13 +108,12 @@ export class AppendStream {
     } finally {
       stopLooking()
       await this.#hashingWriter.stored()
-      // What is still being hashed is for the next append, or for nobody: the answer does not wait for it.
+      // The answer does not wait for remaining hashing.
       void this.#hashingWriter.rest()
       this.#hash?.drop()
     }
   }
 
-  /** Told that somebody waits for what has come. */
   follow(): void {
     this.#isFollowed = true
     const isQuiet = this.#request.source.quietFor() >= QUIET_AFTER
@@ -170,7 +163,6 @@ export class AppendStream {
     return this.#storing(() => this.#writer.write(bytes))
   }
 
-  /** All that came, safe in the store. */
   async #kept(): Promise<KeptBlob> {
     await this.#hashingWriter.flush()
     const kept = await this.#storing(() => this.#writer.keep())
@@ -183,12 +175,12 @@ export class AppendStream {
     try {
       return await work()
     } catch (error) {
-      // What the store refuses for good ends the upload.
+      // A final refusal by the store ends the upload.
       throw error instanceof BlobRefused ? error : this.#parts.health.refusalFor(error)
     }
   }
 
-  /** Whether something may be recorded already: nothing may make all of it void, and more is to come. */
+  /** No checksum can void the bytes, and more are to come. */
   #mayRecord(): boolean {
     return this.#sum === null && this.#received > this.#recorded && this.#received !== this.#upload.size
   }
@@ -204,7 +196,7 @@ export class AppendStream {
     const done = () => {
       this.#keeping = null
     }
-    // A failure stays, for whoever is about to write.
+    // The next writer gets the failure.
     keeping.then(done, () => {})
   }
 
@@ -215,7 +207,6 @@ export class AppendStream {
     await this.#makeReadable()
   }
 
-  /** Makes readable what has come, once somebody waits for it. */
   async #makeReadable(): Promise<void> {
     if (!this.#isFollowed || this.#isReadable) return
     if (this.#received > this.#recorded) await this.#record(await this.#kept())
@@ -224,7 +215,6 @@ export class AppendStream {
     this.#isReadable = true
   }
 
-  /** A kill in the middle of a long append costs little. */
   async #recordOnTheWay(): Promise<void> {
     if (!this.#mayRecord()) return
     const now = this.#parts.clock.monotonic()
@@ -264,7 +254,7 @@ export class AppendStream {
         throw new Refusal('CHECKSUM_MISMATCH', 'The bytes do not match their checksum; send them again')
       }
     }
-    // More than the declared size makes what came doubtful, and it is not taken for the file.
+    // More bytes than declared put the content in doubt: it does not become the file.
     if (this.#received === this.#upload.size && !isTooLarge(broken)) return this.#finish()
     await this.#keep()
     if (broken !== null) throw broken.reason

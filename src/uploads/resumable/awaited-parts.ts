@@ -1,7 +1,4 @@
-/**
- * Parts of a final upload that was created before all their bytes have come (`concatenation-unfinished`). Until it claims
- * them they are uploads of their own, with reservations and limits of their own; what it was created of names them.
- */
+/** Parts of a final upload created before their bytes (`concatenation-unfinished`). Own limits until claimed. */
 import { hashToken } from '../../core/token-hash.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import { MINUTE } from '../../domain/clock.ts'
@@ -10,12 +7,12 @@ import { parseConcat } from './tus-headers.ts'
 import { noteUse } from './upload-ends.rows.ts'
 import { finalBefore } from './upload-parts.rows.ts'
 
-/** A final upload that waits for its parts. One whose size is not recorded was about to claim them when a node died. */
+/** A final upload without a recorded size was about to claim its parts when its node died. */
 export function awaitsParts({ kind, state, size }: Pick<UploadRow, 'kind' | 'state' | 'size'>): boolean {
   return kind === 'final' && state === 'uploading' && size !== null
 }
 
-/** The parts in their order; null when one of them is gone, failed, or another upload's by now. */
+/** In order; null when one is gone, failed, or claimed by another upload. */
 export async function awaitedParts(db: Queryable, final: UploadRow): Promise<UploadRow[] | null> {
   const { named, rows } = await namedParts(db, final)
   const parts = named.flatMap((hash) => rows.get(hash) ?? [])
@@ -23,7 +20,6 @@ export async function awaitedParts(db: Queryable, final: UploadRow): Promise<Upl
   return parts.length === named.length && parts.every(isOpen) ? parts : null
 }
 
-/** The upload that the part was created with, if it waits for its parts; null where it was created by itself. */
 export async function finalOf(db: Queryable, part: UploadRow): Promise<UploadRow | null> {
   if (part.part === null) return null
   const final = await finalBefore(db, part)
@@ -32,12 +28,11 @@ export async function finalOf(db: Queryable, part: UploadRow): Promise<UploadRow
   return parts.some(({ id }) => id === part.id) ? final : null
 }
 
-/** Those of the parts that are left, in any order. */
 export async function partsLeft(db: Queryable, final: UploadRow): Promise<UploadRow[]> {
   return [...(await namedParts(db, final)).rows.values()]
 }
 
-/** The upload with what its parts have received while it waits for them, and when the last of it came. */
+/** Adds the bytes of awaited parts, and the time of the last. */
 export async function withPartsReceived(db: Queryable, upload: UploadRow): Promise<UploadRow> {
   if (!awaitsParts(upload)) return upload
   const parts = await partsLeft(db, upload)
@@ -48,10 +43,10 @@ export async function withPartsReceived(db: Queryable, upload: UploadRow): Promi
   }
 }
 
-/** Far less than the shortest time in which an upload expires. */
+/** Far less than the shortest expiry of an upload. */
 const NOTED_EVERY = 10 * MINUTE
 
-/** Lets no part of the upload expire as long as bytes come to another: on a slow line the last may wait for days. Returns the parts. */
+/** A byte to one part keeps all from expiring: on a slow line the last may wait for days. Returns the parts. */
 export async function keepPartsInUse(db: Database, final: UploadRow): Promise<UploadRow[]> {
   const parts = await partsLeft(db, final)
   const latest = Math.max(...parts.map(({ used_at }) => used_at))

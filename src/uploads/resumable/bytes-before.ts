@@ -5,16 +5,15 @@ import type { Sha256, UploadId } from '../../domain/ids.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import type { PartialReads } from './partial-reads.ts'
 
-/** What the bytes right before the offset of an upload hash to. */
 export interface BytesBefore {
   readonly length: number
   readonly sha256: Sha256
 }
 
-/** Fewer say too little of a longer upload. */
+/** Fewer identify a longer upload too weakly. */
 const FEWEST_BEFORE = 1024
 
-/** Reads under way at a time, each with 64 KiB of memory at most. Others wait. */
+/** Concurrent reads, of 64 KiB at most each. */
 const AT_ONCE = 16
 
 interface BytesBeforeParts {
@@ -24,10 +23,7 @@ interface BytesBeforeParts {
   readonly partialReads: Pick<PartialReads, 'makeReadable'>
 }
 
-/**
- * Tells clients what lies before the offset, so that none goes on with another file: the same name, size and date do not
- * make two files one.
- */
+/** Name, size and date do not suffice to identify a file. */
 export class BytesBeforeOffset {
   readonly #parts: BytesBeforeParts
   #running = 0
@@ -37,10 +33,7 @@ export class BytesBeforeOffset {
     this.#parts = parts
   }
 
-  /**
-   * Of an upload at rest, which takes its bytes itself: of at most `most` bytes, and fewer where the store can read only so
-   * many of an unfinished blob. Null where there are none, or it can read none.
-   */
+  /** At most `most` bytes, fewer where the store cannot read more; null for none. */
   async of(id: UploadId, offset: number, most: number): Promise<BytesBefore | null> {
     if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#running += 1
@@ -65,13 +58,13 @@ export class BytesBeforeOffset {
       const shown = await uploadById(db, id)
       return shown?.received === offset ? await this.#readable(shown, length) : null
     } catch (error) {
-      // What is lost ends with the next request that brings bytes.
+      // The next request that brings bytes ends a damaged upload.
       if (isLost(error)) return null
       throw health.refusalFor(error)
     }
   }
 
-  /** As many of them as can be read: half of them, where the store reads no more. */
+  /** Halves the length until the store can read the bytes; null below `FEWEST_BEFORE`. */
   async #readable(row: UploadRow, most: number): Promise<BytesBefore | null> {
     const { blobs } = this.#parts
     const { key, received, progress, state } = row

@@ -3,7 +3,6 @@ import { crc32c } from '../../domain/crc32c.ts'
 export const CHECKSUM_ALGORITHMS = ['sha1', 'sha256', 'crc32c'] as const
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number]
 
-/** What the bytes of one request must come to. */
 export interface ExpectedChecksum {
   readonly algorithm: ChecksumAlgorithm
   readonly digest: Uint8Array
@@ -11,7 +10,7 @@ export interface ExpectedChecksum {
 
 export interface ChunkChecksum {
   update(bytes: Uint8Array): void
-  /** Whether all there was comes to what was expected. Called once, at the end. */
+  /** Call once, at the end. */
   matches(): boolean
 }
 

@@ -25,7 +25,6 @@ export interface ConcatenationParts {
   readonly random: Random
 }
 
-/** Makes one blob of the parts of a final upload. */
 export class Concatenation {
   readonly #parts: ConcatenationParts
 
@@ -33,11 +32,7 @@ export class Concatenation {
     this.#parts = parts
   }
 
-  /**
-   * Writes the parts one after another to a blob of its own, which is complete then: as long as the final upload says,
-   * and with the digest of exactly these bytes. Throws BlobMissing or BlobDamaged when a part has not all of its bytes any
-   * more. `wrote` is told of the bytes that the store has taken, beside those of the parts.
-   */
+  /** Throws BlobMissing or BlobDamaged when a part has lost bytes. `wrote` gets the bytes stored besides the parts'. */
   async concatenate(
     final: FinalUpload,
     lease: AppendLease,
@@ -71,7 +66,7 @@ export class Concatenation {
     }
   }
 
-  /** Leaves the concatenated bytes as garbage, unless they are a file's by now. */
+  /** Leaves the bytes as garbage, unless they are a file's by now. */
   async discard(final: FinalUpload, key: BlobKey): Promise<void> {
     const { db, clock } = this.#parts
     await inTransaction(db, async (trx) => {
@@ -80,7 +75,7 @@ export class Concatenation {
     })
   }
 
-  /** A key under which nobody has begun to write: an earlier try may have been at the one before, and may still be. */
+  /** A new key: an earlier try may still be writing under the previous one. */
   async #freshKey(final: FinalUpload, lease: AppendLease): Promise<BlobKey> {
     const { db, clock, random } = this.#parts
     const key = makeBlobKey(random)
@@ -92,7 +87,7 @@ export class Concatenation {
     return key
   }
 
-  /** The parts in their order. Nobody ends a part that is being concatenated, so all of them are there. */
+  /** In order. Parts being concatenated cannot end, so all exist. */
   async #piecesOf(final: FinalUpload): Promise<UploadRow[]> {
     const pieces = await partsOf(this.#parts.db, final.id)
     const length = pieces.reduce((sum, piece) => sum + piece.received, 0)

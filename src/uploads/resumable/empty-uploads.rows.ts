@@ -1,18 +1,14 @@
-/** Unfinished uploads without a byte. */
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import type { AccountId, LinkId } from '../../domain/ids.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 
-/** Whose uploads share a ceiling: those of an account, or those that come to it by one link. */
+/** Uploads of an account, or by one link to it. */
 export interface EmptyUploadsOf {
   readonly account: AccountId
   readonly link: LinkId | null
 }
 
-/**
- * Those without a byte. Parts that were created with their whole do not count beside it; of a whole itself the row never
- * tells, since its bytes come to its parts.
- */
+/** Parts created with their final upload count as it. */
 function emptyOnes(db: Queryable, { account, link }: EmptyUploadsOf) {
   const empty = db
     .selectFrom('uploads')
@@ -24,7 +20,7 @@ function emptyOnes(db: Queryable, { account, link }: EmptyUploadsOf) {
   return link === null ? empty.where('link_id', 'is', null) : empty.where('link_id', '=', link)
 }
 
-/** How many there are, of all or of one address: at most `limit`. */
+/** At most `limit`, of all or of one address. */
 export async function countEmpty(
   db: Queryable,
   of: EmptyUploadsOf,
@@ -47,7 +43,6 @@ export interface EmptyOfAddress {
   readonly count: number
 }
 
-/** How many there are from each address. */
 export async function emptyByAddress(db: Queryable, of: EmptyUploadsOf): Promise<EmptyOfAddress[]> {
   const rows = await emptyOnes(db, of)
     .select(({ fn }) => ['network', 'subnet', 'address', fn.countAll<number>().as('count')])
@@ -56,7 +51,7 @@ export async function emptyByAddress(db: Queryable, of: EmptyUploadsOf): Promise
   return rows.map((row) => ({ ...row, count: Number(row.count) }))
 }
 
-/** Those to which nothing is being sent, the longest unused first; of all addresses where there are too many to name. */
+/** Longest unused first; of all addresses where there are too many to name. */
 export function idleEmpty(
   trx: Trx,
   of: EmptyUploadsOf,
@@ -75,7 +70,7 @@ export function idleEmpty(
 
 const MOST_NAMED = 500
 
-/** Uploads without a byte that wait since `before`, the longest first, after that one; those of parts with them. */
+/** Empty since `before`, oldest first, after the given one; with parts. */
 export function waitingEmpty(
   db: Database,
   before: number,
@@ -101,7 +96,6 @@ export function waitingEmpty(
     .execute()
 }
 
-/** Notes that bytes came from the account, or from the address of one without: its uploads without a byte wait on. */
 export async function noteSender(
   db: Database,
   sender: { readonly account: AccountId } | { readonly address: string },

@@ -1,7 +1,4 @@
-/**
- * Uploads that were started and of which no byte has come. A row costs little, but a sender may ask for any number of them,
- * so there is a ceiling, which all guests share by their networks, and an hour.
- */
+/** Clients may create any number, so there is a ceiling, which guests share by network, and a time limit. */
 import { ownerOf, type Sender } from '../../core/callers.ts'
 import type { Signing } from '../../core/hmac.ts'
 import type { Database, Trx } from '../../database/database.ts'
@@ -27,18 +24,18 @@ import { abandonIn } from './upload-endings.ts'
 export const MOST_EMPTY = 10_000
 export const MOST_EMPTY_OF_ADDRESS = 1000
 
-/** For so long one waits for its first byte, from its creation or the last byte from its account or address on. */
+/** Milliseconds from creation, or from the last byte of the account or address. */
 export const EMPTY_LASTS = HOUR
 
-/** What was started or sent to more recently ends only for a network that holds less. */
+/** More recently used ones end only for a network that holds fewer. */
 const IDLE_AFTER = MINUTE
-/** Of those that are idle longest so many are looked at: of one that comes in parts the row does not tell what has come. */
+/** Rows examined: a final upload's does not show its parts' bytes. */
 const LOOKED_AT = 1000
 
-/** Seconds until it is worth trying again: most that wait get their bytes, or are ended, within that. */
+/** Seconds, in which most empty uploads get bytes or end. */
 const EMPTY_RETRY = 600
 
-/** Where an upload comes from, as its row has it; nulls for an account. */
+/** All null for an account. */
 export function originOf(
   signing: Signing,
   caller: Sender,
@@ -50,9 +47,8 @@ export function originOf(
 }
 
 /**
- * Makes room for one more upload without a byte: where the ceiling is reached, the one of a guest or a contributor ends that
- * has been idle longest in the network that holds most. Throws Refusal RATE_LIMITED when the address has as many as one may
- * have, or all together have and none ends. To be called under the account's lock.
+ * At the ceiling the one idle longest ends, in the network that holds most. Throws Refusal RATE_LIMITED at the
+ * address's limit, or when none can end. Call under the account's lock.
  */
 export async function makeRoomForEmpty(
   trx: Trx,
@@ -93,7 +89,7 @@ async function idleLongest(
   return null
 }
 
-/** Whether no byte has come, to none of its parts either, or for a part to none of those beside it. */
+/** For a part, looks at its siblings; for a final upload, at its parts. */
 export async function isEmpty(db: Database | Trx, upload: UploadRow): Promise<boolean> {
   const whole = await finalOf(db, upload)
   return (await withPartsReceived(db, whole ?? upload)).received === 0
@@ -110,21 +106,19 @@ function tooManyEmpty(): Refusal {
   return new Refusal('RATE_LIMITED', message, EMPTY_RETRY)
 }
 
-/** How precisely the last byte of a sender is noted; each time costs a statement. */
+/** Rate of notes, each of which costs a statement. */
 const NOTED_EVERY = MINUTE
 const MOST_SENDERS = 10_000
 
-/** Notes from whom bytes come, by whatever way, for their uploads that wait. */
 export class SenderActivity {
   readonly #parts: { readonly db: Database; readonly signing: Signing; readonly clock: Clock }
-  /** When each sender was noted last. */
   readonly #noted = new Map<string, number>()
 
   constructor(parts: { readonly db: Database; readonly signing: Signing; readonly clock: Clock }) {
     this.#parts = parts
   }
 
-  /** Bytes have come. Null where that needs no note. */
+  /** Null where no note is due. */
   came(caller: Sender): Promise<void> | null {
     const { db, signing, clock } = this.#parts
     const name = caller.kind === 'account' ? `account ${caller.account}` : caller.bucket
@@ -136,7 +130,7 @@ export class SenderActivity {
       caller.kind === 'account'
         ? { account: caller.account }
         : { address: guestAddress(signing, caller.bucket) }
-    // Where this fails, what the bytes are for fails or goes on by itself.
+    // Best effort: the upload itself fails or goes on by itself.
     return noteSender(db, sender, now).catch(() => void this.#noted.delete(name))
   }
 }

@@ -30,13 +30,11 @@ import { endUpload } from './upload-ends.rows.ts'
 import { completePart } from './upload-parts.rows.ts'
 
 const always = () => true
-/** Failures that are remembered. */
 const MOST_FAILURES = 1000
-/** Between two tries of an upload whose processing fails again and again. */
+/** Between tries of an upload whose processing keeps failing. */
 const LONGEST_PAUSE = 5 * MINUTE
 const STEP = 20
 
-/** Nothing is being received, so there is nothing to stop. */
 const uninterrupted = { isIdle: () => false, stop() {} }
 
 export interface FinishingParts {
@@ -51,23 +49,19 @@ export interface FinishingParts {
   readonly contributions: Contributions
   readonly nodes: Nodes
   readonly clock: Clock
-  /** Told once of an upload whose parts wait for the disk to have space for the whole. */
   readonly waitsForSpace: (upload: UploadRow) => void
   readonly report: (error: unknown) => void
 }
 
-/** What the request that brought the last byte has seen: the digest of all bytes, and the first ones. */
 export interface KnownBytes {
   readonly digest: Digest | null
   readonly head: Uint8Array | null
 }
 
-/** Makes files of uploads whose bytes are all here. */
 export class Finishing {
   readonly #parts: FinishingParts
-  /** Uploads that were told of as waiting for space. */
   #waiting: ReadonlySet<UploadId> = new Set()
-  /** Uploads whose processing has failed here, in the order in which it did last. */
+  /** Ordered by time of the last failure. */
   readonly #failures = new Map<
     UploadId,
     { readonly error: unknown; readonly times: number; readonly until: number }
@@ -77,19 +71,12 @@ export class Finishing {
     this.#parts = parts
   }
 
-  /**
-   * Makes the file, under the lease that brought the last byte. What is not known of its bytes is read back.
-   * Returns once bytes and row would survive a power cut. Throws Refusal when it will never be a file, which ends it.
-   */
+  /** Returns once bytes and row would survive a power cut. A Refusal is final and ends the upload. */
   finish(upload: UploadRow, lease: AppendLease, writer: ResumableWriter, known: KnownBytes): Promise<void> {
     return this.#orGiveUp(upload, (whole) => this.#complete(whole, lease, writer, known))
   }
 
-  /**
-   * Resumes the processing of an upload where it was left, unless somebody is at it: whoever is so here is waited for. One
-   * that has failed here again and again is left alone for a while, and fails with the last reason: every try may read and
-   * write all of its bytes.
-   */
+  /** Waits for processing on this node. After repeated failures pauses, throwing the last: a try may copy all bytes. */
   async resume(upload: UploadRow): Promise<void> {
     const { db, leases, nodes, clock } = this.#parts
     const { id, node } = upload
@@ -105,7 +92,7 @@ export class Finishing {
       )
       this.#failures.delete(id)
     } catch (error) {
-      // Who waits for the disk or for somebody else has copied nothing.
+      // A wait for disk space or another node has copied nothing.
       const hasTried = !(error instanceof NoSpaceYet || isPassing(error))
       if (hasTried) this.#noteFailure(id, error, before?.times ?? 0)
       throw error
@@ -120,7 +107,6 @@ export class Finishing {
     this.#failures.set(id, { error, times: times + 1, until: this.#parts.clock.monotonic() + pause })
   }
 
-  /** Resumes the processing of all uploads that nobody works on. */
   async resumeAll(mayGoOn: () => boolean = always): Promise<void> {
     const { db, leases, nodes } = this.#parts
     const tried = new Set<UploadId>()
@@ -139,7 +125,6 @@ export class Finishing {
     this.#waiting = stillWaiting
   }
 
-  /** Resumes one of several; whether it waits for space. */
   async #resumesOrWaits(upload: UploadRow): Promise<boolean> {
     const { waitsForSpace, report } = this.#parts
     try {
@@ -155,7 +140,7 @@ export class Finishing {
     }
   }
 
-  /** Runs what makes the file. What can never succeed ends the upload. */
+  /** Ends the upload when that can never succeed. */
   async #orGiveUp(upload: UploadRow, work: (whole: WholeUpload) => Promise<void>): Promise<void> {
     const { db, health, clock, report } = this.#parts
     const { size } = upload
@@ -192,7 +177,6 @@ export class Finishing {
     lease.markReleased()
   }
 
-  /** Completes in the store what is recorded of the upload, and makes the file. */
   async #finishWritten(upload: WholeUpload, lease: AppendLease): Promise<void> {
     const { blobs } = this.#parts
     const { key, progress, received } = upload
@@ -206,10 +190,9 @@ export class Finishing {
     }
   }
 
-  /** Concatenates the parts, and makes the file. */
   async #finishFinal(upload: WholeUpload, lease: AppendLease): Promise<void> {
     const { concatenation, reservations, report } = this.#parts
-    // The parts have their reservation; for as long as they are copied the disk has to hold both.
+    // The parts have a reservation; while they are copied the disk has to hold both.
     let hasSpace = false
     const concatenate = (wrote: (bytes: number) => void) => {
       hasSpace = true
@@ -229,7 +212,6 @@ export class Finishing {
     }
   }
 
-  /** Makes the file of bytes that are complete and hashed, and ends the upload. */
   async #commit(
     upload: WholeUpload,
     lease: AppendLease,
@@ -290,7 +272,7 @@ export class Finishing {
   }
 }
 
-/** There is no space to concatenate the parts now; nothing has failed. */
+/** The disk has no space for the concatenation now; nothing has failed. */
 class NoSpaceYet extends Refusal {
   constructor(cause: Refusal) {
     super(cause.code, cause.message, cause.retryAfter, { cause })
@@ -302,14 +284,14 @@ type WholeUpload = UploadRow & { readonly size: number }
 // Not FOLDER_NOT_FOUND: a folder in the bin may be restored before the upload expires.
 const FINAL: readonly ErrorCode[] = ['LINK_NOT_FOUND', 'CONTENT_REFUSED']
 
-/** Somebody else works on the upload, or its folder was deleted meanwhile. */
+/** Another writer works on the upload, or its folder was deleted meanwhile. */
 const PASSING: readonly ErrorCode[] = ['UPLOAD_LOCKED', 'FOLDER_NOT_FOUND']
 
 function isPassing(error: unknown): boolean {
   return error instanceof Refusal && PASSING.includes(error.code)
 }
 
-/** What the sender is told of an upload that no further try will finish; null for what passes. */
+/** The refusal for an upload that no retry can finish; null for transient failures. */
 function finalFailure(error: unknown): Refusal | null {
   if (isLost(error) || error instanceof BlobRefused) return bytesLost(error)
   return error instanceof Refusal && FINAL.includes(error.code) ? error : null
@@ -323,7 +305,6 @@ export function bytesLost(cause: unknown): Refusal {
   return new Refusal('UPLOAD_GONE', message, undefined, { cause })
 }
 
-/** Tells the log why an upload has come to nothing, with the words of the store. */
 export function reportLoss(
   { slug }: Pick<UploadRow, 'slug'>,
   error: unknown,

@@ -3,12 +3,10 @@ import type { FolderPlace, UploadToken } from '../../domain/ids.ts'
 import type { Answers } from '../../domain/upload-terms.ts'
 import type { StartedByGuest } from '../guest-admission.ts'
 
-/** An upload and its parts, created at once. */
 export interface ContentInParts {
   readonly kind: 'in parts'
-  /** Bytes of each part, in their order. */
+  /** Bytes of each part, in order. */
   readonly lengths: readonly number[]
-  /** Of a request that may be repeated. */
   readonly key: string | null
 }
 
@@ -16,21 +14,19 @@ export interface FinalContent {
   readonly kind: 'final'
   readonly parts: readonly UploadToken[]
   readonly concat: string
-  /** Of a request that may be repeated. */
   readonly key: string | null
 }
 
 export interface NewUpload {
   readonly place: FolderPlace
-  /** Whether the request names the folder itself; guests may not. */
+  /** Whether the request names the folder; guests may not. */
   readonly namesFolder: boolean
-  /** Folders on the way from there to the file, which are made where they are missing. */
+  /** Folders, created where missing. */
   readonly path: readonly string[]
   readonly name: string
   readonly declaredType: string | null
-  /** As it was sent, to be given back so. */
+  /** As sent, and returned so. */
   readonly metadata: string
-  /** Of a contributor: what the link asks for. */
   readonly answers?: Answers
   readonly content:
     | { readonly kind: 'whole'; readonly size: number | null }
@@ -39,13 +35,12 @@ export interface NewUpload {
     | FinalContent
 }
 
-/** Throws Refusal INVALID_REQUEST for what a link could not measure: it takes each file as one upload of known length. */
+/** Throws Refusal INVALID_REQUEST: a link takes each file as one upload of known length. */
 export function declaredUploadSize({ content }: NewUpload): number {
   if (content.kind === 'whole' && content.size !== null) return content.size
   throw new Refusal('INVALID_REQUEST', 'An upload by a link needs Upload-Length, and is not made of parts')
 }
 
-/** What counts for the limits of a guest. */
 export function startedBy({ content }: NewUpload): StartedByGuest {
   if (content.kind === 'partial') return { uploads: 0, parts: 1 }
   return { uploads: 1, parts: content.kind === 'in parts' ? content.lengths.length : 0 }

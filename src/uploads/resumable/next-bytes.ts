@@ -4,18 +4,16 @@ import type { UploadRow } from '../uploads.rows.ts'
 import type { ByteSource } from './append-request.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
 
-/** What a request is to add to an upload. */
 export interface NextBytes {
   readonly offset: number
-  /** The size, when this request is the one to declare it. */
+  /** Set when this request declares the upload's size. */
   readonly size: number | null
-  /** Bytes that the request says it brings. */
   readonly length: number | null
   readonly checksum: ExpectedChecksum | null
   readonly source: ByteSource
 }
 
-/** Throws Refusal unless the bytes go on where the upload is, and fit into it. */
+/** Throws Refusal unless the bytes follow the upload's offset and fit. */
 export function assertFollows(upload: UploadRow, bytes: NextBytes, maxFileSize: number): void {
   if (bytes.offset !== upload.received) throw conflict(upload)
   if (bytes.size !== null && upload.size !== null && bytes.size !== upload.size) {

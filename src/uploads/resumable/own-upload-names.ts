@@ -1,13 +1,9 @@
 import type { Signing } from '../../core/hmac.ts'
 import { isSlug, type OwnUploadName, type Slug } from '../../domain/ids.ts'
 
-/**
- * Names of uploads for owners who were never told the secret that theirs began with: whoever lists unfinished uploads
- * gets them. They are signed, so a link, which is given away, leads to none.
- */
+/** Signed names for owners without the token. The link, which owners share, does not lead to one. */
 export interface OwnUploadNames {
   of(slug: Slug): OwnUploadName
-  /** The upload's slug, or null when the name is none of these. */
   read(name: string): Slug | null
 }
 

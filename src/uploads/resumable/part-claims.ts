@@ -7,10 +7,6 @@ import { awaitedParts, awaitsParts, finalOf } from './awaited-parts.ts'
 import { abandonUpload, deleteUnclaimed } from './upload-endings.ts'
 import { beginProcessing, claimPart } from './upload-parts.rows.ts'
 
-/**
- * The bytes of the parts together, once all of them have come. Throws Refusal INVALID_REQUEST or OFFSET_CONFLICT for what
- * cannot be concatenated.
- */
 export function sizeOfParts(parts: readonly UploadRow[]): number {
   if (parts.length === 0) throw new Refusal('INVALID_REQUEST', 'A final upload is made of at least one part')
   if (new Set(parts.map(({ id }) => id)).size < parts.length) {
@@ -27,10 +23,7 @@ export function areWhole(parts: readonly UploadRow[]): boolean {
   return parts.every(({ state }) => state === 'completed')
 }
 
-/**
- * Makes the parts, with their reservations, those of the final upload, which is processing then. Each can be used once.
- * Throws Refusal OFFSET_CONFLICT when one of them was used meanwhile.
- */
+/** Passes on their reservations, and begins processing. Throws Refusal OFFSET_CONFLICT for a claimed part. */
 export async function claimParts(
   db: Database,
   final: UploadRow,
@@ -40,7 +33,7 @@ export async function claimParts(
   try {
     return await inTransaction(db, async (trx) => {
       await lockAccount(trx, final.account_id)
-      // The same request, repeated at once, may have claimed them for this row, or dropped it.
+      // A concurrent repetition of the request may have claimed them for this row, or deleted it.
       if ((await uploadById(trx, final.id))?.state !== 'uploading') throw notWhole()
       for (const [position, part] of parts.entries()) {
         if (!(await claimPart(trx, part, final, position))) throw notWhole()
@@ -50,17 +43,13 @@ export async function claimParts(
       return (await uploadById(trx, final.id)) ?? final
     })
   } catch (error) {
-    // A claim whose answer was lost may have gone through: then the upload goes on, whoever has the address of it. One that
-    // has waited for its parts is known, and can claim them later.
+    // A claim whose answer was lost may have committed. One that waited for its parts can claim them later.
     if (!awaitsParts(final)) await deleteUnclaimed(db, final)
     throw error
   }
 }
 
-/**
- * The final upload, with its parts if it has waited for them and all have come. Throws Refusal UPLOAD_GONE when they never
- * will, which ends it.
- */
+/** Throws Refusal UPLOAD_GONE, and ends the upload, when parts will never come. */
 export async function joinedIfWhole(db: Database, upload: UploadRow, now: number): Promise<UploadRow> {
   if (!awaitsParts(upload)) return upload
   const parts = await awaitedParts(db, upload)
@@ -70,7 +59,7 @@ export async function joinedIfWhole(db: Database, upload: UploadRow, now: number
     return await claimParts(db, upload, parts, sizeOfParts(parts))
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    // Somebody else may have looked at the same time, and has joined them.
+    // A concurrent request may have claimed them.
     const present = await uploadById(db, upload.id)
     if (present !== undefined && present.state !== 'uploading' && present.state !== 'failed') return present
     await abandonUpload(db, upload, 'UPLOAD_GONE', now)
@@ -78,7 +67,7 @@ export async function joinedIfWhole(db: Database, upload: UploadRow, now: number
   }
 }
 
-/** The upload that the part was created with, joined if this was the last part that it waited for; null where there is none. */
+/** The final upload, if this was its last awaited part. */
 export async function joinedByLast(db: Database, part: UploadRow, now: number): Promise<UploadRow | null> {
   const final = await finalOf(db, part)
   return final === null ? null : joinedIfWhole(db, final, now)

@@ -11,7 +11,6 @@ import type { AppendLeases } from './append-leases.ts'
 
 const UNREADABLE: readonly ErrorCode[] = ['UPLOAD_LOCKED', 'FOLDER_NOT_FOUND']
 
-/** Nothing is being received, so there is nothing to stop. */
 const uninterrupted = { isIdle: () => false, stop() {} }
 
 interface PartialReadsParts {
@@ -21,7 +20,7 @@ interface PartialReadsParts {
   readonly leases: AppendLeases
 }
 
-/** Makes the received bytes of unfinished uploads readable, for stores that do so only on request. */
+/** For stores that make growing blobs readable only on request. */
 export class PartialReads {
   readonly #parts: PartialReadsParts
 
@@ -29,10 +28,7 @@ export class PartialReads {
     this.#parts = parts
   }
 
-  /**
-   * Asks the node that receives the upload, or its parts, to make readable what has come and what comes from now on. A blob `key`
-   * that nobody is adding to is made readable at once. To be called again while it cannot be read.
-   */
+  /** Covers present and future bytes. The receiving node does it; repeat while they cannot be read. */
   async makeReadable(id: UploadId, key: BlobKey): Promise<void> {
     const { db } = this.#parts
     const upload = await uploadById(db, id)
@@ -55,8 +51,7 @@ export class PartialReads {
     try {
       await leases.run(row, uninterrupted, () => this.#showKept(row))
     } catch (error) {
-      // Somebody goes on with it, who shows it. What is lost ends with the next request that brings bytes. Of a file in a
-      // folder that is not there nothing is to be read.
+      // Another writer will do it, or the next append ends the upload.
       if (isLost(error) || (error instanceof Refusal && UNREADABLE.includes(error.code))) return
       throw health.refusalFor(error)
     }

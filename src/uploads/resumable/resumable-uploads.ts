@@ -32,7 +32,7 @@ import { endAndDeleteUpload } from './upload-endings.ts'
 import type { UploadLookup } from './upload-lookup.ts'
 import type { UploadReservations } from './upload-reservations.ts'
 
-/** An upload that may take any number of requests. Times are milliseconds since the epoch. */
+/** Times are milliseconds since the epoch. */
 export type ResumableUpload = Pick<
   UploadRow,
   | 'id'
@@ -69,13 +69,10 @@ export interface ResumableUploadParts {
   readonly report: (error: unknown) => void
 }
 
-/** Milliseconds for which a request waits for an upload that is being processed. */
+/** Milliseconds. */
 const PROCESSING_PATIENCE = 5000
 
-/**
- * Uploads that go on after a break. Their rows are the only memory: any node may take any request. For callers who may
- * manage the account's things, what `nameForOwner` tells of an upload of theirs is as good as its token.
- */
+/** All state is in rows: any node may take any request. `nameForOwner` works like the token. */
 export class ResumableUploads {
   readonly #parts: ResumableUploadParts
 
@@ -84,10 +81,9 @@ export class ResumableUploads {
   }
 
   /**
-   * Starts an upload, with all of it reserved. An empty one, and one that is made of parts which are whole, is processed at
-   * once; a final upload waits for parts whose bytes are still to come. The same final upload under the same idempotency key is created once, and found from then on.
-   * Throws Refusal as `AdmitGuest` and `DirectUploads.begin` do, INVALID_NAME, MAX_DEPTH_EXCEEDED, or UPLOAD_NOT_FOUND and
-   * OFFSET_CONFLICT for parts that are not there, or have no length yet.
+   * Fully reserved. A final upload waits for unfinished parts; an idempotency key creates an equal one only once.
+   * Throws Refusal as `AdmitGuest` and `DirectUploads.begin` do, INVALID_NAME, MAX_DEPTH_EXCEEDED, or UPLOAD_NOT_FOUND
+   * and OFFSET_CONFLICT for parts that are missing, or have no length yet.
    */
   async create(caller: Sender, request: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }> {
     const { lookup, creation, admitGuest } = this.#parts
@@ -104,14 +100,14 @@ export class ResumableUploads {
       const { token, upload } = await creation.create(caller, request, found)
       return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
     } catch (error) {
-      // Two of the same may have come at once.
+      // An equal request may run concurrently.
       const same = repeatable === null ? null : await this.#begunFinal(caller, repeatable)
       if (same !== null) return same
       throw error
     }
   }
 
-  /** Starts an upload by a link, for which nothing is reserved that the link would not take. */
+  /** Reserves nothing that the link would not take. */
   async #contribute(
     caller: ContributorCaller,
     request: NewUpload,
@@ -126,7 +122,7 @@ export class ResumableUploads {
     })
   }
 
-  /** The final upload of an earlier request that was the same; null where none has got its parts. */
+  /** Null unless it got its parts. */
   async #begunFinal(
     caller: Caller,
     token: UploadToken,
@@ -136,16 +132,13 @@ export class ResumableUploads {
     return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
   }
 
-  /** The upload as it is recorded. Throws Refusal UPLOAD_NOT_FOUND, UPLOAD_GONE, or INVALID_API_KEY. */
+  /** As recorded. Throws Refusal UPLOAD_NOT_FOUND, UPLOAD_GONE, or INVALID_API_KEY. */
   async find(caller: Caller, name: string): Promise<ResumableUpload> {
     const { db, lookup, clock } = this.#parts
     return joinedIfWhole(db, await lookup.alive(caller, name), clock.now())
   }
 
-  /**
-   * The same at rest: no writer is at work whose bytes would still count, so its offset stays true. Of one that is
-   * processing, the end is waited for a while. Throws Refusal UPLOAD_LOCKED besides.
-   */
+  /** Without a writer, so the offset stays true. Waits a while for processing. Throws Refusal UPLOAD_LOCKED besides. */
   async atRest(caller: Caller, name: string): Promise<ResumableUpload> {
     const { db, lookup, clock } = this.#parts
     const found = await joinedIfWhole(db, await lookup.alive(caller, name), clock.now())
@@ -154,22 +147,18 @@ export class ResumableUploads {
     return lookup.assertAlive(free.state === 'processing' ? await this.#processed(free) : free)
   }
 
-  /** What lies before its offset, by which a client tells whether it has the same file: see `BytesBeforeOffset`. */
   bytesBefore({ id, kind, received }: ResumableUpload, most: number): Promise<BytesBefore | null> {
     return kind === 'final' ? Promise.resolve(null) : this.#parts.before.of(id, received, most)
   }
 
-  /**
-   * Appends bytes; all that the answer tells is safe. Throws Refusal FOLDER_NOT_FOUND while the folder is deleted or in the
-   * bin; the upload stays as it is then.
-   */
+  /** Reports durable bytes only. Throws Refusal FOLDER_NOT_FOUND while the folder is deleted or in the bin. */
   async append(caller: Caller, name: string, bytes: NextBytes): Promise<ResumableUpload> {
     const { db, lookup, maxFileSize, report } = this.#parts
     const found = await lookup.alive(caller, name)
     if (found.kind === 'final') {
       throw new Refusal('UPLOAD_IS_FINAL', 'This upload is made of parts and takes no bytes')
     }
-    // What is recorded only grows, so this needs no lease.
+    // Recorded bytes only grow, so this needs no lease.
     if (bytes.offset < found.received) throw conflict(found)
     const upload = await lookup.assertAlive(await this.#whenFree(found))
     assertFollows(upload, bytes, maxFileSize)
@@ -191,27 +180,24 @@ export class ResumableUploads {
     return present
   }
 
-  /** With its last part an upload becomes a file, before anybody looks at it. */
+  /** The last part makes the file at once, not at the next request. */
   async #joinIfLast(part: UploadRow): Promise<void> {
     const { db, finishing, clock } = this.#parts
     const final = await joinedByLast(db, part, clock.now())
     if (final?.state === 'processing') await finishing.resume(final)
   }
 
-  /** Ends the upload. Of a completed one the file stays. */
+  /** The file of a completed upload stays. */
   async terminate(caller: Caller, name: string): Promise<void> {
     await this.#forget(await this.#parts.lookup.authorized(caller, name))
   }
 
-  /**
-   * Ends the unfinished upload within reach whose link that is, for those who have lost its address. Throws Refusal
-   * UPLOAD_NOT_FOUND.
-   */
+  /** For owners who have lost the address. Throws Refusal UPLOAD_NOT_FOUND. */
   async cancel(reach: Reach, slug: Slug): Promise<void> {
     await this.#forget(await this.#parts.lookup.openBySlug(reach, slug))
   }
 
-  /** The file that a completed upload became. Throws Refusal UPLOAD_GONE when it was deleted, or moved out of reach. */
+  /** Throws Refusal UPLOAD_GONE when the file was deleted, or moved out of reach. */
   async result(caller: Caller, { uuid, link_id }: ResumableUpload): Promise<StoredFile> {
     const { db } = this.#parts
     const file = await findFile(db, { kind: 'uuid', uuid })
@@ -229,7 +215,7 @@ export class ResumableUploads {
     return this.#parts.lookup.list(reach)
   }
 
-  /** The folder in which `depth` folders of the upload's path were made; null for the top level. */
+  /** The folder in which `depth` folders of the upload's path were created; null for the top level. */
   startOf(reach: Reach, upload: ResumableUpload, depth: number): Promise<FolderIdentifier | null> {
     return this.#parts.lookup.startOf(reach, upload, depth)
   }
@@ -238,12 +224,10 @@ export class ResumableUploads {
     return this.#parts.lookup.nameForOwner(upload)
   }
 
-  /** The upload within reach whose link that is. */
   bySlug(reach: Reach, slug: Slug): Promise<ResumableUpload | null> {
     return this.#parts.lookup.bySlug(reach, slug)
   }
 
-  /** When an upload that gets no more bytes is given up. */
   expiresAt(upload: ResumableUpload): number {
     return this.#parts.lookup.expiresAt(upload)
   }
@@ -252,7 +236,6 @@ export class ResumableUploads {
     return upload.state === 'uploading' ? this.#parts.leases.whenFree(upload.id) : upload
   }
 
-  /** Receives the bytes under the upload's lease; the first that declare its size have it reserved. */
   async #receive(caller: Caller, upload: UploadRow, bytes: NextBytes): Promise<void> {
     const { leases, appendHandler, reservations } = this.#parts
     const { source, size, checksum } = bytes
@@ -269,7 +252,6 @@ export class ResumableUploads {
     })
   }
 
-  /** Waits for the end of the processing, which goes on when that takes longer. */
   async #processed(upload: UploadRow): Promise<UploadRow> {
     const { db, finishing, clock, report } = this.#parts
     const end = finishing.resume(upload).catch((error: unknown) => {

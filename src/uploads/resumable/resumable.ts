@@ -28,7 +28,6 @@ import { UploadExpiry } from './upload-expiry.job.ts'
 import { UploadLookup } from './upload-lookup.ts'
 import { UploadReservations } from './upload-reservations.ts'
 
-/** What resumable uploads are made of: for requests the first, for jobs the others. */
 export interface Resumable {
   readonly uploads: ResumableUploads
   readonly leases: AppendLeases
@@ -37,7 +36,7 @@ export interface Resumable {
   readonly partialReads: PartialReads
 }
 
-/** Puts the parts together. `isShared` says that other nodes may have the database open. */
+/** `isShared`: other nodes may have the database open. */
 export function createResumable(parts: {
   db: Database
   isShared: boolean

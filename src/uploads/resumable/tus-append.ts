@@ -8,7 +8,6 @@ import type { ResumableUpload } from './resumable-uploads.ts'
 import { assertTus, bytesHeader, CHUNK_TYPE, expectedChecksum, hasChunk } from './tus-headers.ts'
 import { guestsReceipt, stateHeaders } from './tus-state.ts'
 
-/** PATCH: adds bytes to an upload. */
 export async function appendToUpload(
   call: Call,
   uploads: UploadsPart,
@@ -31,7 +30,6 @@ export async function appendToUpload(
   return new Response(null, { status: 204, headers: stateHeaders(call.site, uploads, upload) })
 }
 
-/** Hands the body to the upload, and deals with what a refusal leaves of it. */
 export async function takeChunk(
   call: Call,
   { resumable, senders }: UploadsPart,
@@ -44,7 +42,7 @@ export async function takeChunk(
   const source = minimumRateBody(call.request.body ?? emptyBody(), call.site.clock, () =>
     senders.came(caller),
   )
-  // A client whose creation carries the first bytes does not know yet where to go on.
+  // A creation with the first bytes has not told its client the address yet.
   const kind = call.params.upload === undefined ? 'whole' : 'resumable'
   const done = call.site.uploadsUnderWay.begin(source.end, kind)
   try {
@@ -56,7 +54,7 @@ export async function takeChunk(
       source,
     })
   } catch (error) {
-    // What came is kept: a stopping server need not wait for the rest to be drained.
+    // Received bytes are kept: a stopping server need not wait for draining.
     done()
     await source.cancel(error)
     await drainBody(call, length, source)

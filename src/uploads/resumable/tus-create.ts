@@ -24,7 +24,6 @@ import {
 } from './tus-headers.ts'
 import { guestsReceipt, stateHeaders } from './tus-state.ts'
 
-/** POST: starts an upload, with its first bytes where the request brings some. */
 export async function createUpload(call: Call, uploads: UploadsPart, caller: Sender): Promise<Response> {
   assertTus(call)
   const header = call.request.headers.get('upload-metadata') ?? ''
@@ -40,7 +39,7 @@ export async function createUpload(call: Call, uploads: UploadsPart, caller: Sen
   const request = newUpload(call, caller, { header, metadata, place, namesFolder })
   const { token, upload } = await uploads.resumable.create(caller, request)
   const location = `${UPLOADS_PATH}/${token}`
-  // Also an answer that refuses the first bytes tells where to go on.
+  // A refusal of the first bytes also says where to continue.
   call.headers.set('Location', location)
   const brings = hasChunk(call.request) && upload.state === 'uploading'
   const receipt = guestsReceipt(call, uploads, upload)
@@ -54,12 +53,12 @@ export async function createUpload(call: Call, uploads: UploadsPart, caller: Sen
   return jsonResponse(answer, { status: 201, headers: stateHeaders(call.site, uploads, present) })
 }
 
-/** Once there is an upload, its token is all that a contributor needs. */
+/** Once there is an upload, a contributor needs only its token. */
 function holderOf(caller: Sender): Caller {
   return caller.kind === 'contributor' ? { kind: 'guest', bucket: caller.bucket } : caller
 }
 
-/** Takes the bytes that came with the creation. A sender that goes meanwhile never hears of the upload, which ends too. */
+/** A client that leaves meanwhile never learns of the upload, which ends too. */
 async function takeFirst(
   call: Call,
   uploads: UploadsPart,
@@ -76,7 +75,7 @@ async function takeFirst(
   }
 }
 
-/** The folder of X-Folder-ID, or of the metadata. Throws Refusal INVALID_REQUEST where the two differ. */
+/** Throws Refusal INVALID_REQUEST where header and metadata differ. */
 function placeOf(folder: string | null, inMetadata: string | undefined): FolderPlace {
   const place = parseFolderPlace(folder ?? inMetadata)
   if (inMetadata === undefined || parseFolderPlace(inMetadata) === place) return place
@@ -84,7 +83,6 @@ function placeOf(folder: string | null, inMetadata: string | undefined): FolderP
 }
 
 interface About {
-  /** Upload-Metadata as it was sent. */
   readonly header: string
   readonly metadata: ReadonlyMap<string, string>
   readonly place: FolderPlace
@@ -127,7 +125,7 @@ function answersIn(metadata: ReadonlyMap<string, string>): Answers {
   return Object.fromEntries(ASKED_FIELDS.map((field) => [field, metadata.get(field)]))
 }
 
-/** A type as far as it may be one; what it means is read with the name. */
+/** Checks characters only; the name decides its meaning. */
 function printable(type: string | undefined): string | null {
   return type !== undefined && /^[ -~]{1,255}$/.test(type) ? type : null
 }

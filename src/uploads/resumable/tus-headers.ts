@@ -5,14 +5,14 @@ import type { Call } from '../../server/call.ts'
 import { textOfBytes } from '../sent-file-name.ts'
 import { CHECKSUM_ALGORITHMS, type ExpectedChecksum } from './chunk-checksum.ts'
 
-/** Headers of the tus protocol 1.0.0, https://tus.io/protocols/resumable-upload: the core and its extensions. */
+/** tus 1.0.0, https://tus.io/protocols/resumable-upload: the core and its extensions. */
 
 export const TUS_VERSION = '1.0.0'
 export const CHUNK_TYPE = 'application/offset+octet-stream'
 
 const MAX_METADATA = 8 * 1024
 
-/** Throws Refusal PRECONDITION_FAILED when the request is not of the protocol's version. */
+/** Throws Refusal PRECONDITION_FAILED for another version. */
 export function assertTus(call: Call): void {
   const version = call.request.headers.get('tus-resumable')
   if (version === TUS_VERSION) return
@@ -23,12 +23,10 @@ export function assertTus(call: Call): void {
   )
 }
 
-/** Whether the body is bytes of the file. */
 export function hasChunk(request: Request): boolean {
   return request.headers.get('content-type')?.toLowerCase() === CHUNK_TYPE
 }
 
-/** A header that is a whole number of bytes, null when it is missing. */
 export function bytesHeader(request: Request, name: 'Upload-Offset' | 'Upload-Length'): number | null {
   const text = request.headers.get(name)
   if (text === null) return null
@@ -38,15 +36,13 @@ export function bytesHeader(request: Request, name: 'Upload-Offset' | 'Upload-Le
 }
 
 /**
- * Asks for the SHA-256 of so many bytes right before the offset, and answers their number and, after a space, the SHA-256
- * in hexadecimal.
+ * Asks for the SHA-256 of so many bytes before the offset; answered by their number, a space, and the hexadecimal hash.
  */
 export const BEFORE_OFFSET = 'Holdfast-Before'
 
-/** Most bytes before the offset that are compared. */
+/** Bytes. */
 const MOST_BEFORE = 64 * 1024
 
-/** How many bytes before the offset are asked for; null when none are. */
 export function mostBefore(request: Request): number | null {
   const text = request.headers.get(BEFORE_OFFSET)
   if (text === null) return null
@@ -56,7 +52,6 @@ export function mostBefore(request: Request): number | null {
   return Number(text)
 }
 
-/** The size that the creation declares; null when it is to come later. */
 export function declaredSize(request: Request): number | null {
   const size = bytesHeader(request, 'Upload-Length')
   const deferred = request.headers.get('upload-defer-length')
@@ -69,9 +64,7 @@ export function declaredSize(request: Request): number | null {
 
 const MOST_PARTS = 100
 
-/**
- * The lengths of the parts that are to be created with an upload of that size; null when it is to take its bytes itself.
- */
+/** Null when the upload takes its bytes itself. */
 export function lengthsOfParts(request: Request, size: number | null): number[] | null {
   const header = request.headers.get('holdfast-parts')
   if (header === null) return null
@@ -83,7 +76,7 @@ export function lengthsOfParts(request: Request, size: number | null): number[] 
   )
 }
 
-/** Keys with their values in base64, and commas between the pairs; a key alone has an empty value. */
+/** Comma-separated pairs of key and base64 value; a key alone has an empty value. */
 export function parseMetadata(header: string): ReadonlyMap<string, string> {
   if (header.length > MAX_METADATA)
     throw invalid(`Upload-Metadata may have ${MAX_METADATA} characters at most`)
@@ -104,7 +97,6 @@ export function parseMetadata(header: string): ReadonlyMap<string, string> {
 
 const digestLengths = { sha1: 20, sha256: 32, crc32c: 4 } as const
 
-/** What the body must come to, null when nobody says. */
 export function expectedChecksum(request: Request): ExpectedChecksum | null {
   const header = request.headers.get('upload-checksum')
   if (header === null) return null
@@ -123,7 +115,6 @@ export type Concat =
   | { readonly kind: 'partial' }
   | { readonly kind: 'final'; readonly parts: readonly UploadToken[] }
 
-/** Part or whole of a concatenation; null for an upload by itself. */
 export function parseConcat(header: string | null): Concat | null {
   if (header === null) return null
   if (header === 'partial') return { kind: 'partial' }
@@ -133,7 +124,7 @@ export function parseConcat(header: string | null): Concat | null {
   return { kind: 'final', parts: urls.trim().split(/ +/).map(partToken) }
 }
 
-/** The secret at the end of a part's address, whichever way the address is written. */
+/** The address may be absolute or relative. */
 function partToken(url: string): UploadToken {
   const [, token] = /^(?:https?:\/\/[^/]+)?\/api\/v1\/uploads\/([0-9a-f]{32})$/.exec(url) ?? []
   if (token === undefined)
@@ -145,7 +136,7 @@ function invalid(message: string): Refusal {
   return new Refusal('INVALID_REQUEST', message)
 }
 
-/** The names in `relativePath`: folders from the outside in, and the file. */
+/** Folders from the outside in, then the file. */
 export function pathNames(metadata: ReadonlyMap<string, string>): string[] {
   return (metadata.get('relativePath') ?? '').split('/').filter((name) => name !== '')
 }

@@ -5,7 +5,6 @@ import { addGuestReceipt, setReceiptHeader } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 
-/** Headers of an answer that describe an upload. */
 export function stateHeaders(
   site: Site,
   { resumable }: Pick<UploadsPart, 'resumable'>,
@@ -28,10 +27,7 @@ export function stateHeaders(
   return headers
 }
 
-/**
- * The receipt of what a guest or contributor uploads, for answers that start or finish it; a part has none, for it never
- * gets a link.
- */
+/** For guests and contributors, when their upload starts or finishes; a partial one never gets a link. */
 export function guestsReceipt(
   call: Call,
   uploads: UploadsPart,

@@ -7,7 +7,7 @@ import type { UploadsPart } from '../uploads.part.ts'
 import { assertTus, BEFORE_OFFSET, mostBefore } from './tus-headers.ts'
 import { stateHeaders } from './tus-state.ts'
 
-/** HEAD: where to go on. Ends an append whose sender is gone, so that the offset stays true. */
+/** Ends an append whose client is gone, so that the offset stays true. */
 export async function headUpload(
   call: Call,
   uploads: UploadsPart,
@@ -23,7 +23,7 @@ export async function headUpload(
   return new Response(null, { headers })
 }
 
-/** GET: how far it is, without disturbing anybody; after the end what the upload led to. */
+/** Does not interrupt an append. */
 export async function getUpload(
   call: Call,
   uploads: UploadsPart,
@@ -54,7 +54,6 @@ export async function getUpload(
   return jsonResponse(answer)
 }
 
-/** DELETE: gives the upload up. */
 export async function deleteUpload(
   call: Call,
   uploads: UploadsPart,

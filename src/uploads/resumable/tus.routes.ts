@@ -13,8 +13,6 @@ import { createUpload } from './tus-create.ts'
 import { TUS_VERSION } from './tus-headers.ts'
 import { deleteUpload, getUpload, headUpload } from './tus-status.ts'
 
-/** Resumable uploads by the tus protocol 1.0.0. */
-
 const EXTENSIONS = [
   'creation',
   'creation-with-upload',
@@ -35,7 +33,6 @@ const handlers: Readonly<Record<MeantMethod, Handle>> = {
   DELETE: deleteUpload,
 }
 
-/** Every answer says that the protocol is spoken. */
 const SPEAKING_TUS = { 'Tus-Resumable': TUS_VERSION }
 
 const params = z.object({
@@ -49,7 +46,6 @@ const checksumHeader = z
   .string()
   .optional()
   .openapi({ description: 'Algorithm (sha1, sha256, crc32c) and the body’s checksum in base64' })
-/** What answers about an upload say in their headers. */
 const stateHeader = z.object({
   'Upload-Offset': z.string().openapi({ description: 'Bytes that are safe' }),
   'Upload-Length': z.string().optional(),
@@ -65,7 +61,6 @@ const capabilityHeaders = z.object({
   'Tus-Checksum-Algorithm': z.string(),
 })
 
-/** What may be asked of one upload, by whatever method. */
 function uploadEndpoint(documentation: Omit<Documentation, 'tag'>) {
   return endpoint({
     documentation: { ...documentation, tag: 'Uploads' },
@@ -76,7 +71,6 @@ function uploadEndpoint(documentation: Omit<Documentation, 'tag'>) {
   })
 }
 
-/** What the server can do, and whom it lets ask. */
 function capabilities(allowed: readonly string[], of: Pick<Documentation, 'params'>) {
   return endpoint({
     documentation: {

@@ -22,7 +22,6 @@ import { areWhole, claimParts, sizeOfParts } from './part-claims.ts'
 import type { UploadReservations } from './upload-reservations.ts'
 import { repeatableToken, tokensInParts } from './upload-tokens.ts'
 
-/** A row to be inserted. */
 type WantedRow = Pick<NewUploadRow, 'kind' | 'size' | 'concat' | 'part'> & { readonly token: UploadToken }
 
 export interface UploadCreationParts {
@@ -37,7 +36,6 @@ export interface UploadCreationParts {
   readonly maxFolderDepth: number
 }
 
-/** Starts resumable uploads. */
 export class UploadCreation {
   readonly #parts: UploadCreationParts
 
@@ -45,10 +43,7 @@ export class UploadCreation {
     this.#parts = parts
   }
 
-  /**
-   * Makes the row, with all of the upload reserved. A final upload is given the rows of its parts, and waits for those
-   * whose bytes are still to come. Throws Refusal as `ResumableUploads.create` does.
-   */
+  /** Reserves all of it. Throws Refusal as `ResumableUploads.create` does. */
   async create(
     caller: Sender,
     request: NewUpload,
@@ -76,7 +71,6 @@ export class UploadCreation {
     return { token, upload: await this.#insert(caller, request, size ?? 0, [{ token, kind, size, concat }]) }
   }
 
-  /** See `repeatableToken` of upload-tokens.ts. */
   repeatableToken(caller: Sender, request: NewUpload): UploadToken | null {
     return repeatableToken(this.#parts, caller, request)
   }
@@ -103,10 +97,7 @@ export class UploadCreation {
     }
   }
 
-  /**
-   * The row of a final upload, with its size where it is to wait for its parts; that of the same request before it, which
-   * waits, or which a node that died left without its parts.
-   */
+  /** May return an equal earlier request's row that waits, or whose node died. A size means waiting for parts. */
   async #insertFinal(
     caller: Sender,
     request: NewUpload,
@@ -128,7 +119,7 @@ export class UploadCreation {
     }
   }
 
-  /** The rows of what the request starts, to which `bytes` come in all. Returns the first. */
+  /** Reserves `bytes` in all. Returns the first row. */
   async #insert(
     caller: Sender,
     request: NewUpload,
@@ -140,7 +131,7 @@ export class UploadCreation {
     const reach = reachOf(caller)
     const { account } = reach
     const names = path.map(parseFolderName)
-    // Before anything is reserved, so that a place that is not there is told as such.
+    // Before reserving, so that a missing place is reported as such.
     const start = await resolvePlace(db, reach, place)
     const now = clock.now()
     const uuid = makeUuid(random)

@@ -1,4 +1,3 @@
-/** Ends uploads that are deleted by their sender or out of time. */
 import { discardBlob, GARBAGE_GRACE } from '../../core/blobs.rows.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
@@ -11,10 +10,7 @@ import { awaitsParts, partsLeft } from './awaited-parts.ts'
 import { dropUpload, endUpload, type UploadEnd } from './upload-ends.rows.ts'
 import { partsOf } from './upload-parts.rows.ts'
 
-/**
- * Ends the upload as failed, and the parts of a final one with it: the reservation is released, the bytes are left as
- * garbage. Does nothing when it has ended, or is a part that is being concatenated.
- */
+/** Leaves the bytes as garbage. Does nothing when it has ended, or is a part being concatenated. */
 export async function abandonUpload(
   db: Database,
   upload: UploadRow,
@@ -27,12 +23,12 @@ export async function abandonUpload(
   })
 }
 
-/** The same in a transaction, under the account's lock. */
+/** Call under the account's lock. */
 export function abandonIn(trx: Trx, upload: UploadRow, failure: string, now: number): Promise<void> {
   return endWithParts(trx, upload, { ended_at: now, state: 'failed', failure })
 }
 
-/** Ends the uploads that come by a link, so that the storage reserved for them is free at once. */
+/** Frees their reservations at once. */
 export async function abandonUploadsOfLink(db: Database, link: LinkId, now: number): Promise<void> {
   for (;;) {
     const open = await openUploadsOfLink(db, link, 100)
@@ -44,10 +40,7 @@ export async function abandonUploadsOfLink(db: Database, link: LinkId, now: numb
   }
 }
 
-/**
- * Ends the upload and deletes its row. The file of a completed one stays. Throws Refusal
- * UPLOAD_LOCKED for a part that is being concatenated: the whole needs its bytes, and it ends with that.
- */
+/** The file of a completed one stays. Throws Refusal UPLOAD_LOCKED for a part being concatenated. */
 export async function endAndDeleteUpload(db: Database, upload: UploadRow, now: number): Promise<void> {
   await inTransaction(db, async (trx) => {
     await lockAccount(trx, upload.account_id)
@@ -59,7 +52,6 @@ export async function endAndDeleteUpload(db: Database, upload: UploadRow, now: n
   })
 }
 
-/** Ends a final upload that did not get its parts. Leaves one alone that has got them after all. */
 export async function deleteUnclaimed(db: Database, final: UploadRow): Promise<void> {
   await inTransaction(db, async (trx) => {
     await lockAccount(trx, final.account_id)
@@ -80,7 +72,6 @@ async function endWithParts(trx: Trx, upload: UploadRow, end: UploadEnd): Promis
   }
 }
 
-/** The parts of a final upload are wanted no more. */
 export async function endParts(trx: Trx, final: Pick<UploadRow, 'id'>, end: UploadEnd): Promise<void> {
   for (const part of await partsOf(trx, final.id)) {
     const key = await endUpload(trx, part, end, { final: final.id })
@@ -88,7 +79,7 @@ export async function endParts(trx: Trx, final: Pick<UploadRow, 'id'>, end: Uplo
   }
 }
 
-/** Seconds until such a part is worth another try. */
+/** Seconds. */
 const CONCATENATION_RETRY = 1
 
 function inUse(): Refusal {

@@ -1,5 +1,3 @@
-/** How resumable uploads end. */
-
 import type { Database, Trx } from '../../database/database.ts'
 import { wholeSum } from '../../database/differences.ts'
 import type { BlobKey, FileId, UploadId } from '../../domain/ids.ts'
@@ -13,18 +11,14 @@ export type UploadEnd = {
   readonly failure?: string
 }
 
-/** Who may end an upload. */
 export interface UploadEnder {
-  /** The holder of this lease: ends it only while nobody else has acquired one. */
+  /** Ends the upload only while this lease is current. */
   readonly lease?: number
-  /** The final upload, whose parts nobody else ends. */
+  /** Only this final upload may end its claimed parts. */
   readonly final?: UploadId
 }
 
-/**
- * Ends the upload and releases its reservation; the key of its bytes. Null when it has ended, when it is a part that is
- * being concatenated, or when the ender's lease is over. To be called under the account's lock.
- */
+/** Null when it has ended, is a part being concatenated, or the lease is over. Call under the account's lock. */
 export async function endUpload(
   trx: Trx,
   upload: Pick<UploadRow, 'id' | 'account_id'>,
@@ -55,7 +49,7 @@ export async function endUpload(
   return row.key
 }
 
-/** Ends all uploads at once. Nobody else may be at work. */
+/** No other process may be at work. */
 export async function endEveryUpload(trx: Trx, at: number): Promise<void> {
   await trx
     .updateTable('accounts')
@@ -87,7 +81,7 @@ export async function endEveryUpload(trx: Trx, at: number): Promise<void> {
     .execute()
 }
 
-/** Open uploads to which no byte has come since `before`, the longest unused first, after that one. */
+/** No byte since `before`, longest unused first, after the given one. */
 export function unusedUploads(
   db: Database,
   before: number,
@@ -97,7 +91,7 @@ export function unusedUploads(
   return openInOrder(db, after, limit).where('used_at', '<=', before).execute()
 }
 
-/** Open uploads after that one. A part that is being concatenated ends with the final upload. */
+/** Parts being concatenated end with the final upload. */
 function openInOrder(db: Database, after: Pick<UploadRow, 'id' | 'used_at'> | null, limit: number) {
   const open = db
     .selectFrom('uploads')
@@ -114,13 +108,13 @@ function openInOrder(db: Database, after: Pick<UploadRow, 'id' | 'used_at'> | nu
     .where((row) => row.or([row('used_at', '>', used_at), row('id', '>', id)]))
 }
 
-/** Final uploads that wait for their parts, the longest unused first, after that one. */
+/** Longest unused first, after the given one. */
 export function awaitingUploads(
   db: Database,
   after: Pick<UploadRow, 'id' | 'used_at'> | null,
   limit: number,
 ): Promise<UploadRow[]> {
-  // Along the index of open uploads: those that have ended are many more.
+  // Uses the index of open uploads: ended ones are many more.
   return openInOrder(db, after, limit)
     .where('kind', '=', 'final')
     .where('state', '=', 'uploading')
@@ -128,7 +122,6 @@ export function awaitingUploads(
     .execute()
 }
 
-/** Notes that something came to uploads after all: to a part of the same whole. */
 export async function noteUse(db: Database, ids: readonly UploadId[], usedAt: number): Promise<void> {
   if (ids.length === 0) return
   await db
@@ -139,7 +132,7 @@ export async function noteUse(db: Database, ids: readonly UploadId[], usedAt: nu
     .execute()
 }
 
-/** Forgets uploads that ended before then; returns how many. */
+/** Returns how many. */
 export async function dropEndedUploads(db: Database, before: number, limit: number): Promise<number> {
   const ended = db
     .selectFrom('uploads')

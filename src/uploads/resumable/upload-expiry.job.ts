@@ -19,16 +19,15 @@ const always = () => true
 export interface UploadExpiryParts {
   readonly db: Database
   readonly clock: Clock
-  /** Times without the service do not count, as nobody could go on. */
+  /** Outages do not count, as clients could not continue. */
   readonly outages: Pick<Outages, 'settle'>
   readonly aging: Aging
-  /** Of uploads without a byte. */
+  /** For uploads without a byte. */
   readonly emptyAging: Aging
-  /** Told of an upload that cannot be given up; it keeps no other from that. */
+  /** Called for each upload that fails; the others go on. */
   readonly report: (error: unknown) => void
 }
 
-/** Uploads that nobody goes on with. */
 export class UploadExpiry {
   readonly #parts: UploadExpiryParts
 
@@ -36,15 +35,12 @@ export class UploadExpiry {
     this.#parts = parts
   }
 
-  /**
-   * Joins what has waited for its parts and has them, keeps the parts of the others as long as bytes come to one, gives up what had no byte for too long, or never any, and forgets what has ended
-   * that long ago.
-   */
+  /** Also claims complete parts, keeps those of active final uploads, and deletes rows of uploads ended long ago. */
   async run(mayGoOn: () => boolean = always): Promise<void> {
     const { db, outages, aging } = this.#parts
     const begun = await this.#join(mayGoOn)
     const now = await outages.settle()
-    // Over is what ends now, too.
+    // Includes what ends at this very time.
     const cutoff = aging.cutoff(now + 1) - 1
     await this.#each(unusedUploads, cutoff, mayGoOn, (upload) => this.#giveUp(upload, cutoff))
     const emptyCutoff = this.#parts.emptyAging.cutoff(now + 1) - 1
@@ -54,7 +50,7 @@ export class UploadExpiry {
     while (mayGoOn() && (await dropEndedUploads(db, cutoff, STEP)) === STEP) await yieldToEventLoop()
   }
 
-  /** Does the work for each upload that has waited since `cutoff`; of one that fails it tells, and goes on. */
+  /** Reports failures and goes on. */
   async #each(
     uploads: typeof unusedUploads,
     cutoff: number,
@@ -80,10 +76,7 @@ export class UploadExpiry {
     if (await isEmpty(db, upload)) await abandonUpload(db, upload, 'expired', clock.now())
   }
 
-  /**
-   * The last look at a final upload may have come before the last byte of its parts. Returns the parts of those that wait
-   * and have bytes.
-   */
+  /** The last check may have come before the parts' last byte. Returns the parts of waiting uploads that have bytes. */
   async #join(mayGoOn: () => boolean): Promise<ReadonlySet<UploadId>> {
     const { db, clock, report } = this.#parts
     const begun = new Set<UploadId>()
@@ -106,7 +99,7 @@ export class UploadExpiry {
     return begun
   }
 
-  /** Of one that waits for parts their last byte counts, too. */
+  /** For a waiting final upload the last byte of its parts counts. */
   async #giveUp(upload: UploadRow, cutoff: number): Promise<void> {
     const { db, clock } = this.#parts
     const { used_at } = await withPartsReceived(db, upload)

@@ -34,11 +34,10 @@ export interface UploadLookupParts {
   readonly clock: Clock
   readonly outages: Pick<Outages, 'settle'>
   readonly aging: Aging
-  /** Of uploads without a byte. */
+  /** For uploads without a byte. */
   readonly emptyAging: Aging
 }
 
-/** Finds resumable uploads for those who may have them. */
 export class UploadLookup {
   readonly #parts: UploadLookupParts
 
@@ -46,11 +45,11 @@ export class UploadLookup {
     this.#parts = parts
   }
 
-  /** The upload of that name. Throws Refusal UPLOAD_NOT_FOUND or INVALID_API_KEY. */
+  /** Throws Refusal UPLOAD_NOT_FOUND or INVALID_API_KEY. */
   async authorized(caller: Caller, name: string): Promise<UploadRow> {
     const upload = await this.#named(caller, name)
     if (upload === undefined) throw uploadNotFound()
-    // Who has begun it by a link has no account: the token is all that it takes.
+    // A contributor has no account: the token suffices.
     const isContributors = upload.link_id !== null && upload.token_hash === hashToken(name)
     if (isContributors) {
       const owner = await findAccount(this.#parts.db, upload.account_id)
@@ -69,19 +68,19 @@ export class UploadLookup {
     return upload
   }
 
-  /** The same of one that can go on. Throws Refusal UPLOAD_GONE besides. */
+  /** Throws Refusal UPLOAD_GONE besides. */
   async alive(caller: Caller, name: string): Promise<UploadRow> {
     return this.assertAlive(await withPartsReceived(this.#parts.db, await this.authorized(caller, name)))
   }
 
-  /** Also of guests' parts: the reservation of a part becomes the whole's, and is the same account's before and after. */
+  /** Works for guests too: a part's reservation passes to the final upload within one account. */
   async ownPart(caller: Caller, token: UploadToken): Promise<UploadRow> {
     const part = await this.authorized(caller, token)
     if (part.account_id !== ownerOf(caller)) throw uploadNotFound()
     return part
   }
 
-  /** The final upload of that token, if it has its parts or waits for them; null otherwise. Throws Refusal as `alive` does. */
+  /** Null unless it has its parts or waits for them. Throws Refusal as `alive` does. */
   async begunFinal(caller: Caller, token: UploadToken): Promise<UploadRow | null> {
     const { db } = this.#parts
     const upload = await uploadByToken(db, hashToken(token))
@@ -91,7 +90,7 @@ export class UploadLookup {
 
   /** Throws Refusal UPLOAD_GONE when the upload has expired or failed. */
   async assertAlive(upload: UploadRow): Promise<UploadRow> {
-    // What looks expired may have waited for a service that was away, and that nobody has noted yet.
+    // An expired upload may have waited out an outage not recorded yet.
     const { clock, outages } = this.#parts
     const hasExpired =
       this.#hasExpired(upload, clock.now()) && this.#hasExpired(upload, await outages.settle())
@@ -99,7 +98,7 @@ export class UploadLookup {
     throw new Refusal('UPLOAD_GONE', 'This upload has expired or failed; start a new one')
   }
 
-  /** The unfinished upload within reach whose link that is. Throws Refusal UPLOAD_NOT_FOUND. */
+  /** Throws Refusal UPLOAD_NOT_FOUND. */
   async openBySlug(reach: Reach, slug: Slug): Promise<UploadRow> {
     const { db } = this.#parts
     const upload = await openUploadBySlug(db, reach.account, slug)
@@ -107,7 +106,6 @@ export class UploadLookup {
     return upload
   }
 
-  /** The upload within reach whose link that is. */
   async bySlug(reach: Reach, slug: Slug): Promise<UploadRow | null> {
     const { db } = this.#parts
     const upload = await uploadBySlug(db, slug)
@@ -115,7 +113,7 @@ export class UploadLookup {
     return (await isWithin(db, reach, upload.folder_id)) ? withPartsReceived(db, upload) : null
   }
 
-  /** Unfinished uploads within reach, oldest first, at most 1,000. */
+  /** Unfinished, within reach, oldest first, at most 1,000. */
   async list({ account, within }: Reach): Promise<UploadRow[]> {
     const { db } = this.#parts
     const top = within === null ? null : await findFolder(db, within)
@@ -124,7 +122,7 @@ export class UploadLookup {
     return Promise.all(uploads.map((upload) => withPartsReceived(db, upload)))
   }
 
-  /** The folder that `depth` folders of the upload's path were made in; null for the top of what is within reach. */
+  /** The folder in which `depth` folders of the upload's path were created; null for the top of the reach. */
   async startOf(
     { within }: Reach,
     { folder_id }: Pick<UploadRow, 'folder_id'>,
@@ -139,7 +137,7 @@ export class UploadLookup {
     return this.#parts.ownNames.of(slug)
   }
 
-  /** When an upload that gets no more bytes is given up. */
+  /** Expiry without more bytes. */
   expiresAt({ used_at, received, state }: Pick<UploadRow, 'used_at' | 'received' | 'state'>): number {
     const { aging, emptyAging } = this.#parts
     const end = aging.endOf(used_at)
@@ -147,11 +145,11 @@ export class UploadLookup {
   }
 
   #hasExpired(upload: UploadRow, now: number): boolean {
-    // One without a byte is over once it was given up: bytes of its sender may have come meanwhile.
+    // One without a byte expires only by the job: its sender may have sent elsewhere meanwhile.
     return upload.state === 'uploading' && this.#parts.aging.endOf(upload.used_at) <= now
   }
 
-  /** By the name for owners only an account's uploads are found, by whoever may end them anyway. */
+  /** Owner names find account uploads only, which the caller may end anyway. */
   async #named(caller: Caller, name: string): Promise<UploadRow | undefined> {
     const { db, ownNames } = this.#parts
     const slug = ownNames.read(name)

@@ -1,11 +1,9 @@
-/** Partial uploads, and final ones that are made of them. */
-
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import type { BlobKey, UploadId } from '../../domain/ids.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 
-/** Marks a partial upload as complete: it waits for its concatenation. False when the lease is over. */
+/** False when the lease is over. */
 export async function completePart(
   db: Database,
   id: UploadId,
@@ -22,10 +20,7 @@ export async function completePart(
   return result.numUpdatedRows > 0n
 }
 
-/**
- * Makes the completed partial upload a part of the final one, to which its reservation passes. False when it cannot be:
- * it is not complete, used up, or of another account.
- */
+/** Passes on the reservation. False when the part is incomplete, claimed, or of another account. */
 export async function claimPart(
   trx: Trx,
   part: Pick<UploadRow, 'id' | 'reserved'>,
@@ -52,7 +47,6 @@ export async function claimPart(
   return true
 }
 
-/** All bytes of the final upload are here, in its parts; the last came at `usedAt`. */
 export async function beginProcessing(
   trx: Trx,
   final: UploadId,
@@ -66,10 +60,10 @@ export async function beginProcessing(
     .execute()
 }
 
-/** More than uploads that others begin while one is created with its parts. */
+/** More than the uploads created concurrently with one and its parts. */
 const NEARBY = 1000
 
-/** The open upload that waits for its parts and was created last before this part: with it, or with none. */
+/** The latest waiting final upload before this part: created with it, unless it was created by itself. */
 export function finalBefore(
   db: Queryable,
   { id, account_id }: Pick<UploadRow, 'id' | 'account_id'>,
@@ -88,12 +82,12 @@ export function finalBefore(
     .executeTakeFirst()
 }
 
-/** The parts of a final upload in their order. */
+/** In order. */
 export function partsOf(db: Queryable, final: UploadId): Promise<UploadRow[]> {
   return db.selectFrom('uploads').selectAll().where('joined_into', '=', final).orderBy('part').execute()
 }
 
-/** Gives the upload another blob to be written; false when the lease is over. */
+/** False when the lease is over. */
 export async function changeKey(trx: Trx, id: UploadId, lease: number, key: BlobKey): Promise<boolean> {
   const result = await trx
     .updateTable('uploads')

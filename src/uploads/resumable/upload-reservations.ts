@@ -33,11 +33,9 @@ export interface UploadReservationParts {
 }
 
 /**
- * Reservations of resumable uploads. They are the upload's and not a node's: they stay until the upload ends. A guest's
- * hourly bytes are taken with them and not given back, so that nobody keeps the storage of all guests by starting uploads.
- *
- * A contributor's take place of the link with them, too: see `Contributions.grow`.
- *
+ * They belong to the upload, not to a node. A guest's hourly bytes are not returned, so that starting uploads cannot
+ * hold
+ * all guests' storage. A contributor's also count for the link: see `Contributions.grow`.
  * Every method throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED, and then changes nothing.
  */
 export class UploadReservations {
@@ -48,9 +46,7 @@ export class UploadReservations {
   }
 
   /**
-   * Adds the rows that `newRows` makes, with reservations for the bytes that come to each, `size` in all; those of a guest or
-   * a contributor grow as the bytes come. Returns the first row. Throws Refusal RATE_LIMITED also when too many uploads wait
-   * for their first byte.
+   * Reservations of guests and contributors grow as bytes come. Throws Refusal RATE_LIMITED for too many empty uploads.
    */
   async create(
     caller: Sender,
@@ -59,10 +55,9 @@ export class UploadReservations {
   ): Promise<UploadRow> {
     const { reservations } = this.#parts
     const account = ownerOf(caller)
-    // Whoever has no account of their own could hold the storage of others by asking for it.
+    // Clients without an account could hold others' storage by asking for it.
     const isStranger = caller.kind !== 'account'
     const bytes = isStranger ? 0 : size
-    // What could never fit is refused before anything is sent.
     if (isStranger) await reservations.check(caller, size)
     return this.#reserving(caller, account, bytes, async (trx) => {
       await makeRoomForEmpty(trx, this.#parts, caller)
@@ -77,12 +72,12 @@ export class UploadReservations {
     })
   }
 
-  /** Refuses what could never fit before anything of it is sent. */
+  /** Refuses what could never fit, before anything is sent. */
   check(caller: Sender, bytes: number): Promise<void> {
     return this.#parts.reservations.check(caller, bytes)
   }
 
-  /** The reservation of the upload, which grows with its bytes where not all of them were reserved at the beginning. */
+  /** Grows with the bytes where not all were reserved at creation. */
   of(caller: Sender, upload: UploadRow): Reservation {
     const { account_id: account, reserved, size } = upload
     return new Reservation({
@@ -93,10 +88,7 @@ export class UploadReservations {
     })
   }
 
-  /**
-   * Records the size of an upload of which nobody knew it, and reserves all of it, or leaves that to `of` for a guest's.
-   * Returns how much is reserved.
-   */
+  /** A guest's reservation grows by `of`. Returns the reserved bytes. */
   async declareSize(caller: Sender, upload: UploadRow, size: number): Promise<number> {
     const { id, account_id, reserved } = upload
     const left = Math.max(0, size - reserved)
@@ -109,7 +101,6 @@ export class UploadReservations {
     return reserved + missing
   }
 
-  /** Runs a transaction that reserves so many bytes, under the account's lock. */
   #reserving<T>(
     caller: Sender,
     account: AccountId,

@@ -9,10 +9,7 @@ interface TokenSources {
   readonly random: Random
 }
 
-/**
- * The token of an upload that is created under an idempotency key. It follows from what the request says, so that a
- * repetition, after an answer that was lost, finds the upload: parts can be claimed but once. Null for any other.
- */
+/** Derived from the request: a repetition finds the upload, since parts can be claimed but once. */
 export function repeatableToken(
   sources: TokenSources,
   caller: Sender,
@@ -29,10 +26,7 @@ export function finalToken(key: string, parts: readonly UploadToken[], metadata:
   return tokenFrom(JSON.stringify(['final upload', key, parts, metadata]))
 }
 
-/**
- * The tokens of an upload and of the parts that are created with it. Those of a request that may be repeated follow from
- * what it says and from the server's secret, so that whoever guesses the key of somebody else learns nothing.
- */
+/** Derived from the server's secret too, so that guessing a request's key reveals nothing. */
 export function tokensInParts(
   { signing, random }: TokenSources,
   caller: Sender,

@@ -22,15 +22,11 @@ import {
 } from '../entry.ts'
 import type { FailedOperation } from '../operations.ts'
 
-/** The bin: what is deleted on the site stays there for some days. All throw RequestFailure. */
+/** All functions throw RequestFailure. */
 
-/** The number of an entry of the bin. */
 export type BinNumber = number
 
-/**
- * Notes in `binned` under which number each entry is there. `isRepeated`: the same was sent before, so what is not found
- * is there. Returns those that were refused.
- */
+/** `isRepeated`: an earlier request may have done this, so missing entries count as binned. */
 export async function putIntoBin(
   entries: readonly Entry[],
   binned: Map<Key, BinNumber>,
@@ -49,7 +45,7 @@ export async function putIntoBin(
   })
 }
 
-/** Brings entries back to where they were. What is there already counts as brought back; what is gone for good fails. */
+/** Restored entries count as done; entries deleted for good fail. */
 export async function restoreFromBin(
   entries: readonly Entry[],
   binned: ReadonlyMap<Key, BinNumber>,
@@ -75,7 +71,6 @@ export async function restoreFromBin(
   return [...failed, ...(await goneOf([...missing, ...left]))]
 }
 
-/** Of what is not in the bin: those that are nowhere else either, because they were deleted for good. */
 async function goneOf(entries: readonly Entry[]): Promise<readonly FailedOperation[]> {
   if (entries.length === 0) return []
   const folders = foldersOf(entries).length === 0 ? [] : await fetchFolders()
@@ -97,7 +92,7 @@ async function isFileGone(file: FileEntry): Promise<boolean> {
   }
 }
 
-/** What was put there last comes first, so that few pages are read. */
+/** Newest first, so that few pages are read. */
 async function findInBin(
   entries: readonly Entry[],
   binned: ReadonlyMap<Key, BinNumber>,
@@ -116,13 +111,12 @@ async function findInBin(
   return found
 }
 
-/** From page 1. */
 export async function fetchBin(page: number): Promise<{ entries: readonly BinEntry[]; pages: number }> {
   const { data, pagination } = await fetchJson(binAnswer, `/api/v1/bin?per_page=100&page=${page}`)
   return { entries: data, pages: pagination.pages }
 }
 
-/** To where it was, or to `folder`. Returns why it was refused; null when it is done. */
+/** To its old place, or to `folder`. Returns the code of a refusal. */
 export function restoreEntry(entry: BinEntry, folder?: Place): Promise<string | null> {
   return dealtWith(entry, (entries) => {
     const body = { entries, ...(folder === undefined ? {} : { folder }) }
@@ -130,14 +124,13 @@ export function restoreEntry(entry: BinEntry, folder?: Place): Promise<string | 
   })
 }
 
-/** Returns why it was refused; null when it is done. */
 export function deleteEntry(entry: BinEntry): Promise<string | null> {
   return dealtWith(entry, (entries) =>
     fetchJson(deletedFromBinAnswer, '/api/v1/bin/delete', jsonRequest('POST', { entries })),
   )
 }
 
-/** That it is not in the bin is as good as done. */
+/** A missing entry counts as done. */
 async function dealtWith(
   { id }: BinEntry,
   act: (entries: readonly BinNumber[]) => Promise<Outcomes>,
@@ -151,7 +144,7 @@ export async function emptyWholeBin(): Promise<void> {
   await fetchJson(emptiedAnswer, '/api/v1/bin', { method: 'DELETE' })
 }
 
-/** Of an entry. What it was in, or is to go to, has codes of its own. */
+/** Of the entry itself; its folder or target has codes of its own. */
 const NOT_IN_BIN: ErrorCode = 'NOT_FOUND'
 
 const NO_RESULT = { success: false, error: 'INTERNAL_ERROR' satisfies ErrorCode, entry: undefined }
@@ -162,7 +155,7 @@ interface Outcomes {
   readonly data: { readonly results: readonly Outcome[] }
 }
 
-/** The outcome of each; where all of it was refused, that for each. */
+/** One outcome per entry, also when the whole request was refused. */
 async function resultsOf(count: number, act: () => Promise<Outcomes>): Promise<readonly Outcome[]> {
   try {
     return (await act()).data.results

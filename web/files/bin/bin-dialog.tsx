@@ -17,10 +17,9 @@ import { useTimes } from '../use-times.ts'
 import { deleteEntry, emptyWholeBin, fetchBin, restoreEntry } from './bin-client.ts'
 import { RestoreTo } from './restore-to.tsx'
 
-/** How many entries the server answers at a time. */
+/** The server's page size. */
 const PAGE = 100
 
-/** What is in the bin, as far as it was read, and what can be done about it. */
 function useBin() {
   const { texts, manager } = useFiles()
   const [entries, setEntries] = useState<readonly BinEntry[] | null>(null)
@@ -33,7 +32,7 @@ function useBin() {
 
   async function readFrom(first: number): Promise<void> {
     const known = new Set(entries?.map(({ id }) => id))
-    // What others have deleted since moves what is known here to later pages.
+    // Concurrent deletions move known entries to later pages.
     for (let page = first, others = 0, all = page; others === 0 && page <= all; page++) {
       const found = await fetchBin(page)
       const added = found.entries.filter(({ id }) => !known.has(id))
@@ -49,15 +48,14 @@ function useBin() {
     oneAtATime(() => readFrom(page).catch(failed))
   }
 
-  // It is read when it is opened.
   useEffect(() => read(1), [])
 
-  /** Does it, and takes the entry off the list when that is done. `said`: what is said then, with the name. */
+  /** Removes the entry from the list on success. `said`: confirmation with its name. */
   function dealWith(entry: BinEntry, act: () => Promise<string | null>, said: string): void {
     setProblem(null)
     setDone(null)
     act().then((code) => {
-      // Another one may be told where to go meanwhile.
+      // Meanwhile the user may be choosing a folder for another one.
       if (code === 'FOLDER_NOT_FOUND') setHomeless(entry)
       else setHomeless((before) => (before?.id === entry.id ? null : before))
       if (code !== null) {
@@ -71,7 +69,6 @@ function useBin() {
     }, failed)
   }
 
-  /** `emptied` is called when it is. */
   function empty(emptied: () => void): void {
     emptyWholeBin().then(() => {
       emptied()
@@ -84,11 +81,10 @@ function useBin() {
   return {
     entries,
     hasMore: pages.read < pages.all,
-    /** What was restored or deleted is on no page any more, so that the rest has moved to earlier ones. */
+    /** Restored and deleted entries are on no page any more, so the rest has moved forward. */
     readMore: () => read(Math.floor((entries?.length ?? 0) / PAGE) + 1),
     dealWith,
     empty,
-    /** An entry whose folder is gone, which has to be told where to go; null where there is none. */
     homeless,
     forgetHomeless: () => setHomeless(null),
     problem,
@@ -96,7 +92,6 @@ function useBin() {
   }
 }
 
-/** What was deleted and is not gone yet. */
 export function BinDialog({ close }: { close: () => void }) {
   const { texts } = useFiles()
   const { bin } = texts
@@ -141,7 +136,6 @@ export function BinDialog({ close }: { close: () => void }) {
   )
 }
 
-/** Deletes all of it for good, after it has asked. */
 function EmptyBin({ empty }: { empty: (emptied: () => void) => void }) {
   const { bin } = useFiles().texts
   const [isSure, setIsSure] = useState(false)
@@ -178,7 +172,6 @@ function EmptyBin({ empty }: { empty: (emptied: () => void) => void }) {
 
 interface BinRowProps {
   readonly entry: BinEntry
-  /** Whether it is asked if it is to be deleted for good. */
   readonly isAsked: boolean
   readonly ask: () => void
   readonly keep: () => void

@@ -12,7 +12,7 @@ interface RestoreToProps {
   readonly cancel: () => void
 }
 
-/** Where to, for what has no folder to come back to: at the top level everybody with its link would see it. */
+/** Asks for a target: at the top level the entry could be opened by its link. */
 export function RestoreTo({ entry, restore, cancel }: RestoreToProps) {
   const { texts } = useFiles()
   const { bin, dialogs } = texts

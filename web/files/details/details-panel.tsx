@@ -13,7 +13,6 @@ import { singleSelection } from '../selection/single-selection.ts'
 import { useTimes } from '../use-times.ts'
 import { EntryPreview } from './preview.tsx'
 
-/** The one entry that is selected: what it looks like and what is known of it. */
 export function DetailsPanel({ close }: { close: () => void }) {
   const { texts, shown, manager } = useFiles()
   const { details } = texts
@@ -45,7 +44,7 @@ function DetailsOf({ entry }: { entry: Entry }) {
   return entry.kind === 'file' ? <FileDetails file={entry} /> : <FolderDetails folder={entry} />
 }
 
-/** What people come for stands above the facts, so that it is in view whatever their number. */
+/** Actions come before facts, so that they are in view. */
 function DetailsActions({ entry }: { entry: Entry }) {
   const { texts, words, shown, commands } = useFiles()
   const { details, actions } = texts
@@ -99,7 +98,6 @@ function DetailsActions({ entry }: { entry: Entry }) {
   )
 }
 
-/** The path of its page. */
 function pathOf(entry: Entry): string {
   return entry.kind === 'file' ? new URL(entry.url).pathname : `/f/${entry.id}`
 }
@@ -112,7 +110,7 @@ function FileDetails({ file }: { file: FileEntry }) {
   const [problem, setProblem] = useState<string | null>(null)
   const [tries, setTries] = useState(0)
 
-  // What is known of it may be another with each version.
+  // A file's details may change with each version.
   const isBusy = shown.busy.has(file.key)
   useEffect(() => {
     if (isBusy) return

@@ -1,6 +1,5 @@
 import type { FileEntry } from '../entry.ts'
 
-/** What the browser shows by itself; of all else the picture, or the icon of the type. */
 export function EntryPreview({ file, hasPicture }: { file: FileEntry; hasPicture: boolean }) {
   const bytes = `${new URL(file.url).pathname}?view=1`
   const picture = hasPicture ? `/t/${file.uuid}?size=960` : file.pictureUrl

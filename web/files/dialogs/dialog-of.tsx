@@ -41,7 +41,6 @@ export function DialogOf({ dialog, engine, close }: DialogOfProps) {
   }
 }
 
-/** The tree, where there is no room for it beside the list. */
 function FoldersDialog({ close }: { close: () => void }) {
   const { texts, shown, commands } = useFiles()
   return (

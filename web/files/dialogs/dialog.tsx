@@ -8,7 +8,6 @@ interface DialogProps {
   readonly close: () => void
   readonly children: ReactNode
   readonly isWide?: boolean
-  /** See the shared dialog. */
   readonly isHeld?: boolean
 }
 

@@ -7,7 +7,6 @@ import { useFiles } from '../files-context.ts'
 import { FolderTreeView } from '../folders/folder-tree-view.tsx'
 import { FilesDialog } from './dialog.tsx'
 
-/** Where to, for who does not drag. */
 export function MoveDialog({ entries, close }: { entries: readonly Entry[]; close: () => void }) {
   const { texts, words, manager, commands } = useFiles()
   const [to, setTo] = useState<Place>(entries[0]?.place ?? TOP)

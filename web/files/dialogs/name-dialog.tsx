@@ -46,7 +46,7 @@ export function RenameDialog({ entry, close }: { entry: Entry; close: () => void
 interface NameDialogProps {
   readonly title: string
   readonly name: string
-  /** Letters at the end that are rarely what is to be changed. */
+  /** Characters at the end that are initially not selected. */
   readonly ending: number
   readonly verb: string
   readonly close: () => void
@@ -58,7 +58,7 @@ function NameDialog({ title, name: before, ending, verb, close, act }: NameDialo
   const { texts } = useFiles()
   const [name, setName] = useState(before)
   const { problem, isBusy, attempt } = useListAttempt()
-  // Of a file the server would keep what comes after it, as of a path.
+  // The server would take a file's name for a path and keep its last segment.
   const hasSlash = /[/\\]/.test(name)
   const field = useRef<HTMLInputElement>(null)
 
@@ -98,7 +98,6 @@ function NameDialog({ title, name: before, ending, verb, close, act }: NameDialo
   )
 }
 
-/** How many letters the ending of a file has, with its dot. */
 function endingOf(name: string): number {
   const dot = name.lastIndexOf('.')
   return dot > 0 ? name.length - dot : 0

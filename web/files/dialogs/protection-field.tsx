@@ -2,7 +2,6 @@ import { LONGEST_SHARED_PASSWORD } from '../../../src/domain/password-grade.ts'
 import { PasswordField } from '../../shared/password-field.tsx'
 import { useFiles } from '../files-context.ts'
 
-/** Whether a password is asked for: none, the one that there is, or another. */
 export interface Protection {
   readonly kind: 'none' | 'kept' | 'new'
   readonly password: string
@@ -12,7 +11,7 @@ export function presentProtection(hasPassword: boolean): Protection {
   return { kind: hasPassword ? 'kept' : 'none', password: '' }
 }
 
-/** What changes at the server; undefined: nothing. */
+/** New value for the server; undefined for no change. */
 export function changedPassword(
   { kind, password }: Protection,
   hasPassword: boolean,

@@ -10,7 +10,6 @@ import { FilesDialog } from './dialog.tsx'
 import { changedPassword, ProtectionField, presentProtection } from './protection-field.tsx'
 import { useListAttempt } from './use-attempt.ts'
 
-/** Who may see a folder: everybody with its link, or its owner alone; with a password or without. */
 export function SettingsDialog({ folder, close }: { folder: FolderEntry; close: () => void }) {
   const { texts, manager, commands } = useFiles()
   const { dialogs } = texts

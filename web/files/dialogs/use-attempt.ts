@@ -4,10 +4,6 @@ import { useFiles } from '../files-context.ts'
 import { failureText, reasonOf } from '../network-text.ts'
 import type { FilesTexts } from '../texts.ts'
 
-/**
- * Something that a dialog asks the server for: it stays open until it is done, and says what is in the way. `reasons`: what
- * codes mean in this dialog.
- */
 export function useListAttempt(reasons: Readonly<Record<string, string>> = {}) {
   const { texts } = useFiles()
   const [problem, setProblem] = useState<string | null>(null)

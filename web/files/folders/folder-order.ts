@@ -2,7 +2,7 @@ import type { FolderEntry } from '../entry.ts'
 import type { Query } from '../list/listing.ts'
 import type { FolderTree } from './folder-tree.ts'
 
-/** The folders among what is listed, in the order of the files as far as folders have one; else by name. */
+/** In the order of the files where folders have that value; else by name. */
 export function foldersListed(
   { place, search, sort, order }: Query,
   tree: FolderTree,

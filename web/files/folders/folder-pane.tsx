@@ -2,7 +2,6 @@ import { Drawing } from '../../shared/drawings/drawing.tsx'
 import { useFiles } from '../files-context.ts'
 import { FolderTreeView } from './folder-tree-view.tsx'
 
-/** Beside the list where there is room. */
 export function FolderPane() {
   const { texts, shown, commands } = useFiles()
   return (
@@ -13,7 +12,6 @@ export function FolderPane() {
   )
 }
 
-/** What is not a folder. */
 export function PaneButtons() {
   const { texts, commands } = useFiles()
   return (

@@ -5,18 +5,15 @@ import { useFiles } from '../files-context.ts'
 import { branches, createFolderTree, type FolderTree, type TreeBranch, treeMove } from './folder-tree.ts'
 
 interface FolderTreeViewProps {
-  /** The folder that is listed, or chosen. */
   readonly at: Place
   readonly choose: (place: Place) => void
-  /** Whether entries and files can be dropped on folders here. */
   readonly drops?: boolean
-  /** Folders that cannot be chosen. */
   readonly isClosed?: (place: Place) => boolean
 }
 
 const NOTHING = createFolderTree([])
 
-/** The tree of folders: one of its lines can be reached by the tab key, and the arrows go on from there. */
+/** One line is in the tab order; arrows move on from there (ARIA tree). */
 export function FolderTreeView({ at, choose, drops = false, isClosed }: FolderTreeViewProps) {
   const { texts, shown } = useFiles()
   const tree = shown.tree ?? NOTHING
@@ -82,7 +79,6 @@ export function FolderTreeView({ at, choose, drops = false, isClosed }: FolderTr
   )
 }
 
-/** The folders that have to be open for one to be shown. */
 function above(tree: FolderTree, place: Place): readonly Place[] {
   return tree
     .path(place)
@@ -94,19 +90,15 @@ interface BranchLineProps {
   readonly branch: TreeBranch
   readonly isHere: boolean
   readonly isClosed: boolean
-  /** Whether entries and files can be dropped on it. */
   readonly isDrop: boolean
-  /** Whether the tab key leads to it. */
   readonly isReached: boolean
   readonly choose: () => void
   readonly onFocus: () => void
   readonly press: (event: KeyboardEvent) => void
   readonly setIsOpen: (isOpen: boolean) => void
-  /** Is told the element. */
   readonly line: (element: HTMLElement | null) => void
 }
 
-/** One folder of the tree. */
 function BranchLine({ branch, isHere, isClosed, isDrop, isReached, ...on }: BranchLineProps) {
   const { texts } = useFiles()
   const { folder, isOpen, level } = branch

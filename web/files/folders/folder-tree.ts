@@ -2,18 +2,15 @@ import { foldName } from '../../../src/domain/folded-name.ts'
 import { sortedByName } from '../../../src/domain/sort-key.ts'
 import { type FolderEntry, type Place, TOP } from '../entry.ts'
 
-/** All folders of the account. Names have the order that they have in the server's lists. */
+/** Names are in the order of the server's lists. */
 export interface FolderTree {
   find(id: Place): FolderEntry | null
-  /** Those directly in it, by name. */
   children(id: Place): readonly FolderEntry[]
-  /** From the top level to it, itself included. */
+  /** From the top level down, including the folder itself. */
   path(id: Place): readonly FolderEntry[]
-  /** Whether `id` is `above`, or anywhere in it. */
   isWithin(id: Place, above: Place): boolean
-  /** Files in it and in all folders below it. */
+  /** Including descendants. */
   fileCount(folder: FolderEntry): number
-  /** By name. */
   search(part: string): readonly FolderEntry[]
 }
 
@@ -33,7 +30,7 @@ export function createFolderTree(folders: readonly FolderEntry[]): FolderTree {
   function fileCount({ id, fileCount: own }: FolderEntry): number {
     const known = counts.get(id)
     if (known !== undefined) return known
-    // Ends a circle, which moves that cross each other may show for a moment.
+    // Ends a cycle, which crossing moves may show for a moment.
     counts.set(id, 0)
     const count = (byPlace.get(id) ?? []).reduce((sum, inner) => sum + fileCount(inner), own)
     counts.set(id, count)
@@ -57,15 +54,13 @@ export function createFolderTree(folders: readonly FolderEntry[]): FolderTree {
 export interface TreeBranch {
   readonly id: Place
   readonly folder: FolderEntry | null
-  /** From 1. */
   readonly level: number
   readonly position: number
   readonly siblings: number
-  /** null where there is nothing below. */
   readonly isOpen: boolean | null
 }
 
-/** The lines of a tree whose folders are open as told; the top level always is. */
+/** The top level is always open. */
 export function branches(tree: FolderTree, open: ReadonlySet<Place>): TreeBranch[] {
   const shown: TreeBranch[] = [
     {
@@ -93,7 +88,7 @@ export type TreeMove =
   | { readonly kind: 'focus'; readonly id: Place }
   | { readonly kind: 'open' | 'close'; readonly id: Place }
 
-/** What a key does in a tree; null for keys that mean nothing there. */
+/** Null for keys without an effect. */
 export function treeMove(key: string, shown: readonly TreeBranch[], at: Place): TreeMove | null {
   const index = shown.findIndex(({ id }) => id === at)
   const branch = shown[index]

@@ -3,10 +3,7 @@ import { refusedRequest } from '../../shared/fetch-json.ts'
 import { createFolder, fetchFolders } from '../client.ts'
 import type { Place } from '../entry.ts'
 
-/**
- * Makes folders by their paths below a place, with all that are above them; what is there already stays. Throws
- * RequestFailure.
- */
+/** Creates folders with their ancestors below `place`; existing ones stay. Throws RequestFailure. */
 export async function makeFolders(place: Place, paths: readonly string[]): Promise<void> {
   const known = new Map<string, Place>()
   for (const path of paths) {

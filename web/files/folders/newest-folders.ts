@@ -1,6 +1,6 @@
 import type { FolderEntry } from '../entry.ts'
 
-/** Asks for all folders, possibly while an earlier answer is still on its way. */
+/** Drops answers that a later one has overtaken. */
 export class NewestFolders {
   readonly #fetch: () => Promise<readonly FolderEntry[]>
   #asked = 0
@@ -10,7 +10,6 @@ export class NewestFolders {
     this.#fetch = fetch
   }
 
-  /** null when something that was asked for later came sooner. */
   async ask(): Promise<readonly FolderEntry[] | null> {
     this.#asked += 1
     const turn = this.#asked

@@ -4,7 +4,6 @@ import { type Place, TOP } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { addressOf } from '../use-place.ts'
 
-/** Where the person is, and the way back up. Entries can be dropped on each step. */
 export function PathBar() {
   const { texts, shown, commands } = useFiles()
   const { place } = shown.query
@@ -12,7 +11,7 @@ export function PathBar() {
   const path = useRef<HTMLElement>(null)
   const steps = [{ id: TOP, name: texts.top }, ...above]
 
-  // The last step matters most, where there is no room for all.
+  // The last step matters most where space is short.
   useEffect(() => {
     if (path.current === null) return
     path.current.scrollLeft = path.current.scrollWidth
@@ -55,7 +54,6 @@ export function PathBar() {
   )
 }
 
-/** Shows that there are steps further up. */
 function markCut(path: HTMLElement): void {
   path.toggleAttribute('data-cut', path.scrollLeft > 0)
 }

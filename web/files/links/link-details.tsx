@@ -20,7 +20,6 @@ interface LinkDetailsProps {
   readonly changed: (link: Link) => void
 }
 
-/** What came by a link and happened to it, and the terms that can still be changed. */
 export function LinkDetails({ link, changed }: LinkDetailsProps) {
   return (
     <li className="link-details">
@@ -73,7 +72,7 @@ function ReceivedRow({ contribution }: { contribution: Contribution }) {
   )
 }
 
-/** In days from now. */
+/** Days from now. */
 const ENDS = [1, 7, 30] as const
 
 function ChangeForm({ link, changed }: LinkDetailsProps) {

@@ -6,13 +6,13 @@ import { useTimes } from '../use-times.ts'
 import { fetchLog } from './links-client.ts'
 import { MoreButton, useReadPages } from './read-pages.tsx'
 
-/** Events have no names of their own. */
+/** Events have no ids. */
 interface KeyedEvent {
   readonly event: LinkEvent
   readonly key: string
 }
 
-/** What happened to a link. What came by it is listed elsewhere, with what its senders said. */
+/** Without contributions, which are listed with their senders' answers. */
 export function LinkLog({ link }: { link: Link }) {
   const { texts } = useFiles()
   const { links } = texts

@@ -1,9 +1,9 @@
-/** Letters and digits of which none looks like another. */
+/** No two look alike. */
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
 const GROUPS = 3
 const GROUP = 4
 
-/** A password to be told or typed: `fk3w-9tup-x2hm`. 59 bits. */
+/** `fk3w-9tup-x2hm`: 59 bits. */
 export function newLinkPassword(): string {
   const numbers = crypto.getRandomValues(new Uint32Array(GROUPS * GROUP))
   const letters = [...numbers].map((number) => LETTERS[number % LETTERS.length] ?? '')

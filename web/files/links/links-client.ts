@@ -14,20 +14,19 @@ import { fetchJson, jsonRequest } from '../../shared/fetch-json.ts'
 import { type Entry, filesOf, foldersOf } from '../entry.ts'
 import type { UploadLimits } from './more-terms.tsx'
 
-/** Links with terms. All throw RequestFailure. */
+/** All functions throw RequestFailure. */
 
 export interface ShareTerms {
-  /** null: it does not end. */
+  /** Null for no end. */
   readonly endsAt: string | null
-  /** null: any number. */
+  /** Null for no limit. */
   readonly maxDownloads: number | null
   readonly password: string | null
-  /** It takes files into the one folder, instead of opening it; null: it opens what is chosen. */
+  /** An upload link into the one folder; null for one that opens the targets. */
   readonly asks: ({ readonly forName: boolean } & UploadLimits) | null
-  /** Shown on its page. */
   readonly name: string | null
   readonly message: string | null
-  /** Its address; null: one that cannot be guessed. */
+  /** Null for an unguessable one. */
   readonly slug: string | null
 }
 
@@ -54,7 +53,7 @@ function limitsOf({ maxFiles, maxFileSize, types }: UploadLimits) {
   return { max_files: maxFiles, max_file_size: maxFileSize, types }
 }
 
-/** How many links the server answers at a time. */
+/** The server's page size. */
 const PAGE = 50
 
 export async function fetchLinks(
@@ -64,17 +63,16 @@ export async function fetchLinks(
   return { links: data, pages: pagination.pages }
 }
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay. */
 export interface LinkChange {
   readonly name: string | null
   readonly message: string | null
-  /** null takes it off. */
+  /** Null removes it. */
   readonly password: string | null | undefined
-  /** null: it does not end. */
+  /** Null for no end. */
   readonly endsAt: string | null | undefined
-  /** null: any number. */
+  /** Null for no limit. */
   readonly maxDownloads: number | null | undefined
-  /** Of a link that asks for files. */
   readonly limits: UploadLimits | undefined
 }
 
@@ -91,7 +89,7 @@ export async function changeLink(
   return (await fetchJson(linkAnswer, `/api/v1/links/${slug}`, jsonRequest('PATCH', body))).data
 }
 
-/** What came by a link that takes uploads, newest first. */
+/** Newest first. */
 export async function fetchContributions(
   { slug }: Link,
   page: number,
@@ -101,7 +99,7 @@ export async function fetchContributions(
   return { contributions: data, pages: pagination.pages }
 }
 
-/** What happened to a link, newest first. */
+/** Newest first. */
 export async function fetchLog(
   { slug }: Link,
   page: number,

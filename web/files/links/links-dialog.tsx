@@ -16,7 +16,7 @@ import { useTimes } from '../use-times.ts'
 import { LinkDetails } from './link-details.tsx'
 import { fetchLinks, revokeLink } from './links-client.ts'
 
-/** The account's links, as far as they were read, from newest to oldest. */
+/** Newest first. */
 function useLinks() {
   const { texts } = useFiles()
   const [links, setLinks] = useState<readonly Link[] | null>(null)
@@ -28,7 +28,7 @@ function useLinks() {
   function read(page: number): void {
     setProblem(null)
     fetchLinks(page).then((found) => {
-      // A link that was made meanwhile moves the others to later places, and a second click reads the same.
+      // New links shift pages, and a second click reads one page twice.
       setLinks((before) => {
         const known = new Set(before?.map(({ slug }) => slug))
         return [...(before ?? []), ...found.links.filter(({ slug }) => !known.has(slug))]
@@ -37,14 +37,12 @@ function useLinks() {
     }, failed)
   }
 
-  // They are read when the dialog is opened.
   useEffect(() => read(1), [])
 
   function changed(to: Link): void {
     setLinks((before) => before?.map((link) => (link.slug === to.slug ? to : link)) ?? null)
   }
 
-  /** `over` is called when it is known what came of it. */
   function revoke(revoked: Link, over: () => void): void {
     setProblem(null)
     const told = (error: unknown) => {
@@ -73,7 +71,6 @@ function withoutForce(link: Link): Link {
   return { ...link, state: 'revoked' }
 }
 
-/** What the account has shared by links with terms: their states and downloads, copied and taken back. */
 export function LinksDialog({ close }: { close: () => void }) {
   const { links: texts, operations } = useFiles().texts
   const { links, hasMore, readMore, changed, revoke, problem } = useLinks()
@@ -179,7 +176,6 @@ interface AskedRowProps {
   readonly revoke: () => void
 }
 
-/** Asks before a link is revoked, which cannot be taken back. */
 function AskedRow({ link, keep, revoke }: AskedRowProps) {
   const { texts } = useFiles()
   const title = useLinkTitle(link)
@@ -200,7 +196,6 @@ function AskedRow({ link, keep, revoke }: AskedRowProps) {
   )
 }
 
-/** What it is called, or else the first that it opens and how many others were chosen. */
 function useLinkTitle({ title, name, files, folders }: Link): string {
   const { texts, words } = useFiles()
   const { links } = texts
@@ -209,7 +204,6 @@ function useLinkTitle({ title, name, files, folders }: Link): string {
   return name !== null || others < 1 ? title : fill(words.count(others, links.nameOfSeveral), { name: title })
 }
 
-/** What the owner wants to know of a link: how often it was downloaded, and whether it still works. */
 function useFacts(link: Link): readonly string[] {
   const { texts, words } = useFiles()
   const times = useTimes()

@@ -14,15 +14,15 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   ],
   recordings: ['video/*', 'audio/*'],
 }
-/** Of a link that was made by a program: its kinds stay. */
+/** Kinds set by a program stay. */
 const OTHER_KINDS = 'other'
 
 export interface UploadLimits {
-  /** null: without this limit. */
+  /** Null for no limit. */
   readonly maxFiles: number | null
-  /** Bytes of each file. */
+  /** Bytes. */
   readonly maxFileSize: number | null
-  /** As in `accept` of HTML; undefined: as it is. */
+  /** As in HTML's `accept`; undefined stays as it is. */
   readonly types: readonly string[] | null | undefined
 }
 
@@ -30,12 +30,11 @@ interface MoreOfLink {
   readonly name: string | null
   readonly message: string | null
   readonly slug: string | null
-  /** null: any number. */
+  /** Null for no limit. */
   readonly maxDownloads: number | null
   readonly limits: UploadLimits
 }
 
-/** What the fields of `MoreTerms` in the form say. */
 export function moreTermsOf(form: HTMLFormElement): MoreOfLink {
   const said = new FormData(form)
   const text = (name: string) => String(said.get(name) ?? '').trim() || null
@@ -55,14 +54,12 @@ export function moreTermsOf(form: HTMLFormElement): MoreOfLink {
 }
 
 interface MoreTermsProps {
-  /** What it has now; null while it is made. */
   readonly link: Link | null
   readonly isAsking: boolean
-  /** Whether the number of downloads is told elsewhere. */
+  /** The number of downloads is set elsewhere. */
   readonly isOnce?: boolean
 }
 
-/** What few links need: limits, what its page says, and an address that can be said aloud. */
 export function MoreTerms({ link, isAsking, isOnce = false }: MoreTermsProps) {
   const { share } = useFiles().texts
   return (
@@ -106,7 +103,7 @@ function LimitFields({ link }: { link: Link | null }) {
     uploads?.max_file_size ?? null,
     uploads?.types ?? null,
   ]
-  // Of what is more than the server takes, a link would say what is not so.
+  // A limit above the server's would promise too much.
   const sizes = SIZES.filter((each) => each < data.maxFileSize)
   const kind = kindOf(types)
   const kinds = Object.keys(KINDS).map((each) => [each, share.kindNames[each] ?? each] as const)

@@ -4,17 +4,13 @@ import { useOneAtATime } from '../dialogs/use-one-at-a-time.ts'
 import { useFiles } from '../files-context.ts'
 import { failureText } from '../network-text.ts'
 
-/** A list that is read page by page. */
 export interface ReadPages<Item> {
-  /** Null until the first page is here. */
   readonly items: readonly Item[] | null
   readonly hasMore: boolean
-  /** Why a page could not be read. */
   readonly failure: string | null
   more(): void
 }
 
-/** Reads the first page at once. */
 export function useReadPages<Item>(
   fetchPage: (page: number) => Promise<{ readonly items: readonly Item[]; readonly pages: number }>,
 ): ReadPages<Item> {
@@ -43,7 +39,6 @@ export function useReadPages<Item>(
   return { items, hasMore: pages.read < pages.all, failure, more }
 }
 
-/** Reads the next page, or the first again. */
 export function MoreButton({ of }: { of: ReadPages<unknown> }) {
   const { texts } = useFiles()
   if (!of.hasMore || (of.items === null && of.failure === null)) return null

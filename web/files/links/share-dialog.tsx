@@ -9,7 +9,7 @@ import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
 import { type Made, ShareForm } from './share-form.tsx'
 
-/** Makes a link with terms for what is selected, and shows it: the password for the only time. */
+/** The password is shown only now. */
 export function ShareDialog({ entries, close }: { entries: readonly Entry[]; close: () => void }) {
   const { texts, words } = useFiles()
   const [made, setMade] = useState<Made | null>(null)
@@ -34,7 +34,6 @@ function MadeLink({ made: { link, password }, close }: { made: Made; close: () =
   const { share } = texts
   const times = useTimes()
   const place = useRef<HTMLDivElement>(null)
-  // Copying is what comes next.
   useEffect(() => place.current?.querySelector<HTMLElement>('button.copy')?.focus(), [])
   const end =
     link.ends_at === null ? share.madeEndless : fill(share.madeUntil, { day: times.long(link.ends_at) })

@@ -14,7 +14,7 @@ import { newLinkPassword } from './link-password.ts'
 import { makeLink } from './links-client.ts'
 import { MoreTerms, moreTermsOf } from './more-terms.tsx'
 
-/** In days; what is chosen at first stands in the middle. */
+/** Days; the middle one is preset. */
 const PRESETS = [1, 7, 30] as const
 const PRESET = 7
 
@@ -29,7 +29,6 @@ interface ShareFormProps {
   readonly show: (made: Made) => void
 }
 
-/** The terms of a new link: those that most people want, and the others behind a word. */
 export function ShareForm({ entries, close, show }: ShareFormProps) {
   const { texts, words } = useFiles()
   const { share, dialogs } = texts

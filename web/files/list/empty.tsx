@@ -16,7 +16,6 @@ interface EmptyProps {
   readonly isDue: FocusDue
 }
 
-/** Why there is nothing to see, and what to do about it. The keys of the list work here too. */
 export function Empty({ kind, isDue }: EmptyProps) {
   const files = useFiles()
   const place = useRef<HTMLDivElement>(null)

@@ -25,11 +25,11 @@ import { useScrolled } from './use-scrolled.ts'
 
 /** Pixels. */
 const LINE = 44
-/** Where there is no room for columns, what they say is below the name. */
+/** Without room for columns, their values are below the name. */
 const TALL_LINE = 60
 const NARROW = 640
 const TILE = { width: 168, height: 196 }
-/** Where there would be one beside no other. */
+/** For windows in which only one tile would fit beside no other. */
 const SLIM_TILE = 140
 
 interface EntryGridProps {
@@ -38,10 +38,7 @@ interface EntryGridProps {
   readonly isDue: FocusDue
 }
 
-/**
- * A grid of which only the lines in view are there, and the one that has the focus. The focus moves by the arrows; what
- * else keys do is in `keyCommand`.
- */
+/** Renders only lines in view and the focused one. Arrows move the focus; for other keys see `keyCommand`. */
 export function EntryGrid({ look, total, isDue }: EntryGridProps) {
   const files = useFiles()
   const { texts, shown, manager } = files
@@ -57,12 +54,11 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
   const focusRow = useRowFocus(grid, focus, isDue)
   useRevealed(grid, shown.revealed, { isTiles, lineHeight, columns })
 
-  // What is here may be another with each version.
+  // The listing may change with each version.
   useEffect(() => {
     if (height > 0) listing.need({ first, end })
   }, [listing, first, end, height, version])
 
-  // Another list begins at its top.
   useEffect(() => {
     if (grid.current === null) return
     grid.current.scrollTop = 0
@@ -72,7 +68,6 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
   const { menu, openMenu, closeMenu, leaveMenu } = useEntryMenu()
 
   function press(event: KeyboardEvent): void {
-    // The heads of the columns have keys of their own.
     if (event.target instanceof HTMLButtonElement) return
     const page = Math.max(1, Math.floor(height / lineHeight) - 1)
     const ctrl = event.ctrlKey || event.metaKey
@@ -140,11 +135,10 @@ function GridMenu({ menu, close, leave }: GridMenuProps) {
 
 interface Menu {
   readonly at: MenuAnchor
-  /** Its entry is selected only as long as it is open. With a finger, what is selected changes what a tap does. */
+  /** The entry is selected only while its menu is open. With touch, a selection changes what a tap does. */
   readonly isPassing: boolean
 }
 
-/** The menu of what is selected; null as long as it is not open. */
 function useEntryMenu() {
   const { manager } = useFiles()
   const { listing } = manager
@@ -178,16 +172,15 @@ interface Shape {
   readonly columns: number
 }
 
-/** Scrolls as far as it takes to have a row in view. */
+/** Scrolls as little as possible. */
 function reveal(grid: HTMLElement | null, row: number, { isTiles, lineHeight, columns }: Shape): void {
   if (grid === null) return
-  // The head of the columns covers what is below it.
+  // The sticky head covers what is below it.
   const head = isTiles ? 0 : LINE
   const view = { scrolled: grid.scrollTop, height: grid.clientHeight - head, lineHeight, columns }
   grid.scrollTop = scrollTo(row, view)
 }
 
-/** Scrolls to a row that the manager wants to be seen. */
 function useRevealed(grid: RefObject<HTMLElement | null>, revealed: ManagerView['revealed'], shape: Shape) {
   const latest = useRef(shape)
   latest.current = shape
@@ -196,13 +189,12 @@ function useRevealed(grid: RefObject<HTMLElement | null>, revealed: ManagerView[
   }, [grid, revealed])
 }
 
-/** Where the menu of a row opens that keys ask for; null when the row is not there. */
+/** For a menu opened by keyboard; null when the row is not rendered. */
 function anchorIn(grid: HTMLElement | null, row: number): MenuAnchor | null {
   const place = grid?.querySelector(`[data-row="${row}"]`)?.getBoundingClientRect()
   return place === undefined ? null : pointerAnchor({ clientX: place.left + LINE, clientY: place.top + LINE })
 }
 
-/** Opens the menu of the row that the pointer is on. */
 function openAt(event: MouseEvent, open: (row: number, at: MenuAnchor) => void): void {
   const row = rowAt(event.target)
   if (row === null) return

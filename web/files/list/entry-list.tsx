@@ -4,16 +4,15 @@ import type { Preferred } from '../preferences.ts'
 import { Empty } from './empty.tsx'
 import { EntryGrid } from './entry-grid.tsx'
 
-/** As many as most windows have room for. */
 const WAITING_LINES = 24
 
-/** What is listed, or why there is nothing to list. The focus goes from one to the other. */
+/** The focus moves between the list and its replacement. */
 export function EntryList({ look }: { look: Preferred['look'] }) {
   const { shown, manager } = useFiles()
   const isDue = useRef(false)
   const total = manager.listing.total()
   const { problem } = shown
-  // What was listed stays as long as it may be true.
+  // The old list stays while it may be true.
   if (problem !== null && (problem === 'missing' || total === null)) {
     return <Empty isDue={isDue} kind={problem} />
   }
@@ -22,7 +21,6 @@ export function EntryList({ look }: { look: Preferred['look'] }) {
   return <EntryGrid isDue={isDue} look={look} total={total} />
 }
 
-/** In the shape of the lines to come. */
 function Waiting() {
   return (
     <div aria-busy="true" className="entries-waiting">

@@ -1,7 +1,6 @@
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { Entry } from '../entry.ts'
 
-/** A folder's drawing, or the picture of a file: its thumbnail, or the icon of its type. */
 export function EntryPicture({ entry, isSmall = false }: { entry: Entry; isSmall?: boolean }) {
   if (entry.kind === 'folder') {
     return (

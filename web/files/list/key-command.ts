@@ -3,7 +3,6 @@ import { TOP } from '../entry.ts'
 import type { FilesContextValue } from '../files-context.ts'
 import { selectedCount } from '../selection/selection.ts'
 
-/** What a key does in the list besides moving the focus. False when it does nothing. */
 export function commandOfKey(event: KeyboardEvent, files: FilesContextValue): boolean {
   const { key, shiftKey } = event
   const ctrl = event.ctrlKey || event.metaKey

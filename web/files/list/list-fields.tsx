@@ -8,7 +8,6 @@ export interface ListFieldsProps {
   readonly setLook: (look: Preferred['look']) => void
 }
 
-/** How the list is shown. */
 export function ListFields({ look, setLook }: ListFieldsProps) {
   const { texts } = useFiles()
   const other = look === 'list' ? 'tiles' : 'list'
@@ -30,7 +29,6 @@ export function ListFields({ look, setLook }: ListFieldsProps) {
 
 const SORTS: readonly Sort[] = ['name', 'size', 'created_at', 'downloads']
 
-/** For who has no heads of columns. */
 function SortFields() {
   const { texts, shown, manager } = useFiles()
   const { sort, order } = shown.query

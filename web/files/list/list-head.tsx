@@ -9,7 +9,6 @@ const COLUMNS: readonly { readonly sort: Sort; readonly cell: string }[] = [
   { sort: 'downloads', cell: 'cell-downloads' },
 ]
 
-/** The heads of the columns, which sort by them. */
 export function ListHead() {
   const { texts, shown, manager } = useFiles()
   const { sort, order } = shown.query

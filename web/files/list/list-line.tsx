@@ -10,7 +10,6 @@ import type { LineProps } from './line-props.ts'
 import { MoreButton } from './more-button.tsx'
 import { useEntryEvents } from './use-entry-events.ts'
 
-/** One entry of the list. */
 export function ListLine({ line, place, openMenu }: LineProps) {
   const { manager } = useFiles()
   const entry = manager.listing.at(line)

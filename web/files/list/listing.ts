@@ -3,69 +3,56 @@ import type { Rows } from './rows-in-view.ts'
 
 export type Sort = 'name' | 'size' | 'created_at' | 'downloads'
 
-/** What is listed: what is directly in a place, or all files and folders whose name holds what is searched for. */
+/** The entries directly in a place, or all whose name contains the search. */
 export interface Query {
   readonly place: Place
-  /** Empty: nothing is searched for. */
   readonly search: string
   readonly sort: Sort
   readonly order: 'asc' | 'desc'
 }
 
-/** Files number `index * WINDOW` and on. */
+/** Files from `index * WINDOW` on. */
 export interface ListWindow {
   readonly files: readonly FileEntry[]
-  /** On all windows. */
   readonly total: number
-  /** There may be more: windows further down tell of them. */
+  /** Later windows may reveal more. */
   readonly isAtLeast?: boolean
 }
 
-/** How many files are asked for at a time. */
+/** Files per request. */
 export const WINDOW = 100
 
-/** Rejects when there is no answer, or none that helps. */
+/** Rejects without a useful answer. */
 export type FetchWindow = (query: Query, index: number, signal: AbortSignal) => Promise<ListWindow>
 
-/** Windows that are asked for at once when many are. */
+/** Concurrent requests. */
 const SIDE_BY_SIDE = 4
 
 interface Opening {
   readonly query: Query
-  /** null before they are known. */
   folders: readonly FolderEntry[] | null
   readonly request: AbortController
-  /** Something has changed since it was asked for. */
+  /** Something changed since the request. */
   isOld: boolean
-  /** Resolves when it is shown, or something else is opened. */
   readonly over: PromiseWithResolvers<void>
 }
 
-/** A request for a window. */
 interface Coming {
   readonly request: AbortController
-  /** Resolves when the window is here or has failed, though by a later request. */
+  /** Resolves when the window has come or failed, perhaps by a later request. */
   readonly over: Promise<void>
 }
 
-/**
- * A list of any length, of which only what is looked at is fetched: folders first, which are all here, then files, in
- * windows. What is no longer looked at is forgotten.
- */
+/** First all folders, then files in windows, fetched as they are viewed. Distant windows are dropped. */
 export class Listing {
   readonly #fetchWindow: FetchWindow
   readonly #listeners = new Set<() => void>()
   #version = 0
-  /** What is shown; null before the first answer. */
   #query: Query | null = null
-  /** How many there are; null before the first answer. */
   #files: number | null = null
-  /** Whether there may be more. */
   #isAtLeast = false
-  /** null before they are known. */
   #folders: readonly FolderEntry[] | null = null
   #windows = new Map<number, readonly FileEntry[]>()
-  /** Requests under way, by the window that they ask for. */
   #coming = new Map<number, Coming>()
   #needed: Rows = { first: 0, end: WINDOW }
   #failure: unknown = null
@@ -75,20 +62,19 @@ export class Listing {
     this.#fetchWindow = fetchWindow
   }
 
-  /** Changes with everything that can be seen. */
+  /** Changes with everything visible. */
   version(): number {
     return this.#version
   }
 
-  /** Returns what ends it. */
   subscribe(changed: () => void): () => void {
     this.#listeners.add(changed)
     return () => this.#listeners.delete(changed)
   }
 
   /**
-   * Lists something else. What was listed is shown until the first answer. `folders`: null before they are known; until
-   * then there are no rows, because those of files would move, and without files it would look empty.
+   * `folders`: null before they are known; until then there are no rows, because file rows would move, and
+   * without files the list would look empty.
    */
   open(query: Query, folders: readonly FolderEntry[] | null): void {
     for (const { request } of this.#coming.values()) request.abort()
@@ -102,29 +88,26 @@ export class Listing {
     this.#changed()
   }
 
-  /** What lies before the files; nothing else changes. */
+  /** Leaves the files alone. */
   setFolders(folders: readonly FolderEntry[]): void {
     if (this.#opening === null) this.#folders = folders
     else this.#opening.folders = folders
     this.#changed()
   }
 
-  /** Whether the rows were searched for, which may differ from what is just being opened. */
+  /** Whether the shown rows are search results; a query being opened may differ. */
   isFound(): boolean {
     return (this.#query?.search ?? '') !== ''
   }
 
-  /** Rows of all; null before the first answers. */
   total(): number | null {
     return this.#files === null || this.#folders === null ? null : this.#folders.length + this.#files
   }
 
-  /** Whether there may be more rows than `total`. */
   isAtLeast(): boolean {
     return this.#isAtLeast
   }
 
-  /** null when it is not here, or not at all. */
   at(row: number): Entry | null {
     const lead = this.#lead()
     const file = row - lead.length
@@ -132,7 +115,6 @@ export class Listing {
     return this.#windows.get(Math.floor(file / WINDOW))?.[file % WINDOW] ?? null
   }
 
-  /** Where an entry is, as far as it is here. */
   rowOf(key: Key): number | null {
     const folder = this.#lead().findIndex((each) => each.key === key)
     if (folder >= 0) return folder
@@ -143,11 +125,11 @@ export class Listing {
     return null
   }
 
-  /** Makes these rows come, and gives others up. */
+  /** Fetches these rows and drops distant ones. */
   need(rows: Rows): void {
     if (this.#opening !== null) return
     this.#needed = rows
-    // Neighbours stay, so that turning back finds them there.
+    // Neighbours stay for scrolling back.
     const around = this.#windowsOf({ first: rows.first - 2 * WINDOW, end: rows.end + 2 * WINDOW })
     this.#forgetAllBut(around)
     for (const index of this.#windowsOf(rows)) {
@@ -155,26 +137,23 @@ export class Listing {
     }
   }
 
-  /**
-   * Asks again for what is looked at, because something has changed. What was shown stays until then; of what is just
-   * being opened it is done when that is there. Resolves when the change is shown, whichever request brings it.
-   */
+  /** Old rows stay until then. Resolves when the change is shown, whichever request brings it. */
   async refresh(): Promise<void> {
     if (this.#opening === null) await this.#loadAgain()
     else this.#opening.isOld = true
-    // What is opened meanwhile shows the change as well.
+    // A query opened meanwhile shows the change as well.
     while (this.#opening !== null) await this.#opening.over.promise
   }
 
   async #loadAgain(): Promise<void> {
     const wanted = this.#windowsOf(this.#needed)
-    // Without files in view the first window tells how many there are now.
+    // Without files in view, the first window counts them.
     const asked = wanted.length === 0 ? [0] : wanted
     this.#forgetAllBut(asked)
     await Promise.all(asked.map((index) => this.#load(index)))
   }
 
-  /** The entries of rows that need not be here. Rejects when one cannot be had. */
+  /** For rows that may not be loaded. Rejects when one cannot be had. */
   async fetch(rows: Rows, signal: AbortSignal): Promise<Entry[]> {
     const query = this.#query
     if (query === null) return []
@@ -198,17 +177,14 @@ export class Listing {
     return [...lead, ...found.slice(skipped, skipped + Math.max(0, end - start))]
   }
 
-  /** Whether something else is asked for than what is shown. */
   isOpening(): boolean {
     return this.#opening !== null
   }
 
-  /** What went wrong with the last request; null when nothing did. */
   failure(): unknown {
     return this.#failure
   }
 
-  /** The rows before the files. */
   #lead(): readonly FolderEntry[] {
     return this.#folders ?? []
   }
@@ -218,7 +194,7 @@ export class Listing {
     for (const tell of this.#listeners) tell()
   }
 
-  /** The windows that rows lie in. There is always a first one, which tells how many there are. */
+  /** Always includes the first window, which counts the files. */
   #windowsOf({ first, end }: Rows): number[] {
     const before = this.#lead().length
     const from = Math.max(0, Math.floor((first - before) / WINDOW))
@@ -281,7 +257,7 @@ export class Listing {
     this.#changed()
   }
 
-  /** A window further up knows less of how many there are than those further down. */
+  /** Earlier windows know less of the total than later ones. */
   #count({ total, isAtLeast = false }: ListWindow): void {
     if (isAtLeast && total < (this.#files ?? 0)) return
     this.#files = total

@@ -9,7 +9,7 @@ interface MoreButtonProps {
   readonly openMenu: LineProps['openMenu']
 }
 
-/** The menu for who has no second button of a mouse; by the keyboard it is opened from the row itself. */
+/** For touch; the keyboard opens the menu from the row. */
 export function MoreButton({ name, row, openMenu }: MoreButtonProps) {
   const { texts } = useFiles()
   return (
@@ -19,7 +19,7 @@ export function MoreButton({ name, row, openMenu }: MoreButtonProps) {
       className="icon-button more"
       onClick={(event) => {
         event.stopPropagation()
-        // To which the focus comes back from the menu, which scrolling would close.
+        // The menu returns the focus to the row, and scrolling would close it.
         event.currentTarget.closest<HTMLElement>('[data-row]')?.focus({ preventScroll: true })
         openMenu(row, event.currentTarget.getBoundingClientRect())
       }}

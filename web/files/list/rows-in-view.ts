@@ -1,4 +1,4 @@
-/** Where the lines of a list are. All are of one height, so that no line has to be there to know it. */
+/** Lines have one height, so positions need no rendering. */
 export interface RowsInView {
   /** Pixels. */
   readonly scrolled: number
@@ -8,13 +8,13 @@ export interface RowsInView {
   readonly total: number
 }
 
-/** From `first` to before `end`. */
+/** `end` is exclusive. */
 export interface Rows {
   readonly first: number
   readonly end: number
 }
 
-/** Lines beyond the edges, so that a quick turn of the wheel finds them there. */
+/** Lines beyond the edges, for quick scrolling. */
 const SPARE = 6
 
 export function rowsInView({ scrolled, height, lineHeight, columns, total }: RowsInView): Rows {
@@ -23,12 +23,12 @@ export function rowsInView({ scrolled, height, lineHeight, columns, total }: Row
   return { first: Math.min(total, firstLine * columns), end: Math.min(total, endLine * columns) }
 }
 
-/** Pixels that all lines take. */
+/** Pixels. */
 export function heightOf(total: number, columns: number, lineHeight: number): number {
   return Math.ceil(total / columns) * lineHeight
 }
 
-/** Where to scroll to so that a row is in view: not at all when it is. */
+/** Unchanged when the row is in view. */
 export function scrollTo(
   row: number,
   { scrolled, height, lineHeight, columns }: Omit<RowsInView, 'total'>,
@@ -38,12 +38,11 @@ export function scrollTo(
   return Math.max(scrolled, top + lineHeight - height)
 }
 
-/** How many tiles of at least that width fit beside each other. */
 export function columnsOf(width: number, least: number): number {
   return Math.max(1, Math.floor(width / least))
 }
 
-/** The lines that are to be there: those of the rows, and the one of the focus, which must not be lost. */
+/** Lines to render: those in view, and the focused one, which must not be lost. */
 export function linesOf({ first, end }: Rows, focus: number, columns: number): number[] {
   const from = Math.floor(first / columns)
   const to = Math.ceil(end / columns)

@@ -8,7 +8,6 @@ import type { LineProps } from './line-props.ts'
 import { MoreButton } from './more-button.tsx'
 import { useEntryEvents } from './use-entry-events.ts'
 
-/** As many entries as there is room for beside each other, with their pictures. */
 export function TileLine({ line, columns, total, place, openMenu }: LineProps) {
   const { manager } = useFiles()
   const first = line * columns

@@ -11,7 +11,6 @@ interface ToolbarProps extends ListFieldsProps {
   readonly engine: UploadEngine
 }
 
-/** What concerns the whole list, and below it what concerns what is selected there. */
 export function Toolbar({ engine, ...look }: ToolbarProps) {
   const { texts, commands } = useFiles()
   return (
@@ -33,14 +32,14 @@ export function Toolbar({ engine, ...look }: ToolbarProps) {
   )
 }
 
-/** Milliseconds without a letter until it is searched. */
+/** Milliseconds without input before searching. */
 const PAUSE = 150
 
 function SearchField() {
   const { texts, shown, manager } = useFiles()
   const [text, setText] = useState(shown.query.search)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  // A space at the end may be the first letter of the next word.
+  // A trailing space may precede the next word.
   const { search } = shown.query
   useEffect(() => setText((before) => (before.trim() === search ? before : search)), [search])
 

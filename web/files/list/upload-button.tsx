@@ -10,7 +10,6 @@ import type { Picked } from '../../uploads/picked.ts'
 import { uploadFolder } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 
-/** Asks for files, and by its menu for a whole folder. */
 export function UploadButton({ engine }: { engine: UploadEngine }) {
   const { texts, shown } = useFiles()
   const { actions } = texts

@@ -5,10 +5,10 @@ import { mayGo } from '../commands.ts'
 import { type Entry, uploadFolder } from '../entry.ts'
 import type { FilesContextValue } from '../files-context.ts'
 
-/** Says that what is dragged are entries of this page, and of no other that is open beside it. */
+/** Unique to this page: another open one has other entries. */
 const ENTRIES = `application/x-holdfast-entries-${Math.random().toString(36).slice(2)}`
 
-/** What is being dragged from this page. Elsewhere it is only known that it is something. */
+/** During a drag, other pages only see the type. */
 let dragged: readonly Entry[] = []
 
 export function startDrag(transfer: DataTransfer, entries: readonly Entry[]): void {
@@ -19,9 +19,7 @@ export function startDrag(transfer: DataTransfer, entries: readonly Entry[]): vo
 }
 
 /**
- * Takes what is dropped: entries on a folder are moved there, files from outside are uploaded to the folder that they
- * are dropped on, or to the one that is listed. Elements with `data-drop` are folders. Whether files are held over the
- * page, and not over a folder.
+ * Elements with `data-drop` are folders. Returns whether files are held over the page, outside any folder.
  */
 export function useDrops(files: FilesContextValue, engine: UploadEngine): boolean {
   const [isOver, setIsOver] = useState(false)

@@ -5,13 +5,12 @@ import { isSelected, selectedCount } from '../selection/selection.ts'
 import { startDrag } from './use-drops.ts'
 import { useLongPress } from './use-long-press.ts'
 
-/** What a mouse and a finger do with the entry of a row. */
 export function useEntryEvents(row: number, entry: Entry) {
   const { shown, manager, commands } = useFiles()
   const { selection } = shown
   const isChosen = isSelected(selection, entry.key)
 
-  /** While something else opens nothing is selected that there could be details of. */
+  /** While another list opens, no file can be selected for details. */
   const canShow = () => entry.kind === 'folder' || !manager.listing.isOpening()
 
   const longPress = useLongPress(() => {
@@ -27,7 +26,7 @@ export function useEntryEvents(row: number, entry: Entry) {
         manager.pick(row, { ctrl: ctrlKey || metaKey, shift: shiftKey })
         return
       }
-      // A finger opens, and selects once something is selected.
+      // A tap opens, or selects while there is a selection.
       if (selectedCount(selection, manager.listing.total() ?? 0) > 0)
         manager.pick(row, { ctrl: true, shift: false })
       else if (entry.kind === 'folder') commands.open(entry)
@@ -40,7 +39,7 @@ export function useEntryEvents(row: number, entry: Entry) {
       if (!isTouch(event) && canShow()) commands.open(entry)
     },
     onDragStart(event: DragEvent) {
-      // A finger that rests selects; what it selected is moved by the menu.
+      // A long press selects; the menu moves entries.
       if (longPress.isTouched()) {
         event.preventDefault()
         return
@@ -58,7 +57,6 @@ function isTouch({ nativeEvent }: MouseEvent): boolean {
   return isTouchDevice()
 }
 
-/** Whether it is worked with a finger most of the time. */
 export function isTouchDevice(): boolean {
   return matchMedia('(pointer: coarse)').matches
 }

@@ -1,14 +1,11 @@
 import { type MouseEvent, type PointerEvent as ReactPointerEvent, useEffect, useRef } from 'react'
 
-/** Milliseconds, as phones have it. */
+/** Milliseconds, as on phones. */
 const LONG = 500
-/** Pixels that a finger may stray. */
+/** Pixels that a finger may move. */
 const STILL = 10
 
-/**
- * Calls `act` when a finger rests on something. Some browsers say so themselves, by asking for a menu; of the others it
- * is measured here.
- */
+/** Some browsers report a long press as `contextmenu`; for the others it is timed. */
 export function useLongPress(act: () => void) {
   const latest = useRef(act)
   latest.current = act
@@ -29,9 +26,8 @@ export function useLongPress(act: () => void) {
   }
 
   return {
-    /** Whether the click that comes is the end of a long press, and means nothing more. */
+    /** Whether the coming click ends a long press and must be ignored. */
     isOver: () => press.current?.isOver === true,
-    /** Whether a finger is what touched last. */
     isTouched: () => press.current !== null,
     events: {
       onPointerDown({ target, pointerType, isPrimary, clientX: x, clientY: y }: ReactPointerEvent) {

@@ -1,28 +1,27 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef } from 'react'
 
-/** Whether what stands in the place of the list is to have the focus as soon as it is there. */
 export type FocusDue = RefObject<boolean>
 
 /**
- * Gives the focus to a row when it becomes the one that has it by a key, when its entry was in the row that had it, when
- * the row that had it is gone, and when the list before it had it. What it returns announces the first.
+ * When a key selects it, its entry or a removed one was focused, or the previous list had the focus. Returns
+ * a function that announces the first case.
  */
 export function useRowFocus(grid: RefObject<HTMLElement | null>, focus: number, isDue: FocusDue): () => void {
   const wasInside = useRef(false)
   const focusBefore = useRef(focus)
   useHandOver(grid, isDue)
 
-  // After every change: rows come late, and may go without a word.
+  // After every render: rows come late, and may vanish without an event.
   useLayoutEffect(() => {
     const active = document.activeElement
     const isLost = wasInside.current && active === document.body
-    // A row that was clicked has the focus before the selection says so, and is no longer this one.
+    // A clicked row is focused before the selection follows.
     const hasMoved =
       focusBefore.current !== focus &&
       active instanceof HTMLElement &&
       grid.current?.contains(active) === true &&
       active.dataset.row === String(focusBefore.current)
-    // A dialog gives the focus back to the row that had it, whatever is in that row then.
+    // A closed dialog restores the focus to its row, even with another entry in it.
     if (active?.closest('dialog') == null) focusBefore.current = focus
     if (isDue.current || isLost || hasMoved) {
       const row = grid.current?.querySelector<HTMLElement>(`[data-row="${focus}"]`)
@@ -41,7 +40,6 @@ export function useRowFocus(grid: RefObject<HTMLElement | null>, focus: number, 
   }, [grid, isDue])
 }
 
-/** Gives the focus to an element that stands where there is no list. */
 export function useMessageFocus(message: RefObject<HTMLElement | null>, isDue: FocusDue): void {
   useHandOver(message, isDue)
   useLayoutEffect(() => {
@@ -51,7 +49,7 @@ export function useMessageFocus(message: RefObject<HTMLElement | null>, isDue: F
   }, [message, isDue])
 }
 
-/** What has the focus when it goes leaves it to what comes. */
+/** A focused element that is removed leaves the focus to its successor. */
 function useHandOver(of: RefObject<HTMLElement | null>, isDue: FocusDue): void {
   useLayoutEffect(() => {
     const element = of.current

@@ -1,7 +1,7 @@
 import { type RefObject, useLayoutEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
 
-/** How far an element is scrolled and how much of it is seen, in pixels. */
+/** Pixels. */
 export function useScrolled(of: RefObject<HTMLElement | null>) {
   const [view, setView] = useState({ scrolled: 0, width: 0, height: 0 })
 
@@ -11,7 +11,7 @@ export function useScrolled(of: RefObject<HTMLElement | null>) {
     const look = () =>
       setView({ scrolled: element.scrollTop, width: element.clientWidth, height: element.clientHeight })
     look()
-    // At once, so that the frame that shows the scrolling shows the lines too.
+    // Synchronously, so that the frame of the scroll shows the lines too.
     const lookNow = () => flushSync(look)
     element.addEventListener('scroll', lookNow, { passive: true })
     const size = new ResizeObserver(look)

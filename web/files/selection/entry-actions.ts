@@ -5,17 +5,14 @@ import type { Commands } from '../commands.ts'
 import type { Entry } from '../entry.ts'
 import type { FilesTexts } from '../texts.ts'
 
-/** Something to be done with what is selected. */
 export interface EntryAction {
   readonly label: string
   readonly drawing: DrawingName
-  /** The keys that do the same. */
   readonly keys?: string
   readonly isDeletion?: boolean
   readonly act: () => void
 }
 
-/** `only`: the one entry that is selected, or null for several. */
 export function entryActions(
   only: Entry | null,
   count: number,

@@ -10,14 +10,12 @@ import { singleSelection } from './single-selection.ts'
 
 interface EntryMenuProps {
   readonly at: MenuAnchor
-  /** Offered where the menu alone has selected the entry: it stays selected. Left, the menu takes that back. */
+  /** Keeps the entry selected; offered where the menu itself has selected it. */
   readonly keep: (() => void) | null
   readonly close: () => void
-  /** The person has chosen nothing. */
   readonly leave: () => void
 }
 
-/** What can be done with what is selected, where the person is. The focus goes back to where it was. */
 export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
   const files = useFiles()
   const { texts, shown, manager, setLeaveMenu } = files
@@ -70,7 +68,7 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
           data-deletion={isDeletion || undefined}
           key={drawing}
           onClick={() => {
-            // Together with what comes, so that Back has one layer throughout.
+            // In one step with what comes, so that Back sees one layer throughout.
             setLeaveMenu(null)
             close()
             act()
@@ -92,7 +90,7 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
   )
 }
 
-/** What leaves the menu besides its keys: Back, a press beside it, and all that moves it away from its entry. */
+/** Closed by Back, a press outside, or anything that moves it from its entry. */
 function useLeaving(menu: RefObject<HTMLElement | null>, leave: () => void): void {
   const { setLeaveMenu } = useFiles()
   useEffect(() => {

@@ -1,9 +1,6 @@
 import type { Entry, Key } from '../entry.ts'
 
-/**
- * What has the focus once these entries are gone: the next one that stays, else the one before; null where none of them has it.
- * `at`: the entry of a row, as far as it is here.
- */
+/** The next entry that stays, else the one before; null where none of the gone ones has the focus. */
 export function nextFocus(
   at: (row: number) => Entry | null,
   focus: number,

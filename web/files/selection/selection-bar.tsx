@@ -13,7 +13,6 @@ import { EntryMenu } from './entry-menu.tsx'
 import { selectedCount } from './selection.ts'
 import { singleSelection } from './single-selection.ts'
 
-/** What has its word beside it where there is room. */
 const LABELLED: ReadonlySet<DrawingName> = new Set(['download', 'share', 'move', 'trash'])
 
 function classOf(drawing: DrawingName, isDeletion: boolean): string {
@@ -21,7 +20,7 @@ function classOf(drawing: DrawingName, isDeletion: boolean): string {
   return `icon-button${spare}${LABELLED.has(drawing) ? ' selection-labelled' : ''}`
 }
 
-/** How much is listed or selected, and what can be done with it. It is always there, so that nothing jumps. */
+/** Always present, so that the layout does not shift. */
 export function SelectionBar(look: ListFieldsProps) {
   const files = useFiles()
   const { texts, words, shown, manager } = files
@@ -101,7 +100,6 @@ export function SelectionBar(look: ListFieldsProps) {
   )
 }
 
-/** Why what is listed may be old. */
 function problemText(problem: ListProblem | null, { problems }: FilesTexts): string | null {
   if (problem === 'signed out') return problems.signedOut
   return problem === 'network' ? networkText(problems) : null

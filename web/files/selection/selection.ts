@@ -1,15 +1,13 @@
 import type { Entry, Key } from '../entry.ts'
 
-/** What is selected. All of a list is told without naming it, because most of it may not be here. */
+/** `all` names no entries, because most may not be loaded. */
 export type Selected =
   | { readonly kind: 'these'; readonly entries: ReadonlyMap<Key, Entry> }
   | { readonly kind: 'all'; readonly except: ReadonlySet<Key> }
 
-/** Where the person is in a list, and what is selected there. */
 export interface Selection {
-  /** The row that has the focus. */
   readonly focus: number
-  /** The row from which shift extends. */
+  /** Row from which shift extends. */
   readonly anchor: number
   readonly selected: Selected
 }
@@ -22,17 +20,16 @@ export function isSelected({ selected }: Selection, key: Key): boolean {
   return selected.kind === 'these' ? selected.entries.has(key) : !selected.except.has(key)
 }
 
-/** `total`: rows of the list. */
 export function selectedCount({ selected }: Selection, total: number): number {
   return selected.kind === 'these' ? selected.entries.size : Math.max(0, total - selected.except.size)
 }
 
-/** A plain click, or an arrow: this row and no other. */
+/** Click, or an arrow. */
 export function selectOnly(row: number, entry: Entry): Selection {
   return { focus: row, anchor: row, selected: these([entry]) }
 }
 
-/** With ctrl, or a touch while there is a selection: this row as well, or no longer. */
+/** Ctrl+click, or a touch while there is a selection. */
 export function toggle(selection: Selection, row: number, entry: Entry): Selection {
   return { focus: row, anchor: row, selected: toggled(selection.selected, entry) }
 }
@@ -48,20 +45,16 @@ function toggled(selected: Selected, entry: Entry): Selected {
   return { kind: 'all', except }
 }
 
-/** With ctrl and an arrow: the focus alone goes there. */
+/** Ctrl+arrow. */
 export function focusOn(selection: Selection, row: number): Selection {
   return { ...selection, focus: row, anchor: row }
 }
 
-/** The entry that has the focus is in another row now. What is selected stays. */
 export function focusMoved(selection: Selection, row: number): Selection {
   return { ...selection, focus: row, anchor: selection.anchor === selection.focus ? row : selection.anchor }
 }
 
-/**
- * With shift: everything from the anchor to this row, which is `between`; `adds`: to what is selected already, as with
- * ctrl.
- */
+/** Shift: the rows from the anchor to this one, which are `between`. `adds`: with Ctrl. */
 export function extendTo(
   { anchor, selected }: Selection,
   row: number,
@@ -81,7 +74,7 @@ export function selectAll(selection: Selection): Selection {
   return { ...selection, selected: { kind: 'all', except: new Set() } }
 }
 
-/** Of all, those that are known by now, and none that comes later. */
+/** Turns `all` into the present entries. */
 export function selectThese(selection: Selection, entries: readonly Entry[]): Selection {
   return { ...selection, selected: these(entries) }
 }
@@ -90,7 +83,7 @@ export function selectNone(selection: Selection): Selection {
   return { ...selection, selected: NONE }
 }
 
-/** After the list has changed: what is gone is not selected, and the focus is on a row that there is. */
+/** Drops entries that are gone and bounds the focus. */
 export function withoutGone(selection: Selection, total: number, gone: ReadonlySet<Key>): Selection {
   const last = Math.max(0, total - 1)
   const focus = Math.min(selection.focus, last)
@@ -107,19 +100,17 @@ function these(entries: readonly Entry[]): Selected {
   return { kind: 'these', entries: new Map(entries.map((entry) => [entry.key, entry])) }
 }
 
-/** How rows lie: `columns` beside each other, and `page` lines in view. */
 export interface Shape {
   readonly total: number
   readonly columns: number
   readonly page: number
 }
 
-/** The row that a key leads to from another; null for keys that lead nowhere. */
 export function rowAfter(key: string, from: number, { total, columns, page }: Shape): number | null {
   const step = steps(key, columns, page)
   if (step === null || total === 0) return null
   const to = from + step
-  // Up and down stay in their column, and stop where there is no other line.
+  // Up and down keep their column, and stop at the last line.
   if (Number.isFinite(step) && Math.abs(step) === columns && columns > 1 && (to < 0 || to >= total)) {
     return from
   }

@@ -2,7 +2,6 @@ import type { Entry } from '../entry.ts'
 import type { Manager } from '../manager.ts'
 import type { Selection } from './selection.ts'
 
-/** The one entry that is selected, as it is now; null when there are others, or none. */
 export function singleSelection({ selected }: Selection, { listing }: Manager): Entry | null {
   if (selected.kind !== 'these' || selected.entries.size !== 1) return null
   const [entry] = selected.entries.values()

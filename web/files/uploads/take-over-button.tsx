@@ -9,13 +9,10 @@ interface TakeOverButtonProps {
   readonly engine: UploadEngine
   readonly upload: ListedUpload
   readonly size: number
-  /** The link to give away. */
   readonly url: string
-  /** Called with what was chosen instead of its file. */
   readonly refuse: (other: OtherFile) => void
 }
 
-/** Asks for the file of an upload that was begun elsewhere, and goes on with it. */
 export function TakeOverButton({ engine, upload, size, url, refuse }: TakeOverButtonProps) {
   const { data } = useFiles()
   const { name, last_modified: lastModified } = upload

@@ -8,7 +8,6 @@ import { isActive } from '../../uploads/upload-item.ts'
 import { useLeaveWarning } from '../../uploads/use-leave-warning.ts'
 import { useFiles } from '../files-context.ts'
 
-/** How far uploads are, below the list; it leads to all of them. */
 export function UploadsButton({ engine }: { engine: UploadEngine }) {
   const { data, texts, words, commands } = useFiles()
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot)

@@ -8,7 +8,6 @@ import { FilesDialog } from '../dialogs/dialog.tsx'
 import { useFiles } from '../files-context.ts'
 import { UploadsElsewhere } from './uploads-elsewhere.tsx'
 
-/** The uploads of this window, and those that were begun elsewhere and are not finished. */
 export function UploadsDialog({ engine, close }: { engine: UploadEngine; close: () => void }) {
   const { data, texts, words, shown } = useFiles()
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot)

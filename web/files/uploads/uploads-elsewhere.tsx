@@ -10,15 +10,12 @@ import { useFiles } from '../files-context.ts'
 import { TakeOverButton } from './take-over-button.tsx'
 import { cancelUnfinishedUpload, fetchUnfinished } from './uploads-client.ts'
 
-/**
- * Uploads that other windows and programs have begun: they go on there, or here with the same file, and can be given up.
- */
 export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view: View }) {
   const { texts, commands } = useFiles()
   const [uploads, setUploads] = useState<readonly ListedUpload[] | null>(null)
   const ending = useRef(new Set<string>())
   const { items } = engine.snapshot()
-  // Also those that have left the list since.
+  // Includes those that have left the list since.
   const here = useRef(new Set<string | null>()).current
   for (const { link } of items) here.add(link)
   /** It may be listed there before its link is known here. */
@@ -33,7 +30,7 @@ export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view:
   }, [commands])
 
   async function end(upload: ListedUpload): Promise<void> {
-    // The server would not find what a second click is for.
+    // A second click would fail: the upload is gone.
     if (ending.current.has(upload.slug)) return
     ending.current.add(upload.slug)
     try {

@@ -2,7 +2,6 @@ import { createContext, useContext } from 'react'
 import type { PasskeyPlaceTexts } from '../passkey-place.ts'
 import type { Words } from '../words.ts'
 
-/** Texts common to all pages of signed-in users. */
 export interface AppTexts {
   readonly cancel: string
   readonly close: string
@@ -20,13 +19,11 @@ export interface AppTexts {
   readonly proof: ProofTexts
   /** For a request whose outcome is unknown. */
   readonly notReached: string
-  /** Messages by the server's error codes. */
   readonly reasons: Readonly<Record<string, string>>
   /** {code} */
   readonly otherReason: string
 }
 
-/** Texts of the re-authentication dialog. */
 export interface ProofTexts {
   readonly title: string
   readonly why: string
@@ -42,14 +39,13 @@ export interface ProofTexts {
   readonly none: string
 }
 
-/** Context of every component on such a page. */
 export interface AppTools {
   readonly locale: string
   readonly texts: AppTexts
   readonly words: Words
-  /** Shows a confirmation, and announces it to screen readers. */
+  /** Also announced to screen readers. */
   say(text: string): void
-  /** Asks the user to re-authenticate; resolves to false when it is cancelled. */
+  /** Re-authenticates; false when cancelled. */
   prove(): Promise<boolean>
 }
 

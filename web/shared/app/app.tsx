@@ -12,7 +12,6 @@ interface AppProps {
   readonly children: ReactNode
 }
 
-/** Wraps the sections of a signed-in user's page. */
 export function App({ locale, texts, children }: AppProps) {
   const [said, setSaid] = useState<Saying>({ text: '' })
   const [asking, setAsking] = useState<((isProved: boolean) => void) | null>(null)

@@ -1,7 +1,6 @@
 import { CopyButton } from '../../uploads/list/link-actions.tsx'
 import { useApp } from './app-context.ts'
 
-/** A text to be copied verbatim. */
 export function CodeBox({ text, label }: { text: string; label: string }) {
   const { texts } = useApp()
   return (

@@ -1,4 +1,4 @@
-/** Goes to another page. Never resolves: as long as that page is on its way, this one is busy. */
+/** Never resolves: the page stays busy until the next one has come. */
 export function leaveFor(path: string): Promise<never> {
   location.assign(path)
   return new Promise(() => {})

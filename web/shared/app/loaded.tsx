@@ -11,11 +11,9 @@ interface LoadedProps<T> {
   readonly answered: Answered<T>
   readonly again: () => Promise<void>
   readonly children: (value: T) => ReactNode
-  /** Whether the content is a form with one field, whose placeholder is smaller. */
   readonly isShort?: boolean
 }
 
-/** Renders the answer, a placeholder while it is loading, or the error. */
 export function Loaded<T>({ answered, again, children, isShort = false }: LoadedProps<T>) {
   switch (answered.kind) {
     case 'waiting':

@@ -6,9 +6,8 @@ export interface NearlyFullTexts {
   readonly nearlyFull: string
   /** {used}, {limit} */
   readonly full: string
-  /** What to do. */
   readonly makeRoom: string
-  /** {size}: what is in the bin. */
+  /** {size}: of the bin */
   readonly makeRoomInBin: string
 }
 
@@ -18,7 +17,6 @@ interface NearlyFullProps {
   readonly words: Words
 }
 
-/** Says that storage is nearly full, or full, and what to do. */
 export function NearlyFull({ account, texts, words }: NearlyFullProps) {
   const { storage_used: used, storage_limit: limit, storage_in_bin: inBin } = account
   const sizes = { used: words.size(used), limit: words.size(limit) }

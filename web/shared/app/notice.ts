@@ -1,12 +1,9 @@
 import type { ShownNotice } from '../../../src/contract/notice.ts'
 
-/** Milliseconds between two polls for the administrators' notice. */
+/** Milliseconds between two polls. */
 const EVERY = 60_000
 
-/**
- * Updates the notice on a page that stays open. The layout has an element for it, hidden while there is none;
- * a failed poll changes nothing.
- */
+/** The layout has a hidden element for it; a failed poll changes nothing. */
 export function watchNotice(): void {
   const place = document.querySelector<HTMLElement>('.site-notice')
   if (place === null) return
@@ -15,7 +12,6 @@ export function watchNotice(): void {
   }, EVERY)
 }
 
-/** Shows it at once, to whoever has just set it; null: none. */
 export function showNotice(notice: ShownNotice | null): void {
   const place = document.querySelector<HTMLElement>('.site-notice')
   if (place !== null) show(place, notice)
@@ -34,7 +30,6 @@ function show(place: HTMLElement, notice: ShownNotice | null): void {
   place.className = `site-notice ${notice?.level ?? 'info'}`
 }
 
-/** Null: no notice; undefined: not a valid answer. */
 function noticeOf(answer: unknown): ShownNotice | null | undefined {
   const data = fieldOf(answer, 'data')
   const notice = fieldOf(data, 'notice')

@@ -6,7 +6,6 @@ interface PartProps {
   readonly children: ReactNode
 }
 
-/** A section of a page: a heading, a sentence, and its controls. */
 export function PageSection({ title, why, children }: PartProps) {
   const heading = useId()
   return (

@@ -2,7 +2,7 @@ import { use } from 'react'
 import { signInAddress, useSessionOver } from '../sign-in-link.tsx'
 import { AppContext } from './app-context.ts'
 
-/** An error message, with the way to sign in where that is what helps; renders nothing without one. */
+/** Offers to sign in where that helps. */
 export function ProblemMessage({ text, isSmall = false }: { text: string | null; isSmall?: boolean }) {
   const app = use(AppContext)
   const isSessionOver = useSessionOver()

@@ -8,7 +8,6 @@ interface RowButtonProps {
   readonly isDisabled?: boolean
 }
 
-/** What can be done with a row of a list. */
 export function RowButton({ label, text, act, isDisabled = false }: RowButtonProps) {
   return (
     <Button aria-label={label} className="row-button" disabled={isDisabled} onClick={act} variant="default">

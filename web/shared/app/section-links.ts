@@ -1,4 +1,3 @@
-/** Where the links to the sections of a page scroll, brings the present one into sight. */
 export function showPresentSection(): void {
   const links = document.querySelector('.sections > .page-nav')
   const present = links?.querySelector<HTMLElement>('[aria-current]')

@@ -1,15 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-/** State of data requested when a component is mounted. */
 export type Answered<T> =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'there'; readonly value: T }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-/**
- * Fetches once, and again on `again`, while the previous answer stays visible. `fetchIt` must be stable, such
- * as a module's function. Answers that are overtaken by a newer request are dropped.
- */
+/** Keeps the old answer visible. `fetchIt` must be stable, such as a module's function. */
 export function useAnswer<T>(fetchIt: () => Promise<T>) {
   const [answered, setAnswered] = useState<Answered<T>>({ kind: 'waiting' })
   const latest = useRef(0)

@@ -4,7 +4,6 @@ import { refusedRequest } from '../fetch-json.ts'
 import { fill } from '../words.ts'
 import { type AppTexts, useApp } from './app-context.ts'
 
-/** Runs a request of a form and holds its error message. */
 export function useAttempt() {
   const { texts, prove } = useApp()
   const [problem, setProblem] = useState<string | null>(null)
@@ -12,7 +11,6 @@ export function useAttempt() {
   const [isBusy, setIsBusy] = useState(false)
   const isUnderWay = useRef(false)
 
-  /** Lets the user re-authenticate if the server requires it, and then retries once. */
   async function proved<T>(act: () => Promise<T>): Promise<{ readonly result: T } | null> {
     try {
       return { result: await act() }
@@ -23,7 +21,7 @@ export function useAttempt() {
     }
   }
 
-  /** `then` is called after success; it is busy until what that reads is shown, so that nobody acts on what was before. */
+  /** Stays busy until `then` is done, so that the user does not act on old data. */
   async function attempt<T>(act: () => Promise<T>, then: (result: T) => void | Promise<void>): Promise<void> {
     // A second click, where nothing disables the button.
     if (isUnderWay.current) return
@@ -42,13 +40,12 @@ export function useAttempt() {
     setIsBusy(false)
   }
 
-  // Told at the field of the password, and there alone.
+  // Shown at the password field alone.
   const isOfPassword = code === 'WRONG_PASSWORD'
   const passwordProblem = isOfPassword ? problem : null
   return { problem: isOfPassword ? null : problem, passwordProblem, isBusy, attempt, setProblem }
 }
 
-/** An error whose message tells the user what to do. */
 export class AttemptFailure extends Error {}
 
 function problemText(error: unknown, texts: AppTexts): string {

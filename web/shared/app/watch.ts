@@ -1,22 +1,15 @@
 import type { EventKind } from '../../../src/domain/link-event.ts'
 
-/**
- * Milliseconds until an answer that was an error is asked for again: doubled each time, since it may stay one, as for whoever
- * has been signed out. A connection that broke the browser mends itself.
- */
+/** Milliseconds before an error answer is retried, doubled each time. Browsers retry a broken connection. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [30_000, 15 * 60_000]
 
 interface Watchers {
-  /** Something of the account has changed, by whomever; with every connection once: before it something may have been missed. */
+  /** The account has changed; also called once per connection, which may follow missed events. */
   readonly changed: () => void
-  /** The server has told that storage is nearly full. */
   readonly nearlyFull: () => void
 }
 
-/**
- * Tells what happens in the account. A page that nobody sees has no connection, because browsers have few for all pages of a
- * server that speaks HTTP/1.1. Returns what ends it.
- */
+/** A hidden page has no connection: over HTTP/1.1 browsers have few per server. */
 export function watchAccount({ changed, nearlyFull }: Watchers): () => void {
   let events: EventSource | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -38,7 +31,7 @@ export function watchAccount({ changed, nearlyFull }: Watchers): () => void {
     })
     events.addEventListener('error', () => {
       if (events?.readyState !== EventSource.CLOSED) return
-      // The page finds out why, and says it where that concerns whoever looks at it.
+      // The page's own requests find out why, and show it where it matters.
       if (pause === FIRST_PAUSE) changed()
       timer = setTimeout(open, pause)
       pause = Math.min(LONGEST_PAUSE, pause * 2)

@@ -1,9 +1,9 @@
-/** Kind of values: integers, or bytes in units of 1024. */
+/** Integers, or bytes in units of 1024. */
 export type Measure = 'count' | 'bytes'
 
 const KIBI = 1024
 
-/** End of the axis: a round number not below the greatest value, whose half is an integer too. */
+/** A round number not below the greatest value, whose half is an integer too. */
 export function topOf(values: readonly number[], measure: Measure): number {
   const greatest = Math.max(0, ...values)
   if (measure === 'count') return roundUp(greatest)
@@ -12,7 +12,6 @@ export function topOf(values: readonly number[], measure: Measure): number {
   return roundUp(greatest / unit) * unit
 }
 
-/** Rounds up to 2, 4, 6, 8, 10, 20, 30 and so on to 100, 200, 300. */
 function roundUp(value: number): number {
   let step = value > 10 ? 10 : 2
   while (value > step * 10) step *= 10

@@ -1,30 +1,22 @@
 import { useId } from 'react'
 import { type Measure, topOf } from './chart-scale.ts'
 
-/** One data series: a value for each label, in their order. */
 export interface Series {
   readonly name: string
   readonly values: readonly number[]
 }
 
 interface ChartProps {
-  /** Short description of the chart. */
   readonly title: string
-  /** Labels along the x-axis, such as days. Only the first and the last are shown. */
   readonly labels: readonly string[]
-  /** Column header for the labels in the table. */
   readonly labelsAre: string
-  /** One to three stacked series. */
   readonly series: readonly Series[]
   readonly measure: Measure
   readonly format: (value: number) => string
-  /** Label of the button that shows the table. */
   readonly asTable: string
 }
 
-/**
- * Stacked bars over time. The values are available as a table too, for screen readers and for exact numbers.
- */
+/** Stacked bars over time, and a table for screen readers and exact numbers. */
 export function Chart(props: ChartProps) {
   const { title, labels, series, measure, format, asTable } = props
   const heading = useId()
@@ -83,17 +75,15 @@ function Lines() {
   ))
 }
 
-/** Width of a bar relative to its slot. */
+/** Relative to the slot. */
 const WIDTH = 0.7
-/** Minimum number of slots, so that few bars stay narrow. */
 const FEWEST = 14
 
-/** Width of a slot in percent of the chart. */
+/** In percent of the chart. */
 function roomOf(labels: readonly string[]): number {
   return 100 / Math.max(FEWEST, labels.length)
 }
 
-/** One label's stacked values, with a tooltip. */
 function Bar({ labels, series, format, index, top }: ChartProps & { index: number; top: number }) {
   const room = roomOf(labels)
   const said = series.map(({ name, values }) => `${format(values[index] ?? 0)} ${name}`).join(', ')

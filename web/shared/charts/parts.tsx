@@ -1,21 +1,18 @@
 import { Fragment } from 'react'
 
-/** A part of a whole, in bytes or another unit that `format` writes. */
 export interface ChartPart {
   readonly name: string
   readonly size: number
-  /** Link to the part's content. */
   readonly href?: string
 }
 
 interface PartsProps {
   readonly parts: readonly ChartPart[]
   readonly format: (size: number) => string
-  /** The total for 100 percent, which may exceed the sum of the parts. */
+  /** 100 percent; may exceed the sum. */
   readonly whole: number
 }
 
-/** A stacked bar of all parts with a legend, which lists parts greater than zero. */
 export function PartsBar({ parts, format, whole }: PartsProps) {
   return (
     <>
@@ -44,7 +41,6 @@ export function PartsBar({ parts, format, whole }: PartsProps) {
   )
 }
 
-/** A list with a bar for each part, for comparison. */
 export function PartsList({ parts, format, whole }: PartsProps) {
   return (
     <dl className="parts-list">
@@ -64,7 +60,7 @@ export function PartsList({ parts, format, whole }: PartsProps) {
   )
 }
 
-/** Share in percent. */
+/** In percent. */
 function shareOf(size: number, whole: number): number {
   return whole <= 0 ? 0 : Math.min(100, (100 * size) / whole)
 }

@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import { dayFormat } from '../../../src/domain/days.ts'
 import { useApp } from '../app/app-context.ts'
 
-/** Formats a day of UTC such as `2026-01-31`, by which the server counts, briefly: `31 Jan`. */
+/** `2026-01-31`, a UTC day, becomes `31 Jan`. */
 export function useShortDays(): (day: string) => string {
   const { locale } = useApp()
   return useMemo(() => {

@@ -8,16 +8,13 @@ interface ConfirmDialogProps {
   readonly title: string
   readonly why: string
   readonly verb: string
-  /** Whether the action deletes something. */
   readonly isDeletion?: boolean
   readonly close: () => void
   /** Throws RequestFailure. */
   readonly act: () => Promise<void>
-  /** Called after success, when the dialog is closed. */
   readonly then: () => void | Promise<void>
 }
 
-/** Asks for confirmation of an irreversible action. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, why, verb, isDeletion = true, close, act, then } = props
   const { texts } = useApp()

@@ -4,15 +4,13 @@ interface DialogActionsProps {
   readonly cancelText: string
   readonly cancel: () => void
   readonly verb: string
-  /** Missing: the button submits the form. */
+  /** Without it the button submits the form. */
   readonly act?: () => void
   readonly isDisabled: boolean
   readonly isDeletion?: boolean
-  /** Whether the dialog opens on Cancel, as one that only asks. */
   readonly isAsking?: boolean
 }
 
-/** The buttons at the end of a dialog. */
 export function DialogActions(props: DialogActionsProps) {
   const { cancelText, cancel, verb, act, isDisabled, isDeletion = false, isAsking = false } = props
   return (

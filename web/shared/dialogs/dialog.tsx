@@ -3,20 +3,18 @@ import { Drawing } from '../drawings/drawing.tsx'
 
 interface DialogProps {
   readonly title: string
-  /** What it asks or tells, read out with the title when it opens. */
+  /** Read out with the title when the dialog opens. */
   readonly why?: ReactNode
   readonly close: () => void
-  /** Label of the close button. */
   readonly closeText: string
   readonly children: ReactNode
   readonly isWide?: boolean
-  /** Leaves its own button as the only way out, for content that is shown only once. */
+  /** Closed by its own button alone, for content that is shown only once. */
   readonly isHeld?: boolean
 }
 
 /**
- * Modal dialog. The browser keeps the focus inside, initially on the element marked `data-autofocus`, else on
- * the title, where no key does anything, and restores it afterwards.
+ * The browser focuses `data-autofocus`, else the title, where no key does anything, and restores the focus.
  */
 export function Dialog(props: DialogProps) {
   const { title, why, close, closeText, children, isWide = false, isHeld = false } = props
@@ -32,14 +30,14 @@ export function Dialog(props: DialogProps) {
     return () => element?.close()
   }, [])
 
-  /** A click outside targets the dialog element itself, which its content covers completely. */
+  /** Only a click outside targets the dialog element itself: its content covers it. */
   function leave({ target, currentTarget }: MouseEvent): void {
     if (target === currentTarget && !isHeld) close()
   }
 
   function press(event: KeyboardEvent): void {
     event.stopPropagation()
-    // A second Escape would close it without asking.
+    // A second Escape would close the dialog without asking.
     if (isHeld && event.key === 'Escape') event.preventDefault()
   }
 

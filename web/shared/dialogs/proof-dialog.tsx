@@ -13,14 +13,13 @@ import { Dialog } from './dialog.tsx'
 import { fetchWays, proveByPasskey, proveByPassword, type Ways } from './proof.ts'
 
 interface ProofDialogProps {
-  /** Called with whether the user has re-authenticated. */
   readonly end: (isProved: boolean) => void
 }
 
-/** Milliseconds between two polls for a completed sign-in at the OpenID Connect provider. */
+/** Milliseconds between two polls of the provider's result. */
 const LOOKED_EVERY = 1500
 
-/** Asks the user to re-authenticate before an action whose effects outlast the session. */
+/** Re-authenticates the user before an action whose effects outlast the session. */
 export function ProofDialog({ end }: ProofDialogProps) {
   const { texts } = useApp()
   const { answered, again } = useAnswer(fetchWays)
@@ -124,10 +123,7 @@ function PasskeyWay({ isMain, proved }: WayProps & { readonly isMain: boolean })
   )
 }
 
-/**
- * Opens the provider in a separate tab, so that nothing on this page is lost; the result shows in the
- * session.
- */
+/** Opens the provider in a new tab, so that nothing on this page is lost; the session shows the result. */
 function OtherWay({ name, ways, proved }: WayProps & { readonly name: string; readonly ways: Ways }) {
   const { proof } = useApp().texts
   const [isThere, setIsThere] = useState(false)
@@ -135,9 +131,8 @@ function OtherWay({ name, ways, proved }: WayProps & { readonly name: string; re
     if (!isThere) return
     let isOver = false
     const timer = setInterval(async () => {
-      // A failed poll is repeated.
       const now = await fetchWays().catch(() => ways)
-      // An answer that comes late would end the next dialog.
+      // A late answer would end the next dialog.
       if (!isOver && Date.parse(now.proved_until) > Date.parse(ways.proved_until)) proved()
     }, LOOKED_EVERY)
     return () => {

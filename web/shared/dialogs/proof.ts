@@ -4,10 +4,9 @@ import { RequestFailure } from '../../uploads/answers.ts'
 import { fetchJson, jsonRequest } from '../fetch-json.ts'
 import { askForPasskey } from '../passkeys.ts'
 
-/** Methods by which the session's user can re-authenticate, and how long the last one counts. */
 export type Ways = Pick<Session, 'username' | 'has_password' | 'has_passkeys' | 'oidc' | 'proved_until'>
 
-/** All functions here throw RequestFailure. */
+/** All functions throw RequestFailure. */
 export async function fetchWays(): Promise<Ways> {
   return (await fetchJson(sessionAnswer, '/api/v1/session')).data
 }

@@ -1,6 +1,6 @@
 import { type DrawingName, drawings } from './drawings.ts'
 
-/** A line drawing beside an equivalent text, hidden from screen readers. */
+/** Accompanies an equivalent text: hidden from screen readers. */
 export function Drawing({ of, size = 20 }: { of: DrawingName; size?: number }) {
   return (
     <svg

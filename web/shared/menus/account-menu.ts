@@ -1,13 +1,12 @@
 import { createMenuKeys } from './menu-keys.ts'
 import { pressInMenu } from './press-in-menu.ts'
 
-/** Ids of the account button and its menu in the header of every page. */
 export const ACCOUNT_BUTTON = 'account-button'
 export const ACCOUNT_MENU = 'account-menu'
 
 /**
- * Turns the popover with links into an ARIA menu with keyboard support; without the script its roles would
- * promise keys that do nothing. The browser itself closes a popover with Escape and on a click outside.
+ * Without the script, ARIA's menu roles would promise keys that do nothing. The browser closes a popover with
+ * Escape and on a click outside.
  */
 export function watchAccountMenu(): void {
   const button = document.getElementById(ACCOUNT_BUTTON)
@@ -24,11 +23,9 @@ export function watchAccountMenu(): void {
     item.tabIndex = -1
   }
 
-  // The browser focuses this element when it opens the popover.
   items[0]?.toggleAttribute('autofocus', true)
 
   menu.addEventListener('beforetoggle', () => {
-    // Discards letters typed while the menu was open before.
     keys = createMenuKeys()
   })
   menu.addEventListener('toggle', () => {
@@ -43,7 +40,6 @@ export function watchAccountMenu(): void {
   menu.addEventListener('keydown', (event) => {
     const move = pressInMenu(keys, event, items)
     if (move === null) return
-    // Tab returns to the button, like Escape.
     event.preventDefault()
     if (move.kind === 'leave') {
       menu.hidePopover()

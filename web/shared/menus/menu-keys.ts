@@ -1,20 +1,16 @@
-/** Effect of a key in an open menu: an item gets the focus, or the menu closes. Null: none. */
 export type MenuMove = { readonly kind: 'focus'; readonly index: number } | { readonly kind: 'leave' } | null
 
 export interface MenuPress {
   readonly key: string
-  /** Milliseconds, as in an event. */
   readonly timeStamp: number
-  /** Whether Ctrl, Alt or Meta is pressed. */
   readonly isCommand: boolean
 }
 
-/** Maximum milliseconds between letters of one search. */
+/** Milliseconds between letters of one search. */
 const TYPED_TOGETHER = 500
 
 /**
- * Keyboard navigation of a menu as in the ARIA pattern: arrows cycle, Home and End go to the ends, letters
- * search for an item by its prefix, Escape and Tab close. `focused`: index of the focused item, -1 for none.
+ * ARIA's menu pattern: arrows, Home, End, letters as a prefix; Escape and Tab close. `focused`: -1 for none.
  */
 export function createMenuKeys(): (press: MenuPress, labels: readonly string[], focused: number) => MenuMove {
   let typed = ''

@@ -1,4 +1,4 @@
-/** Anchor of a menu, in pixels of the window: the pointer, which has no extent, or a button. */
+/** Pixels in the window: the pointer, without extent, or a button. */
 export interface MenuAnchor {
   readonly left: number
   readonly top: number
@@ -11,13 +11,10 @@ interface Size {
   readonly height: number
 }
 
-/** Minimum pixels between a menu and the edges of the window. */
+/** Pixels from the window's edges. */
 const MARGIN = 8
 
-/**
- * Upper left corner of a menu: below its anchor, aligned to the left; on the other side where space is short;
- * within the window in any case.
- */
+/** Below the anchor, aligned left; on the other side where space is short; always within the window. */
 export function menuPlace(anchor: MenuAnchor, menu: Size, window: Size): { left: number; top: number } {
   return {
     left: along(anchor.left, anchor.right - menu.width, menu.width, window.width),

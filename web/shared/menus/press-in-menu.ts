@@ -1,6 +1,5 @@
 import type { createMenuKeys, MenuMove } from './menu-keys.ts'
 
-/** Applies a key press to the items of a menu in the document. Returns its effect. */
 export function pressInMenu(
   keys: ReturnType<typeof createMenuKeys>,
   event: Pick<KeyboardEvent, 'key' | 'timeStamp' | 'ctrlKey' | 'altKey' | 'metaKey'>,

@@ -12,16 +12,12 @@ interface ClaimPanelProps {
   readonly texts: ClaimTexts
   readonly words: Words
   readonly className: string
-  /** Some are the account's now. */
   readonly changed?: () => void
 }
 
 type Step = 'offered' | 'moving' | 'over' | ClaimResult
 
-/**
- * Moves what this browser has uploaded as a guest into the account: by itself where that was wished when the account was
- * made, and otherwise when somebody says so. It says what it has done.
- */
+/** At once if the sign-up form said so, else on request. */
 export function ClaimPanel({ receipts, texts, words, className, changed }: ClaimPanelProps) {
   const [files] = useState(() => claimable(receipts))
   const [step, setStep] = useState<Step>(() => (isDeclined(storage(), files) ? 'over' : 'offered'))

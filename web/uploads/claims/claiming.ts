@@ -2,31 +2,26 @@ import { RequestFailure } from '../answers.ts'
 import type { KeptReceipt, ReceiptStore } from '../receipts.ts'
 import { claimWithReceipt, isReceiptGone } from '../server.ts'
 
-/** What this browser has uploaded as a guest moves into the account of whoever is signed in. */
-
 const WISH = 'holdfast-claim'
 const DECLINED = 'holdfast-claim-declined'
-/** Whoever makes an account is in it within this time. */
+/** Milliseconds between the wish and the new account. */
 const WISHED_FOR = 3_600_000
 
-/** Files, and not links to several of them, which follow their files. */
+/** Files only; links follow their files. */
 export function claimable(receipts: Pick<ReceiptStore, 'list'>): readonly KeptReceipt[] {
   return receipts.list().filter(({ link }) => !isLink(link))
 }
 
-/** Somebody who is about to have an account wants them there, or does not. */
 export function wishForClaim(storage: Storage | null, isWanted: boolean): void {
   write(storage, WISH, isWanted ? String(Date.now()) : null)
 }
 
-/** Whether that was wished just now; the wish is over then. */
 export function takeClaimWish(storage: Storage | null): boolean {
   const at = Number(storage?.getItem(WISH) ?? 0)
   if (at > 0) write(storage, WISH, null)
   return Math.abs(Date.now() - at) < WISHED_FOR
 }
 
-/** Nobody is asked again for those that are there now. */
 export function declineClaim(storage: Storage | null, receipts: readonly KeptReceipt[]): void {
   write(storage, DECLINED, String(Math.max(0, ...receipts.map(({ at }) => at))))
 }
@@ -38,11 +33,10 @@ export function isDeclined(storage: Storage | null, receipts: readonly KeptRecei
 
 export interface ClaimResult {
   readonly moved: number
-  /** Why not all of them; null where all were. */
   readonly trouble: 'full' | 'failed' | null
 }
 
-/** One after another, so that those that fit are moved where not all do. What is still arriving stays. */
+/** One after another, so that those that fit are claimed. Running uploads stay. */
 export async function claimAll(receipts: ReceiptStore): Promise<ClaimResult> {
   let moved = 0
   let trouble: ClaimResult['trouble'] = null
@@ -60,7 +54,6 @@ export async function claimAll(receipts: ReceiptStore): Promise<ClaimResult> {
   return { moved, trouble }
 }
 
-/** A link whose files are all in the account is there, too. */
 async function forgetLinks(receipts: ReceiptStore): Promise<void> {
   for (const { link, receipt } of receipts.list().filter((each) => isLink(each.link))) {
     if (await isReceiptGone(receipt)) receipts.remove(link)
@@ -80,6 +73,6 @@ function write(storage: Storage | null, key: string, value: string | null): void
     if (value === null) storage?.removeItem(key)
     else storage?.setItem(key, value)
   } catch {
-    // It is asked again.
+    // Storage failed: the user is asked again.
   }
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { UploadItem, UploadPhase } from '../upload-item.ts'
 import type { View } from './view.ts'
 
-/** Tells screen readers what has changed for good; how far everything is they can look up. */
+/** Announces lasting changes to screen readers, not progress. */
 export function Announcements({ items, view }: { items: readonly UploadItem[]; view: View }) {
   const [said, setSaid] = useState('')
   const before = useRef<Kinds>(new Map())
@@ -16,7 +16,7 @@ export function Announcements({ items, view }: { items: readonly UploadItem[]; v
       about.current = now.about
       setSaid(now.text)
     } else if (about.current !== null && before.current.get(about.current.id) !== about.current.state.kind) {
-      // Whoever reads the page meets it too, and it is no longer so.
+      // A stale announcement could be found by reading on.
       about.current = null
       setSaid('')
     }
@@ -33,7 +33,6 @@ type Kinds = ReadonlyMap<string, UploadPhase['kind']>
 
 interface Sentence {
   readonly text: string
-  /** The only upload that it is about; null for one about several. */
   readonly about: UploadItem | null
 }
 
@@ -56,7 +55,7 @@ function sentence(items: readonly UploadItem[], last: Kinds, view: View): Senten
 }
 
 const TOLD = ['failed', 'interrupted', 'waiting', 'paused', 'cancelled', 'deleted'] as const
-/** Where the last upload ends so, it is said what became of all of them. */
+/** When the last upload ends, the outcome of all is announced. */
 const ENDED: readonly string[] = ['done', 'failed']
-/** From these an upload goes on where others have only begun. */
+/** Continuing from these is announced; starting is not. */
 const STOOD: readonly string[] = ['interrupted', 'waiting', 'paused']

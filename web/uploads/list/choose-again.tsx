@@ -2,19 +2,17 @@ import { Button, type ButtonProps } from '@mantine/core'
 import { type ChangeEvent, useRef } from 'react'
 
 interface ChooseAgainProps extends Pick<ButtonProps, 'className' | 'leftSection' | 'variant'> {
-  /** What is asked for. */
   readonly name: string
   readonly label: string
   readonly chosen: (file: File) => void
 }
 
-/** Asks for the file of an upload that has none at hand. */
 export function ChooseAgain({ name, label, chosen, ...looks }: ChooseAgainProps) {
   const field = useRef<HTMLInputElement>(null)
 
   function changed({ currentTarget }: ChangeEvent<HTMLInputElement>): void {
     const file = currentTarget.files?.item(0)
-    // The same one may be chosen once more.
+    // Permits choosing the same file again.
     currentTarget.value = ''
     if (file) chosen(file)
   }

@@ -7,19 +7,17 @@ import type { Modules } from './qr-code.ts'
 
 interface LinkActionsProps {
   readonly link: string
-  /** Of the file. */
   readonly name: string
   readonly texts: StartAppTexts
   readonly isMain: boolean
-  /** What whoever gives the link away has to know; null where it opens for everybody. */
+  /** Shown to the sender; null for a link that everybody can open. */
   readonly note: string | null
 }
 
-/** The link of a file, and the ways to give it away. */
 export function LinkActions({ link, name, texts, isMain, note }: LinkActionsProps) {
   const [code, setCode] = useState<Modules | null>(null)
 
-  /** What draws it may be out of reach just now; the next click tries again. */
+  /** The drawing code may fail to load; the next click retries. */
   function toggleCode(): void {
     if (code !== null) setCode(null)
     else import('./qr-code.ts').then(({ modulesOf }) => setCode(modulesOf(link))).catch(() => {})
@@ -57,7 +55,7 @@ export function LinkActions({ link, name, texts, isMain, note }: LinkActionsProp
           <Button
             aria-label={`${texts.share}: ${name}`}
             leftSection={<Drawing of="share" />}
-            // Whoever closes the sheet has changed their mind.
+            // Closing the share sheet rejects.
             onClick={() => void navigator.share({ title: name, url: link }).catch(() => {})}
             variant="default"
           >
@@ -83,7 +81,6 @@ export function LinkActions({ link, name, texts, isMain, note }: LinkActionsProp
 interface CopyButtonProps {
   readonly text: string
   readonly label: string
-  /** What it says for a moment afterwards. */
   readonly copied: string
   readonly of?: string
   readonly variant: 'filled' | 'light'
@@ -115,7 +112,7 @@ export function CopyButton({ text, label, copied, of, variant }: CopyButtonProps
       >
         {said}
       </Button>
-      {/* A button that is called something else now is announced by few screen readers. */}
+      {/* Few screen readers announce that a button was renamed. */}
       <span className="off-screen" role="status">
         {isCopied ? copied : ''}
       </span>

@@ -1,12 +1,11 @@
 import { encode } from 'uqr'
 
-/** The dark modules of a QR code, in a square of `size` units. */
 export interface Modules {
   readonly size: number
   readonly path: string
 }
 
-/** Modules of white around it, which readers need. */
+/** Quiet zone in modules, which readers need. */
 const BORDER = 3
 
 export function modulesOf(text: string): Modules {

@@ -18,17 +18,14 @@ interface RowActionsProps {
 interface Action {
   readonly label: string
   readonly drawing: DrawingName
-  /** It is what the person is most likely to want. */
   readonly isMain?: boolean
-  /** What it does cannot be taken back. */
   readonly isDeletion?: boolean
   readonly action: (list: UploadList) => void
 }
 
-/** Where a button stands among those of its row: no two have the same at once. */
+/** Key of a button in its row: unique at any time. */
 type Place = 'going' | 'ending' | 'deleting' | 'removing'
 
-/** The id of the line that says how an upload is, or what is asked about it. */
 export function stateId({ id }: UploadItem): string {
   return `upload-state-${id}`
 }
@@ -37,10 +34,9 @@ export function isAsked({ state }: UploadItem): boolean {
   return state.kind === 'done' && state.deletion === 'asked'
 }
 
-/** What can be done about an upload in the state that it is in. */
 export function RowActions({ engine, item, texts }: RowActionsProps) {
   const { id, name, state } = item
-  /** What comes for a button that was pressed has the same `place`, so that the focus stays there. */
+  /** A button's successor has its `place`, so that the focus stays. */
   const button = (place: Place, { label, drawing, isMain = false, isDeletion = false, action }: Action) => (
     <Button
       key={place}
@@ -93,7 +89,7 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
       if (state.deletion === 'possible') {
         return [step('ending', { label: texts.delete, drawing: 'trash' }, 'ask'), remove()]
       }
-      // A second click on the same place keeps the file.
+      // A second click in one place keeps the file.
       return [
         step('deleting', { label: texts.deleteForGood, drawing: 'trash', isDeletion: true }, 'do'),
         step('ending', { label: texts.keep, drawing: 'undo' }, 'keep'),
@@ -109,7 +105,6 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
   }
 }
 
-/** Gives an interrupted upload its file: by one click where the browser knows it, else by choosing it once more. */
 function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps) {
   const hasHandle = state.kind === 'interrupted' && state.hasHandle
 
@@ -137,7 +132,7 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
   )
 }
 
-/** Of the others the file is no longer at hand, or nothing would change. */
+/** The others lack the file, or would fail again. */
 function canTryAgain({ kind }: UploadProblem): boolean {
   return [
     'account-full',
@@ -150,7 +145,6 @@ function canTryAgain({ kind }: UploadProblem): boolean {
   ].includes(kind)
 }
 
-/** Leads to where the problem can be solved. */
 function ProblemLink({ problem, texts }: { problem: UploadProblem; texts: StartAppTexts }) {
   const help = helpWith(problem, texts)
   if (help === null) return null
@@ -164,7 +158,7 @@ function ProblemLink({ problem, texts }: { problem: UploadProblem; texts: StartA
 interface Help {
   readonly label: string
   readonly href: string
-  /** A window of its own leaves the uploads of this one as they are. */
+  /** A new window leaves this one's uploads alone. */
   readonly target?: '_blank'
 }
 

@@ -1,13 +1,10 @@
 import type { UploadItem } from '../upload-item.ts'
 
-/** Up to so many uploads are all shown. */
 const ALL_SHOWN = 12
-/** Of many: so many of those that are over. */
 const SOME = 5
 
 /**
- * What is shown of many uploads before somebody asks for all: those that need the person, those that are being sent, and
- * where nothing is, the last of those that are done, whose links are wanted now. They stay in their order.
+ * Those that need the user, those being sent, and else the last finished ones, whose links are wanted now.
  */
 export function shortList(items: readonly UploadItem[]): readonly UploadItem[] {
   if (items.length <= ALL_SHOWN) return items

@@ -12,15 +12,11 @@ interface UploadListViewProps {
   readonly engine: UploadEngine
   readonly uploads: Uploads
   readonly view: View
-  /** What whoever gives its link away has to know; null where it opens for everybody. */
   readonly noteOf?: (item: UploadItem) => string | null
-  /** Of a link, the receipt whose page is shown instead of it; null for none. */
   readonly receiptOf?: (link: string) => string | null
-  /** What else concerns all of them. */
   readonly forAll?: ReactNode
 }
 
-/** All uploads, with what concerns all of them on top. */
 export function UploadListView({
   engine,
   uploads,
@@ -37,7 +33,6 @@ export function UploadListView({
       : [link],
   )
   const isOne = items.length === 1
-  // The page of a link has a title of its own.
   const Title = view.showsLinks ? 'h1' : 'h2'
   const [isAll, setIsAll] = useState(false)
   const shown = isAll ? items : shortList(items)
@@ -92,10 +87,9 @@ export function UploadListView({
   )
 }
 
-/** Of guests, whose links all open for everybody, and lead to their receipts. */
+/** For guests: everybody can open their links, which lead to receipts. */
 const none = () => null
 
-/** Moves with all files of one go, so that one glance is enough. */
 function TotalProgress({ uploads, view }: { uploads: Uploads; view: View }) {
   const { total } = uploads
   return (

@@ -14,15 +14,12 @@ interface UploadRowProps {
   readonly engine: UploadEngine
   readonly item: UploadItem
   readonly view: View
-  /** There is no other, so that its link is the one thing to take. */
+  /** The only row: its link is prominent. */
   readonly isOnly: boolean
-  /** As of LinkActions. */
   readonly note: string | null
-  /** As of UploadListView. */
   readonly receiptOf: (link: string) => string | null
 }
 
-/** One file: its name, how far it is, its link, and what can be done about it. */
 export const UploadLine = memo(function UploadRow(props: UploadRowProps) {
   const { engine, item, view, isOnly, note, receiptOf } = props
   const { state, link, name } = item
@@ -45,7 +42,7 @@ export const UploadLine = memo(function UploadRow(props: UploadRowProps) {
       </div>
       <div className="upload-progress">
         {isGone || state.kind === 'done' ? null : (
-          // The server is at work on what is full: parts are joined.
+          // The server is concatenating partial uploads.
           <Progress
             animated={state.kind === 'processing'}
             aria-label={fill(texts.progressOf, { name })}
@@ -87,7 +84,6 @@ function drawingOf({ kind }: UploadPhase): 'check' | 'alert' | 'file' {
   return kind === 'failed' || kind === 'waiting' ? 'alert' : 'file'
 }
 
-/** In percent. */
 function share({ sent, size }: UploadItem): number {
   return size === 0 ? 0 : (sent / size) * 100
 }

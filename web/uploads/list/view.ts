@@ -10,17 +10,14 @@ import {
 } from '../upload-item.ts'
 import type { Reason, UploadProblem } from '../verdict.ts'
 
-/** A part of a whole, in bytes. */
 interface Share {
   readonly sent: number
   readonly size: number
 }
 
-/** What the page says of uploads, in the words of its reader. */
 export class View {
   readonly texts: StartAppTexts
   readonly words: Words
-  /** Whether what is uploaded has a link to give away. */
   readonly showsLinks: boolean
   readonly #percents: Intl.NumberFormat
   readonly #time: Intl.DateTimeFormat
@@ -38,11 +35,10 @@ export class View {
   }
 
   percent({ sent, size }: Share): string {
-    // All of it is not said before the server has said so.
+    // Never 100 % before the server has confirmed.
     return this.#percents.format(size === 0 ? 0 : Math.min(0.99, Math.floor((sent / size) * 100) / 100))
   }
 
-  /** One line on how an upload is. */
   state(item: UploadItem): string {
     const { states } = this.texts
     switch (item.state.kind) {
@@ -73,12 +69,10 @@ export class View {
     }
   }
 
-  /** One line on how all of them are together; why, where none of them moves. */
   total(uploads: Uploads): string {
     return this.#standstill(uploads) ?? this.#progress(uploads.total, uploads.total.pace)
   }
 
-  /** What happens with them, in a few words: what moves, what waits, what is done and what is not. */
   headline({ items, total }: Uploads): string {
     const { texts, words } = this
     const active = items.filter(isActive)
@@ -88,7 +82,6 @@ export class View {
     return paused > 0 ? words.count(paused, texts.pausedUploads) : this.outcome(items)
   }
 
-  /** What became of uploads of which none moves any more. */
   outcome(items: readonly UploadItem[]): string {
     const { texts, words } = this
     const are = (kind: UploadItem['state']['kind']) => items.filter(({ state }) => state.kind === kind).length
@@ -102,13 +95,11 @@ export class View {
       : parts.join(' · ')
   }
 
-  /** The title of the page while something is under way; null otherwise. */
   title(uploads: Uploads): string | null {
     if (!uploads.total.isActive || uploads.total.size === 0) return null
     return this.#standstill(uploads) === null ? this.percent(uploads.total) : this.headline(uploads)
   }
 
-  /** That what was chosen is not the file of an interrupted upload. */
   otherFile({ name, size }: Pick<UploadItem, 'name' | 'size'>, other: OtherFile): string {
     const { texts, words } = this
     if (other.isNewer) return fill(texts.otherVersion, { name })
@@ -128,7 +119,7 @@ export class View {
     return parts.join(' · ')
   }
 
-  /** In steps that do not change with every look. */
+  /** In coarse steps, so that it does not flicker. */
   #left(seconds: number): string {
     const { texts, words } = this
     if (seconds < 10) return texts.fewSecondsLeft
@@ -195,7 +186,7 @@ export class View {
     return fill(states.done, { size: this.words.size(size) })
   }
 
-  /** Why nothing moves, where all that is under way waits. */
+  /** Null unless all running uploads wait. */
   #standstill({ items }: Uploads): string | null {
     const first = items.find(({ state }) => state.kind === 'waiting')
     if (first?.state.kind !== 'waiting' || items.some(isMoving)) return null

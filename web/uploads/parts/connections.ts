@@ -1,6 +1,5 @@
 import { connectionsEach } from '../../../src/client/policy/parts-policy.ts'
 
-/** How many connections each file of the page gets: all that are under way share them. */
 export class Connections {
   #files = 0
   readonly #listeners = new Set<() => void>()
@@ -9,7 +8,7 @@ export class Connections {
     return connectionsEach(this.#files)
   }
 
-  /** A file is under way; returns what ends that. */
+  /** Returns a function that ends the file. */
   begin(): () => void {
     let isUnderWay = true
     this.#change(1)
@@ -19,7 +18,6 @@ export class Connections {
     }
   }
 
-  /** Returns what ends it. */
   subscribe(changed: () => void): () => void {
     this.#listeners.add(changed)
     return () => this.#listeners.delete(changed)

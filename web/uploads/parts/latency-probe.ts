@@ -2,15 +2,14 @@ import { isHighLatency, QUESTIONS } from '../../../src/client/policy/parts-polic
 import { MINUTE } from '../../../src/domain/clock.ts'
 import { ping } from '../server.ts'
 
-/** A laptop may be on another line later. */
+/** A laptop may change networks. */
 const REMEMBERED = 10 * MINUTE
 
-/** Whether the line to the server is long, so that one connection may be slower than it. */
 export class LatencyProbe {
   #answer: Promise<boolean> | null = null
   #asked = 0
 
-  /** Asks the server only where nothing came from it lately, and once for many files. */
+  /** Asks the server only without recent answers, once for many files. */
   isLong(): Promise<boolean> {
     if (!hasConnectionsOfItsOwn()) return Promise.resolve(false)
     const quickest = quickestAnswer()
@@ -33,24 +32,24 @@ async function ask(): Promise<boolean> {
     }
     return true
   } catch {
-    // The upload itself asks again, and says what is wrong.
+    // The upload itself retries and reports the failure.
     return false
   }
 }
 
-/** Milliseconds of the quickest of the page's requests that were answered lately; null where there are too few to tell. */
+/** Milliseconds of the page's quickest recent request; null for too few requests. */
 function quickestAnswer(): number | null {
   const since = performance.now() - REMEMBERED
   const answers = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
     .filter((entry) => entry instanceof PerformanceResourceTiming)
-    // What the browser had already took no time on the line.
+    // Answers from the browser's cache took no time.
     .filter(({ startTime, transferSize }) => startTime >= since && transferSize > 0)
     .map(({ requestStart, responseStart }) => responseStart - requestStart)
     .filter((taken) => taken > 0)
   return answers.length < QUESTIONS ? null : Math.min(...answers)
 }
 
-/** By HTTP/2 and HTTP/3 browsers send everything over one connection, so that parts would gain nothing. */
+/** Browsers multiplex HTTP/2 and HTTP/3 over one connection, so parts would gain nothing. */
 function hasConnectionsOfItsOwn(): boolean {
   const [page] = performance.getEntriesByType('navigation')
   return page instanceof PerformanceNavigationTiming && page.nextHopProtocol === 'http/1.1'

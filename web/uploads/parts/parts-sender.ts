@@ -9,20 +9,17 @@ import type { TransferContext, TransferListener } from '../transfer-context.ts'
 
 interface SentPart {
   readonly address: string
-  /** What is to be sent of it by now. */
   bytes: Blob
-  /** Bytes that the server has; null when it has to be asked. */
+  /** Durable bytes; null when the server has to be asked. */
   safe: number | null
-  /** Bytes that have gone off. */
   sent: number
   stuckState: StuckState
   isUnderWay: boolean
 }
 
-/** One connection, on which a part is being sent. */
 interface Lane {
   readonly ending: AbortController
-  /** Whether bytes go off: what waits on one connection is no news while others go on. */
+  /** Waiting on one connection is not reported while others send. */
   isMoving: boolean
 }
 
@@ -33,18 +30,15 @@ interface PartsSendingOptions {
   readonly tries: RequestRetries
   readonly listener: Pick<TransferListener, 'stage' | 'waiting'>
   readonly signal: AbortSignal
-  /** Told of the bytes of the whole file that have gone off. */
+  /** Bytes of the whole file that were sent. */
   readonly onSent: (bytes: number) => void
 }
 
-/**
- * Sends the parts of one file over as many connections as it may have at the time, in their order, so that whoever reads
- * the file meanwhile is close behind. What fails of one is tried again alone.
- */
+/** In order, so that a concurrent reader is close behind. Each part is retried alone. */
 export class PartsSender {
   readonly #options: PartsSendingOptions
   readonly #all: readonly SentPart[]
-  /** The end of one part, which goes off when all else is there; null when that is so, or nothing is left to send. */
+  /** The end of one part, sent when all else has arrived. */
   #heldBack: { readonly part: SentPart; readonly bytes: Blob } | null
   readonly #lanes = new Set<Lane>()
   #over = Promise.withResolvers<void>()
@@ -67,7 +61,7 @@ export class PartsSender {
     }
   }
 
-  /** Until the server has all of them: `gone` when it has lost one. Throws UploadOver, also when the file has changed. */
+  /** `gone`: the server has lost a part. Throws UploadOver, also when the file has changed. */
   async run(): Promise<'sent' | 'gone' | 'stopped'> {
     const { way, listener, signal } = this.#options
     const fit = () => this.#fit()
@@ -102,7 +96,6 @@ export class PartsSender {
     return this.#failure !== null || this.#isGone || this.#options.signal.aborted
   }
 
-  /** Has as many connections as it may have now. */
   #fit(): void {
     const most = this.#isEnding() ? 0 : this.#options.way.connections.each()
     for (const { ending } of [...this.#lanes].slice(most)) ending.abort()
