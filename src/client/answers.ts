@@ -88,22 +88,19 @@ export const uploaded = z.pick(uploadResult, {
 })
 export type Uploaded = z.infer<typeof uploaded>
 
-const receiptUploadFields = z.extend(
-  z.pick(receiptUpload, {
-    status: true,
-    name: true,
-    received: true,
-    size: true,
-    url: true,
-    created_at: true,
-    expires_at: true,
-    views: true,
-    downloads: true,
-    sha256: true,
-  }),
-  // Servers of an earlier version do not say it.
-  { kind: z._default(receiptUpload.shape.kind, 'upload') },
-)
+const receiptUploadFields = z.pick(receiptUpload, {
+  kind: true,
+  status: true,
+  name: true,
+  received: true,
+  size: true,
+  url: true,
+  created_at: true,
+  expires_at: true,
+  views: true,
+  downloads: true,
+  sha256: true,
+})
 export type ReceiptUploadFields = z.infer<typeof receiptUploadFields>
 
 const receiptLinkFields = z.pick(receiptLink, {
@@ -141,35 +138,29 @@ export const publicFolderFields = z.object({
 })
 export type PublicFolder = z.infer<typeof publicFolderFields>
 
-const linkItem = z.object({
-  ...z.pick(linkShape, {
-    slug: true,
-    url: true,
-    title: true,
-    has_password: true,
-    ends_at: true,
-    max_downloads: true,
-    downloads: true,
-    state: true,
-    created_at: true,
-  }).shape,
-  // An earlier version of the server has no links that take uploads.
-  uploads: z.optional(linkShape.shape.uploads),
+const linkItem = z.pick(linkShape, {
+  slug: true,
+  url: true,
+  title: true,
+  has_password: true,
+  ends_at: true,
+  max_downloads: true,
+  downloads: true,
+  state: true,
+  created_at: true,
+  uploads: true,
 })
 export type LinkItem = z.infer<typeof linkItem>
 
-/** `arriving` is missing where a server of an earlier version answers. */
-const contributionItem = z.object({
-  ...z.pick(contribution, {
-    name: true,
-    size: true,
-    file: true,
-    sender: true,
-    address: true,
-    reference: true,
-    created_at: true,
-  }).shape,
-  arriving: z.optional(contribution.shape.arriving),
+const contributionItem = z.pick(contribution, {
+  name: true,
+  size: true,
+  file: true,
+  arriving: true,
+  sender: true,
+  address: true,
+  reference: true,
+  created_at: true,
 })
 export type ContributionItem = z.infer<typeof contributionItem>
 

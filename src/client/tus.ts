@@ -109,7 +109,7 @@ export interface RemoteBytes {
 const COMPARED = { 'Holdfast-Before': String(64 * 1024) }
 
 /**
- * The same, and, where `compares`, what lies before: null where the server cannot tell, as one of an earlier version. A file
+ * The same, and, where `compares`, what lies before: null where the server cannot tell. A file
  * of the same name, size and date may have other bytes.
  */
 export function uploadOffsetAndBefore(

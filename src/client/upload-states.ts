@@ -11,7 +11,7 @@ const state = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('resumable'),
     upload: z.string(),
-    receipt: z.optional(z.nullable(z.string())),
+    receipt: z.nullable(z.string()),
   }),
   /** Key of its creation, which finds the parts again: a secret. And their lengths, in order. */
   z.object({
@@ -23,7 +23,7 @@ const state = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('whole'),
     idempotencyKey: z.string(),
-    sha256: z.optional(z.string()),
+    sha256: z.string(),
   }),
   z.object({ kind: z.literal('done'), result: uploaded }),
 ])

@@ -7,7 +7,7 @@ import type { UploadJob, UploadParts } from './upload-job.ts'
 
 export interface BegunWhole {
   readonly idempotencyKey: string
-  readonly sha256?: string | undefined
+  readonly sha256: string
 }
 
 /** Silence until the answer: the kernel takes a small body at once. */
@@ -25,7 +25,7 @@ export async function uploadWhole(
   const bytes = await opened.bytes()
   await opened.assertUnchanged()
   const sha256 = await opened.sha256()
-  const isOurs = begun !== null && (begun.sha256 ?? sha256) === sha256
+  const isOurs = begun?.sha256 === sha256
   const idempotencyKey = isOurs ? begun.idempotencyKey : crypto.randomUUID()
   if (!isOurs) await states.write(id, { kind: 'whole', idempotencyKey, sha256 }, false)
   return retries.persist(TRANSFER, async () => {

@@ -161,15 +161,12 @@ const node = component(
   z.object({
     id: nodeId,
     started_at: timestampField,
-    host: described(z.nullable(z.string()), {
-      description: 'Name of its machine; null, as the next two, for a node of an earlier version',
-      example: 'node-1',
-    }),
-    address: described(z.nullable(z.string()), {
+    host: described(z.string(), { description: 'Name of its machine', example: 'node-1' }),
+    address: described(z.string(), {
       description: 'Where it listens, as its settings say',
       example: '192.0.2.11:3000',
     }),
-    version: described(z.nullable(z.string()), { description: 'Its program', example: '0.1.0+3174d472a0c1' }),
+    version: described(z.string(), { description: 'Its program', example: '0.1.0+3174d472a0c1' }),
     is_this: described(z.boolean(), { description: 'Whether it is the one that answers' }),
   }),
 )

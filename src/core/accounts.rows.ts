@@ -91,11 +91,13 @@ export async function setInactiveDays(trx: Trx, id: AccountId, inactive_days: nu
 
 /** Frees the name for others and prevents sign-in. The account's content is deleted later, by a job. */
 export async function markAccountRemoved(trx: Trx, id: AccountId, now: number): Promise<void> {
+  // Not a valid username, so it cannot collide with one.
+  const username = `*removed-${id}*`
   await trx
     .updateTable('accounts')
     .set({
-      // Not a valid username, so it cannot collide with one.
-      username: `*removed-${id}*`,
+      username,
+      name_sort: sortKey(username),
       disabled_at: now,
       removed_at: now,
       is_admin: 0,

@@ -32,18 +32,6 @@ export function presentDamage(row: {
 }
 
 /**
- * Of rows of `blobs`: when the present copy was last read whole and found sound; null where nobody has since it was
- * stored. A node of the version before leaves the time of the copy that it replaces, which is before its own.
- */
-export function presentVerification(row: {
-  ref: ExpressionBuilder<Tables, 'blobs'>['ref']
-  case: ExpressionBuilder<Tables, 'blobs'>['case']
-}) {
-  const isOfThisCopy = sql<SqlBool>`${sql.ref('blobs.verified_at')} >= ${sql.ref('blobs.created_at')}`
-  return row.case().when(isOfThisCopy).then(row.ref('blobs.verified_at')).else(null).end()
-}
-
-/**
  * For rows of `files`: the damage of the file's content; null for a sound one. Whether there is any mark is asked once
  * for all rows, so that lists cost no more where there is none.
  */

@@ -5,7 +5,7 @@ import { preparedChange, replanned } from '../database/prepared.ts'
 import type { ThumbnailState } from '../database/schema.ts'
 import type { AccountId, BlobId, BlobKey, FileId, NodeId } from '../domain/ids.ts'
 
-/** Turn of contents that were uploaded before there were thumbnails, and of lost thumbnails. */
+/** Turn of contents that came while no thumbnails were made, and of lost thumbnails. */
 const NOBODY = 0
 
 /** Queue of an upload's thumbnail: the account's id, or a negative number from the HMAC of a guest's address. */

@@ -130,8 +130,8 @@ create index accounts_by_name on accounts (name_sort, username, id);
 create index accounts_admins on accounts (id) where is_admin = 1;
 create index accounts_removed on accounts (id) where removed_at is not null;
 create index accounts_emptying on accounts (id) where bin_emptied is not null;
-create index accounts_unused on accounts (inactive_days, unused_since);
 create index accounts_nearly_full on accounts (id) where nearly_full_at is not null;
+create index accounts_unused on accounts (inactive_days, unused_since);
 
 -- The folder is named by its identifier, which is never reused, without a foreign key: deleting the folder must not turn the
 -- key into one for the whole account.
@@ -343,7 +343,7 @@ create index folder_files_by_name on files (folder_id, name_sort, name_folded, i
 create index folder_files_by_size on files (folder_id, size, id) where removed_at is null;
 create index folder_files_by_downloads on files (folder_id, downloads, id) where removed_at is null;
 create index files_largest on files (size, id) where removed_at is null;
--- Of all files there is no index by their last use: PostgreSQL would take it for the files of an account and read all others.
+-- No index of all files by their last use: PostgreSQL would take it for the files of one account and read all others.
 -- The second condition always holds: it keeps SQLite from using this index for queries that read names, which it lacks.
 ${sqliteOnly('create index files_unused_of_account on files (account_id, last_used_at) where removed_at is null and last_used_at is not null;')}
 ${postgresOnly('create index files_unused_of_account on files (account_id, last_used_at) where removed_at is null;')}
@@ -517,7 +517,7 @@ create table contributions (
   receipt ${bytewise} not null unique,
   reservation ${bytewise},
   size ${int} not null,
-  name text,
+  name text not null,
   sender text,
   address text,
   reference text,
@@ -706,9 +706,9 @@ create table nodes (
   id ${bytewise} primary key,
   beats ${int} not null default 0,
   started_at ${int} not null,
-  host text,
-  address text,
-  version text
+  host text not null,
+  address text not null,
+  version text not null
 ) ${strictByKey};
 
 create table jobs (

@@ -40,7 +40,7 @@ import type { Language } from '../domain/language.ts'
 import type { DownloadMails, EndReason, EndTold, StoredEventKind } from '../domain/link-event.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
-import type { StoredDeliveryFailure } from '../domain/webhook.ts'
+import type { DeliveryFailure } from '../domain/webhook.ts'
 
 /** All tables. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
 export interface Tables {
@@ -231,12 +231,12 @@ interface NodesTable {
   /** Heartbeat counter. */
   beats: Generated<number>
   started_at: number
-  /** Name of the machine; null, as the next two, for a node of an earlier version. */
-  host: string | null
+  /** Name of the machine. */
+  host: string
   /** Where the node listens, as its settings say. */
-  address: string | null
+  address: string
   /** Version of the program. */
-  version: string | null
+  version: string
 }
 
 interface JobsTable {
@@ -701,7 +701,7 @@ interface LinkClaimsTable {
   told: Generated<0 | 1>
   /** Until when it has a place without a byte, which the form of the page took; null once bytes were asked for. */
   reserved_until: number | null
-  /** When a transfer last began or ended; 0: none has, or before this was kept. */
+  /** When a transfer last began or ended; 0: none has. */
   used_at: Generated<number>
 }
 
@@ -747,7 +747,7 @@ interface ContributionsTable {
   /** Bytes at most, as declared. */
   size: number
   /** As its sender called it, cleaned. */
-  name: string | null
+  name: string
   sender: string | null
   address: string | null
   reference: string | null
@@ -809,5 +809,5 @@ interface WebhookDeliveriesTable {
   delivered_at: Generated<number | null>
   /** Status of the last answer; null where there was none. */
   status: Generated<number | null>
-  failure: Generated<StoredDeliveryFailure | null>
+  failure: Generated<DeliveryFailure | null>
 }

@@ -6,9 +6,6 @@ export const DELIVERY_FAILURES = ['connection', 'timeout', 'status', 'disabled']
 
 export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number]
 
-/** As it is stored: versions before told of hosts without a public address. */
-export type StoredDeliveryFailure = DeliveryFailure | 'address'
-
 /** Why the server disables a webhook: it does not answer as it should, or has said that it is gone. */
 export type DisablingReason = 'failing' | 'gone'
 

@@ -17,7 +17,7 @@ import {
 import type { Opened } from '../sharing/access.ts'
 import { addressExpired, type SignedLink } from '../sharing/links/link-access.ts'
 import { fileNumber, type LinkNames } from '../sharing/links/link-paths.ts'
-import { rightsFields, rightsIn, rightsOf } from './token-rights.ts'
+import { rightsField, rightsIn, rightsOf } from './token-rights.ts'
 
 /** Seconds. */
 export const CONTENT_TOKEN_LIFETIME = 1800
@@ -63,7 +63,7 @@ const payload = z.object({
   f: z.string(),
   e: z.number(),
   c: z.boolean(),
-  ...rightsFields,
+  r: rightsField,
   g: z.array(z.tuple([z.number(), z.string()])),
 })
 
@@ -71,12 +71,11 @@ const linkPayload = z.object({
   ...payload.shape,
   l: z.number(),
   t: z.string().nullable(),
-  v: z.tuple([z.string(), z.string().nullable()]).nullable(),
-  u: z.boolean().default(false),
+  v: z.tuple([z.string(), z.string().nullable(), z.boolean()]).nullable(),
 })
 
-function linkIn({ l, t, v, u }: z.infer<typeof linkPayload>, isLate: boolean): SignedLink {
-  const visitor = v && { visitor: v[0] as LinkVisitor, program: v[1] as LinkProgram | null, isAssumed: u }
+function linkIn({ l, t, v }: z.infer<typeof linkPayload>, isLate: boolean): SignedLink {
+  const visitor = v && { visitor: v[0] as LinkVisitor, program: v[1] as LinkProgram | null, isAssumed: v[2] }
   return { id: l as LinkId, passwordTag: t, visitor, isLate }
 }
 
@@ -84,8 +83,7 @@ function linkFields({ id, passwordTag, visitor }: Omit<SignedLink, 'isLate'>) {
   return {
     l: id,
     t: passwordTag,
-    v: visitor && [visitor.visitor, visitor.program],
-    ...(visitor?.isAssumed ? { u: true } : {}),
+    v: visitor && [visitor.visitor, visitor.program, visitor.isAssumed],
   }
 }
 
@@ -113,7 +111,7 @@ export function createContentTokens(signing: Signing, names: LinkNames, clock: C
         f: name,
         e: expires,
         c: counted,
-        ...rightsOf(reach, { closed, closings: null }),
+        r: rightsOf(reach, { closed, closings: null }),
         g: [...grants],
       }
       const token =
@@ -142,7 +140,7 @@ export function createContentTokens(signing: Signing, names: LinkNames, clock: C
       const link = byLink?.success === true ? linkIn(byLink.data, isLate) : null
       return {
         identifier,
-        requester: { reach: null, grants, signed: rightsIn(found.data) },
+        requester: { reach: null, grants, signed: rightsIn(found.data.r) },
         link,
         counted: c,
       }

@@ -1,51 +1,47 @@
 import * as z from 'zod'
-import type { Evidence, Requester, SignedRights } from '../domain/access.ts'
+import type { Requester, SignedRights } from '../domain/access.ts'
 import type { AccountId, FolderId, FolderIdentifier, KeyId, SessionId } from '../domain/ids.ts'
 
 /**
- * In whose name an address was signed, with which key or session, and which closed folders their rights lead past. A
- * token of an earlier release names no such folders: it speaks for nobody.
+ * In whose name an address was signed, with which key or session, and which closed folders their rights lead past. Null:
+ * nobody's.
  */
-export const rightsFields = {
-  a: z.number().nullable(),
-  w: z.string().nullable().default(null),
-  k: z.number().optional(),
-  s: z.number().optional(),
-  h: z.array(z.tuple([z.number(), z.number()])).optional(),
-  n: z.number().optional(),
-}
+export const rightsField = z
+  .object({
+    a: z.number(),
+    w: z.string().nullable(),
+    b: z.tuple([z.enum(['key', 'session']), z.number()]),
+    h: z.array(z.tuple([z.number(), z.number()])),
+    n: z.number().nullable(),
+  })
+  .nullable()
 
-type RightsFields = z.infer<z.ZodObject<typeof rightsFields>>
+type RightsField = z.infer<typeof rightsField>
 
 export function rightsOf(
   reach: Requester['reach'],
   { closed, closings }: Pick<SignedRights, 'closed' | 'closings'>,
-): RightsFields {
-  if (reach === null) return { a: null, w: null }
+): RightsField {
+  if (reach === null) return null
   const { account, within, by } = reach
   return {
     a: account,
     w: within,
-    ...(by.kind === 'key' ? { k: by.key } : { s: by.session }),
+    b: by.kind === 'key' ? ['key', by.key] : ['session', by.session],
     h: [...closed],
-    ...(closings === null ? {} : { n: closings }),
+    n: closings,
   }
 }
 
-export function rightsIn(fields: RightsFields): NonNullable<Requester['signed']> | null {
-  const { a, w, h, n } = fields
-  const by = evidenceIn(fields)
-  if (a === null || by === null || h === undefined) return null
+export function rightsIn(field: RightsField): NonNullable<Requester['signed']> | null {
+  if (field === null) return null
+  const { a, w, b, h, n } = field
+  const [kind, id] = b
   return {
     account: a as AccountId,
     within: w as FolderIdentifier | null,
-    by,
+    by: kind === 'key' ? { kind, key: id as KeyId } : { kind, session: id as SessionId },
     closed: new Map(h.map(([folder, closing]) => [folder as FolderId, closing])),
-    closings: n ?? null,
+    closings: n,
   }
-}
-
-function evidenceIn({ k, s }: RightsFields): Evidence | null {
-  if (k !== undefined) return { kind: 'key', key: k as KeyId }
-  return s === undefined ? null : { kind: 'session', session: s as SessionId }
 }

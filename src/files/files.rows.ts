@@ -1,5 +1,4 @@
 import { type Compilable, type Insertable, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { presentVerification } from '../core/damage.rows.ts'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { isPostgres } from '../database/dialect.ts'
 import { greatest } from '../database/differences.ts'
@@ -67,7 +66,7 @@ function detailedFiles(db: Queryable) {
     file
       .selectFrom('blobs')
       .whereRef('blobs.id', '=', 'files.blob_id')
-      .select((blob) => presentVerification(blob).as('verified_at'))
+      .select('blobs.verified_at')
       .as('verified_at'),
     file
       .selectFrom('folders as going')

@@ -47,22 +47,19 @@ export interface FolderPasswords {
 const COOKIE = 'folder-cookie'
 const NONCE = 'folder-nonce'
 
-const cookiePayload = z.array(
-  // A link has `l`, and no folder.
-  z.object({ f: z.number(), l: z.number().optional(), t: z.string(), e: z.number() }),
-)
+/** Of a folder or of a link. */
+const lockFields = { f: z.number().optional(), l: z.number().optional(), e: z.number() }
+const cookiePayload = z.array(z.object({ ...lockFields, t: z.string() }))
 type Grant = z.infer<typeof cookiePayload>[number]
 
-const noncePayload = z.object({ f: z.number(), l: z.number().optional(), e: z.number() })
-
-const NO_FOLDER = 0
+const noncePayload = z.object(lockFields)
 
 function idOf(lock: Lock): Pick<Grant, 'f' | 'l'> {
-  return 'link' in lock ? { f: NO_FOLDER, l: lock.link } : { f: lock.folder }
+  return 'link' in lock ? { l: lock.link } : { f: lock.folder }
 }
 
 function isFor(lock: Lock, grant: Pick<Grant, 'f' | 'l'>): boolean {
-  return 'link' in lock ? grant.l === lock.link : grant.l === undefined && grant.f === lock.folder
+  return 'link' in lock ? grant.l === lock.link : grant.f === lock.folder
 }
 
 function subjectOf(lock: Lock): string {
@@ -132,9 +129,7 @@ export function createFolderPasswords(
 
     grants: (cookie) =>
       new Map(
-        readCookie(cookie)
-          .filter((grant) => grant.l === undefined)
-          .map((grant) => [grant.f as FolderId, grant.t]),
+        readCookie(cookie).flatMap(({ f, t }) => (f === undefined ? [] : [[f as FolderId, t] as const])),
       ),
 
     unlocks: (cookie, link, tag) =>

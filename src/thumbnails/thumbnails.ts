@@ -30,7 +30,7 @@ export type ThumbnailAvailability =
   | { readonly kind: 'later' }
   | { readonly kind: 'never' }
 
-/** `none` until somebody requests the thumbnail of a file that is older than thumbnails. */
+/** `none` until somebody requests the thumbnail of a file that came while none were made. */
 export type ThumbnailProgress = 'pending' | 'ready' | 'none'
 
 export type Shownable = { readonly id: FileId; readonly type: string }

@@ -221,7 +221,7 @@ export function listContributions(
 export interface GivenContribution extends Required<{ readonly [Field in AskedField]: string | null }> {
   readonly id: ContributionId
   readonly file_uuid: Uuid
-  readonly name: string | null
+  readonly name: string
   readonly created_at: number
   readonly account_id: AccountId
   readonly owner: string

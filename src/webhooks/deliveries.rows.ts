@@ -5,7 +5,7 @@ import { prepared } from '../database/prepared.ts'
 import type { Row } from '../database/schema.ts'
 import type { AccountId, LinkSlug, WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
 import type { StoredEventKind } from '../domain/link-event.ts'
-import type { StoredDeliveryFailure } from '../domain/webhook.ts'
+import type { DeliveryFailure } from '../domain/webhook.ts'
 
 export interface DeliveryRow {
   readonly id: WebhookDeliveryId
@@ -16,7 +16,7 @@ export interface DeliveryRow {
   readonly due_at: number | null
   readonly delivered_at: number | null
   readonly status: number | null
-  readonly failure: StoredDeliveryFailure | null
+  readonly failure: DeliveryFailure | null
 }
 
 export interface DueDelivery extends DeliveryRow, EventColumns {

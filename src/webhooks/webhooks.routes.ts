@@ -57,7 +57,7 @@ function toDelivery(row: DeliveryRow): WebhookDelivery {
     next_at: optionalTime(due_at),
     delivered_at: optionalTime(delivered_at),
     status,
-    failure: failure === 'address' ? 'connection' : failure,
+    failure,
   }
 }
 

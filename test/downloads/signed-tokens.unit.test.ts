@@ -30,18 +30,6 @@ test('a token of a zip says also which folders below count', () => {
   expect(archives.read(token).requester.signed).toEqual({ ...reach, closed, closings: 12 })
 })
 
-test('a token of a release that did not say what it leads past speaks for nobody', () => {
-  const old = { e: 2000, a: 1, w: null, k: 7 }
-  const content = signing.sign('content', { ...old, f: file, c: false, p: false, g: [[3, 'tag']] })
-  expect(contents.read(content, file).requester).toEqual({
-    reach: null,
-    grants: new Map([[3 as FolderId, 'tag']]),
-    signed: null,
-  })
-  const archive = signing.sign('archive', { ...old, f: [5], d: [] })
-  expect(archives.read(archive).requester).toEqual({ reach: null, grants: new Map(), signed: null })
-})
-
 describe('an address', () => {
   const isValid = (read: () => unknown) => {
     try {

@@ -26,6 +26,7 @@ import { type ContractDatabase, databases } from '../support/databases/databases
 import { eventually } from '../support/eventually.ts'
 import { type HandClock, handClock } from '../support/hand-clock.ts'
 import { type KeptLog, keptLog } from '../support/kept-log.ts'
+import { NOWHERE } from '../support/node-place.ts'
 import { imageWorkers } from '../support/processes/image-workers.ts'
 
 const MB = 1024 * 1024
@@ -102,7 +103,7 @@ async function nodeOf(parts: {
   log: KeptLog
   maker: ThumbnailMaker
 }) {
-  const nodes = await joinNodes({ ...parts, random: systemRandom, alone: false })
+  const nodes = await joinNodes({ ...parts, random: systemRandom, alone: false, place: NOWHERE })
   const health = createStoreHealth(parts.blobs, () => {})
   return { nodes, making: createThumbnailMaking({ ...parts, nodes, health, random: systemRandom }) }
 }

@@ -306,7 +306,7 @@ describe('contents and their thumbnails', () => {
     })
   })
 
-  test('a file that is older than thumbnails gets its own when it is first looked for', async () => {
+  test('a file that came while none were made gets its own when it is first looked for', async () => {
     await withHoldfast({}, async (own) => {
       const { apiKey } = await own.addAccount()
       const file = await upload(own, { key: apiKey, name: 'a.png', bytes: await picture('png', 64, 34) })

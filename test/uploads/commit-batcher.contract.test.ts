@@ -20,6 +20,7 @@ import type { NewRows } from '../../src/uploads/stored-files.rows.ts'
 import { sha256 } from '../support/clients/caller.ts'
 import { createMigratedDatabase } from '../support/databases/migrated-database.ts'
 import { whyNoPostgres } from '../support/databases/postgres.ts'
+import { NOWHERE } from '../support/node-place.ts'
 import { reportNotRun } from '../support/processes/not-run.ts'
 import { unsoundTotals } from '../support/storage/soundness.ts'
 
@@ -36,7 +37,10 @@ async function opened() {
   const { pipeline } = db
   if (pipeline === null) throw new Error('PostgreSQL has a pipeline')
   const node = 'test' as NodeId
-  await db.insertInto('nodes').values({ id: node, started_at: 0 }).execute()
+  await db
+    .insertInto('nodes')
+    .values({ id: node, started_at: 0, ...NOWHERE })
+    .execute()
   const account = await inTransaction(db, (trx) =>
     insertAccount(trx, systemRandom, { username: 'alice', created_at: 0 }),
   )

@@ -13,6 +13,7 @@ import { createLog } from '../../src/log.ts'
 import { BlobKeyPool } from '../../src/uploads/content/blob-key-pool.ts'
 import { FreeSpace } from '../../src/uploads/free-space.ts'
 import { Reservations } from '../../src/uploads/reservations.ts'
+import { NOWHERE } from '../support/node-place.ts'
 import { buildParts } from '../support/servers/parts.ts'
 import { overridden } from '../support/storage/overridden.ts'
 import { unsoundTotals } from '../support/storage/soundness.ts'
@@ -34,6 +35,7 @@ test('what an upload was promised is nobody else’s until the disk itself tells
       random: systemRandom,
       log: createLog('silent', { terminal: false }),
       alone: true,
+      place: NOWHERE,
     }),
     clock: systemClock,
     random: systemRandom,

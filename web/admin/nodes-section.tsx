@@ -23,9 +23,7 @@ export function NodesSection() {
                     <code>{id}</code>
                     {is_this ? <span className="badge small">{jobs.thisNode}</span> : null}
                   </span>
-                  {host === null ? null : (
-                    <span className="small">{`${host} · ${address} · Holdfast ${version}`}</span>
-                  )}
+                  <span className="small">{`${host} · ${address} · Holdfast ${version}`}</span>
                   <span className="small quiet">{fill(jobs.nodeSince, { time: moment(started_at) })}</span>
                 </div>
               </li>

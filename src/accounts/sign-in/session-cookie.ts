@@ -6,8 +6,7 @@ import { type Browser, sessionCookie } from './sign-in-terms.ts'
 
 /** Token in the session cookie, or null. */
 export function sessionToken({ site, request }: FormCall): string | null {
-  const value = cookieValue(request, sessionCookie(site.publicUrl))
-  return value !== null && /^[\w-]+$/.test(value) ? value : null
+  return cookieValue(request, sessionCookie(site.publicUrl)) || null
 }
 
 export function browserOf({ request, address }: Pick<Call, 'request' | 'address'>): Browser {

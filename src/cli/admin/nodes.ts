@@ -24,11 +24,7 @@ function list(environment: Environment, json: boolean): Promise<void> {
     if (json) return printJson(rows)
     printTable(
       ['NODE', 'STARTED', 'HOST', 'ADDRESS', 'VERSION'],
-      rows.map(({ id, started_at, host, address, version }) => [
-        id,
-        started_at,
-        ...[host, address, version].map((text) => text ?? '-'),
-      ]),
+      rows.map(({ id, started_at, host, address, version }) => [id, started_at, host, address, version]),
     )
   })
 }

@@ -87,7 +87,7 @@ function countOf({
   max_downloads,
   uploads,
 }: Pick<LinkItem, 'downloads' | 'max_downloads' | 'uploads'>) {
-  if (uploads == null) return max_downloads === null ? String(downloads) : `${downloads} of ${max_downloads}`
+  if (uploads === null) return max_downloads === null ? String(downloads) : `${downloads} of ${max_downloads}`
   const { received_files, max_files } = uploads
   return max_files === null ? `${received_files} in` : `${received_files} of ${max_files} in`
 }

@@ -98,7 +98,7 @@ interface FoundLink {
 async function findLink(api: Api, what: string | undefined, options: Options): Promise<FoundLink> {
   const present = what === undefined || what.startsWith('/') ? null : await linkCalled(api, what)
   if (present !== null) {
-    if (present.uploads == null) {
+    if (present.uploads === null) {
       throw new ClientError(`${present.url} opens something; "holdfast download" fetches it.`)
     }
     return { link: present, isNew: false }

@@ -11,10 +11,12 @@ export async function insertNode(
   db: Queryable,
   id: NodeId,
   startedAt: number,
-  place: NodePlace | null = null,
+  place: NodePlace,
 ): Promise<void> {
-  const { host, address, version } = place ?? { host: null, address: null, version: null }
-  await db.insertInto('nodes').values({ id, started_at: startedAt, host, address, version }).execute()
+  await db
+    .insertInto('nodes')
+    .values({ id, started_at: startedAt, ...place })
+    .execute()
 }
 
 /** Records a heartbeat of the node; false when its row is gone. */
@@ -31,14 +33,10 @@ export function otherNodes(db: Database, id: NodeId): Promise<{ id: NodeId; beat
   return db.selectFrom('nodes').select(['id', 'beats']).where('id', '!=', id).execute()
 }
 
-export interface NodeRow {
+export interface NodeRow extends NodePlace {
   readonly id: NodeId
   readonly beats: number
   readonly started_at: number
-  /** Null, as the next two, for a node of an earlier version. */
-  readonly host: string | null
-  readonly address: string | null
-  readonly version: string | null
 }
 
 /** All nodes, including dead ones that were not removed yet. */

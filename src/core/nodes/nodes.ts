@@ -52,9 +52,9 @@ export async function joinNodes(parts: {
   random: Random
   log: Log
   alone: boolean
-  place?: NodePlace
+  place: NodePlace
 }): Promise<Nodes> {
-  const { db, clock, random, log, alone, place = null } = parts
+  const { db, clock, random, log, alone, place } = parts
   let followsCrash = false
   let { id, beatAt } = await join()
   const seen = new Map<NodeId, { readonly beats: number; readonly since: number }>()

@@ -7,7 +7,7 @@ export interface StoreMark {
   readonly generation: number
 }
 
-/** Null for a store without a mark. A mark without a generation was written before generations existed. */
+/** Null for a store without a mark. A mark without a generation was written before the first start was counted. */
 export async function readStoreMark(blobs: Pick<Marked, 'readMark'>): Promise<StoreMark | null> {
   const text = await blobs.readMark()
   if (text === null) return null

@@ -4,7 +4,7 @@ import type { Requester, SignedRights } from '../../domain/access.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId } from '../../domain/ids.ts'
-import { rightsFields, rightsIn, rightsOf } from '../token-rights.ts'
+import { rightsField, rightsIn, rightsOf } from '../token-rights.ts'
 import type { ArchiveSelection } from './archives.ts'
 
 /** Seconds. */
@@ -24,17 +24,17 @@ export interface ArchiveTokens {
 const PURPOSE = 'archive'
 
 const payload = z.object({
-  ...rightsFields,
+  r: rightsField,
   e: z.number(),
   f: z.array(z.number()),
-  d: z.array(z.number()).default([]),
+  d: z.array(z.number()),
 })
 
 export function createArchiveTokens(signing: Signing, clock: Clock): ArchiveTokens {
   return {
     issue: (reach, rights, { files, folders }) =>
       signing.sign(PURPOSE, {
-        ...rightsOf(reach, rights),
+        r: rightsOf(reach, rights),
         e: Math.floor(clock.now() / 1000) + ARCHIVE_TOKEN_LIFETIME,
         f: files,
         d: folders,
@@ -48,7 +48,7 @@ export function createArchiveTokens(signing: Signing, clock: Clock): ArchiveToke
         throw new Refusal('INVALID_TOKEN', 'This address has expired; ask for a new one')
       }
       return {
-        requester: { reach: null, grants: new Map(), signed: rightsIn(found.data) },
+        requester: { reach: null, grants: new Map(), signed: rightsIn(found.data.r) },
         selection: {
           files: f.map((file) => file as FileId),
           folders: d.map((folder) => folder as FolderId),

@@ -76,16 +76,13 @@ interface SoundCopy {
 
 type ReadCopy =
   | SoundCopy
-  | { readonly kind: 'missing' | 'old' | 'newer' }
+  | { readonly kind: 'missing' | 'newer' }
   | { readonly kind: 'damaged'; readonly reason: string }
 
 /** A failure of this object alone counts as damage; throws StoreFailure for any other. */
 export async function readCopy(store: Pick<BackupStore, 'readMark'>, copy: MarkCopy): Promise<ReadCopy> {
   const read = await readCopyText(store, copy, 'backup')
-  if (read.kind === 'other') {
-    const isOld = z.object({ holdfastBackup: z.literal(1) }).safeParse(parsedJson(read.text)).success
-    return isOld ? { kind: 'old' } : { kind: 'damaged', reason: 'is no catalog, or its beginning is damaged' }
-  }
+  if (read.kind === 'other') return { kind: 'damaged', reason: 'is no catalog, or its beginning is damaged' }
   if (read.kind !== 'whole') return read
   if (read.format > FORMAT) return { kind: 'newer' }
   const outer = envelope.safeParse(parsedJson(read.json))
@@ -169,11 +166,6 @@ export class CatalogReader {
   }
 
   #assertVersion(kinds: readonly ReadCopy['kind'][]): void {
-    if (kinds.includes('old')) {
-      throw preconditionFailed(
-        'this backup was made before version 0.1.0, whose format is not read any more: begin another one in a place of its own. The program that made this one restores it',
-      )
-    }
     if (kinds.includes('newer')) {
       throw preconditionFailed('this backup is of a newer version of the program: use that one')
     }
@@ -229,8 +221,6 @@ function faultOf(read: Exclude<ReadCopy, SoundCopy>): string {
       return 'is missing'
     case 'damaged':
       return read.reason
-    case 'old':
-      return 'is of a backup before version 0.1.0'
     case 'newer':
       return 'is of a newer version'
   }

@@ -54,18 +54,18 @@ async function arriving({ db, resumable }: LookingParts, found: GivenContributio
   if (upload === undefined || upload.ended_at !== null) return null
   const looked = await resumable.bySlug({ account: found.account_id, within: null }, upload.slug)
   if (looked === null || looked.state === 'completed') return null
-  const { state: status, name, received, size } = looked
-  return { status, name: found.name ?? name, received, size, sha256: null, canWithdraw: true }
+  const { state: status, received, size } = looked
+  return { status, name: found.name, received, size, sha256: null, canWithdraw: true }
 }
 
 async function stored({ db, clock }: LookingParts, found: GivenContribution): Promise<Sent> {
   const { account_id: account, folder_id, file_uuid: uuid, revoked_at, ends_at } = found
   const file = await findFile(db, { kind: 'uuid', uuid })
   if (file === undefined || file.account_id !== account) throw notFound()
-  const { name, size, sha256 } = file
+  const { size, sha256 } = file
   const isOver = revoked_at !== null || (ends_at !== null && ends_at <= clock.now())
   const folder = isOver ? undefined : await findFolder(db, folder_id)
   const canWithdraw =
     folder !== undefined && (await isWithin(db, { account, within: folder.identifier }, file.folder_id))
-  return { status: 'completed', name: found.name ?? name, received: size, size, sha256, canWithdraw }
+  return { status: 'completed', name: found.name, received: size, size, sha256, canWithdraw }
 }

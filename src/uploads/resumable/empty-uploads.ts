@@ -95,7 +95,7 @@ export async function isEmpty(db: Database | Trx, upload: UploadRow): Promise<bo
   return (await withPartsReceived(db, whole ?? upload)).received === 0
 }
 
-/** From the widest network to the address. Rows of a version before have an address alone. */
+/** From the widest network to the address. */
 function pathOf(origin: { network: string | null; subnet: string | null; address: string | null }): string[] {
   const { network, subnet, address } = origin
   return [...new Set([network, subnet, address])].filter((name) => name !== null)

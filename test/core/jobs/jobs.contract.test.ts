@@ -21,6 +21,7 @@ import { lossyDatabase } from '../../support/databases/lossy-database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HandClock, handClock } from '../../support/hand-clock.ts'
 import { keptLog } from '../../support/kept-log.ts'
+import { NOWHERE } from '../../support/node-place.ts'
 
 const EVERY = 20 * SECOND
 
@@ -79,7 +80,7 @@ function houseOf(database: ContractDatabase) {
   return {
     clock,
     async node(db = database.another()): Promise<Node> {
-      const nodes = await joinNodes({ db, clock, random: systemRandom, log, alone: false })
+      const nodes = await joinNodes({ db, clock, random: systemRandom, log, alone: false, place: NOWHERE })
       return { nodes, claims: createSharedClaims(db, nodes, clock) }
     },
     /** The others beat and look until those that do not are taken for dead. */

@@ -7,6 +7,7 @@ import type { Database } from '../../../src/database/database.ts'
 import { makeNodeId, systemRandom } from '../../../src/domain/random.ts'
 import { databases } from '../../support/databases/databases.ts'
 import { handClock } from '../../support/hand-clock.ts'
+import { NOWHERE } from '../../support/node-place.ts'
 
 /** Lets time pass by hand; `meanwhile` is told of every second. */
 function watching(db: Database, meanwhile: (second: number) => Promise<void> = async () => {}) {
@@ -31,7 +32,7 @@ describe.each(databases('watching for servers'))('on %s', (_name, open) => {
 
   test('a node that was killed is watched until it would be dead', async () => {
     await using database = await open()
-    await insertNode(database.db, makeNodeId(systemRandom), 0)
+    await insertNode(database.db, makeNodeId(systemRandom), 0, NOWHERE)
     const { waited, quiet } = watching(database.db)
     await (await quiet)()
     expect(waited.seconds).toBe(DEAD_AFTER / 1000)
@@ -40,7 +41,7 @@ describe.each(databases('watching for servers'))('on %s', (_name, open) => {
   test('a node that beats is noticed', async () => {
     await using database = await open()
     const id = makeNodeId(systemRandom)
-    await insertNode(database.db, id, 0)
+    await insertNode(database.db, id, 0, NOWHERE)
     const { quiet } = watching(database.db, async (second) => {
       if (second * 1000 === HEARTBEAT_INTERVAL) await recordHeartbeat(database.db, id)
     })
@@ -51,7 +52,7 @@ describe.each(databases('watching for servers'))('on %s', (_name, open) => {
     await using database = await open()
     const stillQuiet = await watching(database.db).quiet
     await stillQuiet()
-    await insertNode(database.db, makeNodeId(systemRandom), 0)
+    await insertNode(database.db, makeNodeId(systemRandom), 0, NOWHERE)
     await expect(stillQuiet()).rejects.toThrow('a server runs')
   })
 })

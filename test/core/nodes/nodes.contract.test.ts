@@ -27,6 +27,7 @@ import { type ContractDatabase, databases, sqliteDatabase } from '../../support/
 import { lossyDatabase } from '../../support/databases/lossy-database.ts'
 import { type HandClock, handClock } from '../../support/hand-clock.ts'
 import { type KeptLog, keptLog } from '../../support/kept-log.ts'
+import { NOWHERE } from '../../support/node-place.ts'
 
 const MIB = 1024 ** 2
 const TAKEN_FOR_DEAD = 'a node stands still and was taken for dead'
@@ -46,7 +47,8 @@ function partsOf(database: ContractDatabase): Parts {
     db: database.db,
     clock,
     log,
-    join: () => joinNodes({ db: database.another(), clock, random: systemRandom, log, alone: false }),
+    join: () =>
+      joinNodes({ db: database.another(), clock, random: systemRandom, log, alone: false, place: NOWHERE }),
   }
 }
 
@@ -197,7 +199,14 @@ describe.each(both)('nodes on %s', (_, open) => {
     const lossy = lossyDatabase()
     const db = lossy.between(database.db)
     const log = keptLog()
-    const node = await joinNodes({ db, clock: handClock(), random: systemRandom, log, alone: false })
+    const node = await joinNodes({
+      db,
+      clock: handClock(),
+      random: systemRandom,
+      log,
+      alone: false,
+      place: NOWHERE,
+    })
     lossy.loseNextAnswer('quiet')
     await expect(db.transaction().execute(async () => {})).rejects.toThrow()
     await expect(node.beat()).rejects.toThrow()
@@ -212,7 +221,7 @@ describe('a node alone', () => {
     await parts.join()
     await parts.join()
     const { db, clock, log } = parts
-    const node = await joinNodes({ db, clock, random: systemRandom, log, alone: true })
+    const node = await joinNodes({ db, clock, random: systemRandom, log, alone: true, place: NOWHERE })
     expect(await idsIn(db)).toEqual([node.id()])
     clock.advance(10 * MINUTE)
     await node.beat()
@@ -241,7 +250,14 @@ async function storing(database: ContractDatabase) {
 
   async function node(between: (db: Database) => Database = (db) => db) {
     const db = between(database.another())
-    const nodes = await joinNodes({ db, clock, random: systemRandom, log: parts.log, alone: false })
+    const nodes = await joinNodes({
+      db,
+      clock,
+      random: systemRandom,
+      log: parts.log,
+      alone: false,
+      place: NOWHERE,
+    })
     const rates = await createRateLimits(db, clock)
     const limits = { storageLimit: 10 * MIB, guestStorage: MIB, guestHourlySize: MIB, minFreeSpace: 0 }
     const reservations = new Reservations({

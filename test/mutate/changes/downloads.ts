@@ -46,13 +46,9 @@ export const downloads: readonly Change[] = [
     ['        counted: c,\n', '        counted: !c,\n'],
   ]),
   ...changesIn('src/downloads/token-rights.ts', tokens, [
-    [
-      'if (a === null || by === null || h === undefined) return null',
-      'if (a === null || by === null) return null',
-    ],
     ['h: [...closed],', 'h: [],'],
-    ['...(closings === null ? {} : { n: closings }),', ''],
-    ['w: within,\n    ...', 'w: null,\n    ...'],
+    ['n: closings,', 'n: null,'],
+    ['w: within,', 'w: null,'],
   ]),
   ...changesIn('src/downloads/zip/archive-tokens.ts', tokens, [
     ['clock.now() / 1000 >= e', 'clock.now() / 1000 > e'],

@@ -277,7 +277,7 @@ export const files: readonly Change[] = [
     ['isFor(lock, found.data) &&', ''],
     ['const TRIES_PER_ADDRESS = 10', 'const TRIES_PER_ADDRESS = 11'],
     ['const TRIES_PER_LOCK = 60', 'const TRIES_PER_LOCK = 61'],
-    ['grant.l === undefined && grant.f', 'grant.f'],
+    ['? { l: lock.link }', '? { f: lock.link, l: lock.link }'],
     ['.slice(-MOST_GRANTS)', ''],
     ['.filter((grant) => !isFor(lock, grant))', ''],
     ['length: 15 * MINUTE', 'length: 16 * MINUTE'],

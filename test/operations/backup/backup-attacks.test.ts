@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   cpSync,
-  existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -403,33 +402,6 @@ test('a backup on the disk of the data folder says so and is a fault to the doct
   } finally {
     rmSync(inMemory, { recursive: true })
   }
-}, 120_000)
-
-test('a backup in the format before 0.1.0 is told as what it is, and left alone', async () => {
-  const target = newPlace()
-  await backUp(target)
-  const old = JSON.stringify({
-    holdfastBackup: 1,
-    mark: 'x',
-    points: [],
-    lockedKey: null,
-    unswept: false,
-    lease: null,
-  })
-  writeFileSync(join(target, 'mark'), old)
-  unlinkSync(join(target, 'mark-copy'))
-  for (const words of [
-    ['backup', target],
-    ['restore', target],
-    ['backup', target, '--new-series'],
-  ]) {
-    expect(await run(words)).toMatchObject({
-      code: 1,
-      errors: expect.stringContaining('before version 0.1.0'),
-    })
-  }
-  expect(readFileSync(join(target, 'mark'), 'utf8')).toBe(old)
-  expect(existsSync(join(target, 'mark-copy'))).toBe(false)
 }, 120_000)
 
 test('a content that the place of the backup cannot take does not stop the others', async () => {

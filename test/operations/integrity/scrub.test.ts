@@ -102,10 +102,6 @@ describe('the job that reads stored bytes again', () => {
     host.clock.advance(DAY)
     await store()
     expect(await told()).toBeNull()
-    // As a node of the version before leaves it.
-    const { id } = await contentOf(host, file.slug)
-    await host.database.updateTable('blobs').set({ verified_at: at }).where('id', '=', id).execute()
-    expect(await told()).toBeNull()
   })
 
   test('marks what the disk cannot read twice, unless it can read nothing, and goes on', async () => {

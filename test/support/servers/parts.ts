@@ -28,6 +28,7 @@ import { DirectUploads } from '../../../src/uploads/direct-uploads.ts'
 import { startContentHashing } from '../../../src/uploads/hashing/content-hash.ts'
 import { type ReservationLimits, Reservations } from '../../../src/uploads/reservations.ts'
 import { writeMigratedSqlite } from '../databases/migrated-database.ts'
+import { NOWHERE } from '../node-place.ts'
 
 const GIB = 1024 ** 3
 
@@ -97,7 +98,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
     ...options.limits,
   }
   const log = createLog('silent', { terminal: false })
-  const nodes = await joinNodes({ db, clock, random: systemRandom, log, alone: true })
+  const nodes = await joinNodes({ db, clock, random: systemRandom, log, alone: true, place: NOWHERE })
   const reservations = new Reservations({
     db: seen,
     blobs,

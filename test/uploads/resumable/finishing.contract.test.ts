@@ -18,6 +18,7 @@ import { Contributions } from '../../../src/uploads/contributions.ts'
 import { startContentHashing } from '../../../src/uploads/hashing/content-hash.ts'
 import { Reservations } from '../../../src/uploads/reservations.ts'
 import { createResumable } from '../../../src/uploads/resumable/resumable.ts'
+import { NOWHERE } from '../../support/node-place.ts'
 import { buildParts } from '../../support/servers/parts.ts'
 import { overridden } from '../../support/storage/overridden.ts'
 
@@ -34,7 +35,7 @@ async function fixture() {
   const waits: string[] = []
   const report = (error: unknown) => void reported.push(error)
   const log = createLog('silent', { terminal: false })
-  const nodes = await joinNodes({ db, clock, random: systemRandom, log, alone: true })
+  const nodes = await joinNodes({ db, clock, random: systemRandom, log, alone: true, place: NOWHERE })
   const blobs = overridden(parts.blobs, {
     freeSpace: async () => free,
     resume: async (key, kept) => session(await parts.blobs.resume(key, kept)),
