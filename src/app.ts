@@ -1,7 +1,7 @@
 import manifest from '../package.json' with { type: 'json' }
 import { createAccountsPart } from './accounts/accounts.part.ts'
 import { createAuthentication } from './accounts/authentication.ts'
-import type { OneTimeLink } from './accounts/one-time-link-creation.ts'
+import type { OneTimeLink } from './accounts/one-time-links.ts'
 import { usableOidc } from './accounts/sign-in/oidc.ts'
 import { createSignInPart } from './accounts/sign-in.part.ts'
 import type { SettingInForce } from './config.ts'
@@ -12,11 +12,10 @@ import { noteProxy } from './core/unknown-proxies.ts'
 import { createDownloadsPart } from './downloads/downloads.part.ts'
 import { createEventsPart } from './events/events.part.ts'
 import { createFilesPart } from './files/files.part.ts'
-import { jobsOf } from './job-order.ts'
 import type { Log } from './log.ts'
 import { createMailPart, type MailPart } from './mail/mail.part.ts'
 import { sendTestMail, tryMailServer } from './mail/smtp.ts'
-import { type DiskPressure, linuxDiskPressure } from './operations/integrity/disk-pressure.ts'
+import { type DiskPressure, linuxDiskPressure } from './operations/integrity/disk-load.ts'
 import { createSuspectQueue } from './operations/integrity/suspect-queue.ts'
 import type { Metrics } from './operations/metrics/metrics.ts'
 import { createMirrorPart } from './operations/mirror/mirror.part.ts'
@@ -30,8 +29,13 @@ import type { Parts } from './server/parts.ts'
 import { type HttpServer, startServer } from './server/server.ts'
 import { settings } from './settings.ts'
 import { createSharingPart } from './sharing/sharing.part.ts'
-import type { StorageOptions as Given } from './storage.ts'
-import { guardDataFolder, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
+import {
+  type StorageOptions as Given,
+  guardDataFolder,
+  holdDataFolder,
+  openBlobs,
+  openDatabase,
+} from './storage.ts'
 import { createThumbnailsPart } from './thumbnails/thumbnails.part.ts'
 import { createUploadsPart } from './uploads/uploads.part.ts'
 import { createWebhooksPart } from './webhooks/webhooks.part.ts'
@@ -233,4 +237,68 @@ async function flushAll(counters: readonly { flush(): Promise<void> }[]): Promis
   }
   if (failures.length === 1) throw failures[0]
   if (failures.length > 1) throw new AggregateError(failures, 'what was counted could not be written')
+}
+
+/** In the order in which one may feed the next. */
+export const JOB_NAMES: readonly string[] = [
+  'beat',
+  'watch other nodes',
+  'watch the disk',
+  'note that the service runs',
+  'write counters',
+  'write downloads by links',
+  'write traffic',
+  'read the notice',
+  'write rate windows',
+  'probe a broken store',
+  'give back room',
+  'release uploads',
+  'finish uploads',
+  'make thumbnails',
+  'end uploads of dead nodes',
+  'give up unused uploads',
+  'forget old idempotency keys',
+  'go on with taking down',
+  'note totals',
+  'keep warned files',
+  'warn of unused files',
+  'hide unused files',
+  'purge unused files',
+  'bring back from bins',
+  'empty bins',
+  'clear deleted folders',
+  'purge deleted files',
+  'forget removed accounts',
+  'forget ended sessions',
+  'forget old changes',
+  'forget old reports',
+  'count old downloads by links',
+  'forget contributions that never arrived',
+  'forget old links',
+  'end forgotten uploads at the store',
+  'remove garbage',
+  'forget outcomes of transactions',
+  'forget old mails',
+  'forget old webhook deliveries',
+  'check the database',
+  'read stored bytes again',
+  'note damaged contents',
+  'tell of damaged contents',
+  'tell of ends of links',
+  'tell of many downloads',
+  'tell of storage that is nearly full',
+  'tell of what happened to links',
+  'keep the mirror',
+  'back up',
+  'rehearse a restore',
+  'send mails',
+  'send webhooks',
+]
+
+/** Throws for an unlisted job. */
+export function jobsOf(parts: readonly { readonly jobs: readonly Job[] }[]): readonly Job[] {
+  const jobs = parts.flatMap((part) => part.jobs)
+  const unknown = jobs.find(({ name }) => !JOB_NAMES.includes(name))
+  if (unknown !== undefined) throw new Error(`JOB_NAMES lacks the job "${unknown.name}"`)
+  return jobs.toSorted((a, b) => JOB_NAMES.indexOf(a.name) - JOB_NAMES.indexOf(b.name))
 }

@@ -1,7 +1,7 @@
 /** The order of the background jobs, which come from many parts. */
 import { expect, test } from 'bun:test'
+import { jobsOf } from '../src/app.ts'
 import type { Job } from '../src/core/jobs/jobs.ts'
-import { jobsOf } from '../src/job-order.ts'
 
 function job(name: string): Job {
   return { name, on: 'one node', every: 1000, run: async () => {} }

@@ -6,7 +6,7 @@
  *   bun web/build.ts [--force]
  */
 import { join } from 'node:path'
-import { isBuiltFrom } from '../src/pages/sources.ts'
+import { isBuiltFrom } from '../src/pages/built-site.ts'
 import { bundledEntry } from '../src/program/bundle.ts'
 import { ENTRIES } from '../src/program/entries.ts'
 

@@ -10,7 +10,7 @@ export interface Manifest {
 export interface Sources {
   /** Paths in the repository, sorted. */
   readonly files: readonly string[]
-  /** SHA-256 over the files, see `src/pages/sources.ts`. */
+  /** SHA-256 over the files, see `src/pages/built-site.ts`. */
   readonly hash: string
 }
 

@@ -14,8 +14,14 @@ import type { AccountId } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { Site } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
-import { nothingToChange, rowId, rowNumber } from '../server/requests/fields.ts'
-import { pageFields, pageQuery, toList } from '../server/requests/list-pages.ts'
+import {
+  nothingToChange,
+  pageFields,
+  pageQuery,
+  rowId,
+  rowNumber,
+  toList,
+} from '../server/requests/fields.ts'
 import type { AccountsPart } from './accounts.part.ts'
 import type { AccountInfo } from './accounts.ts'
 import { assertRecentAuthentication } from './sign-in/recent-authentication.ts'

@@ -15,8 +15,7 @@ import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type AccountId, GUESTS } from '../domain/ids.ts'
 import { dropMailAddress, dropPendingAddress } from '../mail/mail-addresses.rows.ts'
-import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
-import { type AccountInfo, accountInfo } from './accounts.ts'
+import { type AccountInfo, accountInfo, assertNotLastAdmin, removeAccount } from './accounts.ts'
 import {
   type AccountQuery,
   type AccountWays,
@@ -24,8 +23,8 @@ import {
   countAccounts,
   pageOfAccounts,
 } from './all-accounts.rows.ts'
-import { type CreateOneTimeLink, makePasswordLink, type OneTimeLink } from './one-time-link-creation.ts'
 import { dropOneTimeLinks } from './one-time-links.rows.ts'
+import { type CreateOneTimeLink, makePasswordLink, type OneTimeLink } from './one-time-links.ts'
 import { dropPassword, dropSecondFactors } from './sign-in/identities.rows.ts'
 import { endSessions } from './sign-in/sessions.rows.ts'
 

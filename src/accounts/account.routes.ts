@@ -1,8 +1,23 @@
-import { accountAnswer, requestsAnswer, storageAnswer } from '../contract/account.ts'
+import { z } from '@hono/zod-openapi'
+import {
+  type AccountChangedAnswer,
+  accountAnswer,
+  accountChangedAnswer,
+  mailAnswer,
+  requestsAnswer,
+  storageAnswer,
+} from '../contract/account.ts'
+import { type Done, done } from '../contract/fields.ts'
 import { timestamp } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { DOWNLOAD_MAILS } from '../domain/link-event.ts'
 import type { FilesPart } from '../files/files.part.ts'
-import { keyedEndpoint } from '../server/endpoint.ts'
+import { keyedEndpoint, sessionEndpoint } from '../server/endpoint.ts'
+import { presentPassword } from '../server/requests/fields.ts'
+import { readerOf } from '../server/requests/language.ts'
 import type { AccountsPart } from './accounts.part.ts'
+import { browserOf, jsonWithCookies } from './sign-in/session-start.ts'
+import type { SignInPart } from './sign-in.part.ts'
 
 export const getAccountEndpoint = keyedEndpoint({
   summary: 'Get your account',
@@ -62,5 +77,111 @@ export const getRequestsEndpoint = keyedEndpoint({
       success: true,
       data: { days: await files.usage.requestsByDay(caller.account, DAYS) },
     }
+  },
+})
+
+export const changeAccountEndpoint = sessionEndpoint({
+  summary: 'Update your account',
+  description: 'The user name or the password. A new password ends all other sessions.',
+  tag: 'Signing in',
+  body: z.object({
+    password: presentPassword,
+    username: z.string('must be the new user name').max(100).optional(),
+    new_password: z.string('must be the new password').max(1000).optional(),
+  }),
+  answer: accountChangedAnswer,
+  errors: [400, 409, 413],
+  async handle({ call, caller, body }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
+    const { password, username: name, new_password: next } = body
+    if (name === undefined && next === undefined) {
+      throw new Refusal('INVALID_REQUEST', 'Give "username" or "new_password"')
+    }
+    const change = { username: name, password: next }
+    const username = await accounts.own.change(caller, password ?? null, change)
+    const answer: AccountChangedAnswer = { success: true, data: { username } }
+    if (next === undefined) return answer
+    return jsonWithCookies(answer, await signIn.remember(browserOf(call), caller.account))
+  },
+})
+
+export const removeAccountEndpoint = sessionEndpoint({
+  summary: 'Delete your account',
+  description: 'With every file in it, for good.',
+  tag: 'Signing in',
+  body: z.object({
+    password: presentPassword,
+    username: z.string('must be your user name, to be sure').max(100),
+  }),
+  answer: done,
+  errors: [400, 409, 413],
+  async handle({ caller, body }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
+    if (body.username.toLowerCase() !== caller.username) {
+      throw new Refusal('INVALID_REQUEST', '"username": must be your own user name, to confirm')
+    }
+    await accounts.own.remove(caller, body.password ?? null)
+    return jsonWithCookies({ success: true } satisfies Done, signIn.forget())
+  },
+})
+
+export const getMailEndpoint = sessionEndpoint({
+  summary: 'Get mail settings',
+  description: 'Where your mail goes, and whether this server sends any.',
+  tag: 'Signing in',
+  answer: mailAnswer,
+  async handle({ caller }, { accounts }: { accounts: AccountsPart }) {
+    const { isOn, ...mail } = await accounts.mailAddresses.get(caller)
+    return { success: true, data: { is_on: isOn, ...mail } }
+  },
+})
+
+export const setMailAddressEndpoint = sessionEndpoint({
+  summary: 'Set the mail address',
+  description: 'Sends a link there. It is yours once the link is opened and confirmed.',
+  tag: 'Signing in',
+  body: z.object({
+    address: z.string('must be a mail address').max(254),
+    password: presentPassword,
+  }),
+  answer: done,
+  errors: [400, 413],
+  async handle({ call, caller, body }, { accounts }: { accounts: AccountsPart }) {
+    const { language } = readerOf(call.request)
+    await accounts.mailAddresses.set(caller, body.password ?? null, body.address, language)
+    return { success: true }
+  },
+})
+
+export const changeMailEndpoint = sessionEndpoint({
+  summary: 'Update mail settings',
+  description: 'Which mails about your files and links you want.',
+  tag: 'Signing in',
+  body: z
+    .object({
+      warnings: z.boolean('must be true or false').optional(),
+      downloads: z.enum(DOWNLOAD_MAILS, `must be one of ${DOWNLOAD_MAILS.join(', ')}`).optional(),
+    })
+    .refine(({ warnings, downloads }) => warnings !== undefined || downloads !== undefined, {
+      path: ['warnings'],
+      message: 'give it or "downloads"',
+    }),
+  answer: done,
+  errors: [400, 413],
+  async handle({ call, caller, body }, { accounts }: { accounts: AccountsPart }) {
+    const { language } = readerOf(call.request)
+    await accounts.mailAddresses.setWishes(caller, body, language)
+    return { success: true }
+  },
+})
+
+export const removeMailEndpoint = sessionEndpoint({
+  summary: 'Remove the mail address',
+  description: 'No more mail is sent to you.',
+  tag: 'Signing in',
+  body: z.object({ password: presentPassword }),
+  answer: done,
+  errors: [400, 413],
+  async handle({ caller, body }, { accounts }: { accounts: AccountsPart }) {
+    await accounts.mailAddresses.remove(caller, body.password ?? null)
+    return { success: true }
   },
 })

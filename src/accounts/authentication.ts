@@ -1,8 +1,7 @@
 import type { Config } from '../config.ts'
 import { ACCOUNT_HEADER } from '../contract/account-header.ts'
 import { type AccountCaller, assertScope, type Caller, type SessionCaller } from '../core/callers.ts'
-import { type KeyVerdict, takeForKey } from '../core/rate-limits/key-rates.ts'
-import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
+import { type KeyVerdict, type RateLimits, takeForKey } from '../core/rate-limits/rate-limits.ts'
 import type { Viewer } from '../domain/access.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -10,10 +9,10 @@ import type { Usage } from '../files/use-counters.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { bearerKey, type Call, FOLDER_COOKIE } from '../server/call.ts'
 import { cookieValue } from '../server/requests/cookies.ts'
-import { type BrowserSessions, createBrowserSessions } from './browser-sessions.ts'
+import { assertOwnOrigin, isSafe, mayBeSignedIn } from '../server/requests/own-page.ts'
 import type { KeyedRequests } from './keys/keyed-requests.ts'
 import type { Keys } from './keys/keys.ts'
-import { sessionToken } from './sign-in/session-cookie.ts'
+import { sessionToken } from './sign-in/session-start.ts'
 import { type Sessions, signedOut } from './sign-in/sessions.ts'
 import { sessionCookie } from './sign-in/sign-in-terms.ts'
 
@@ -211,5 +210,61 @@ async function refusedAs<T>(call: Call, otherwise: T, work: () => Promise<T>): P
     if (!(error instanceof Refusal)) throw error
     call.refusal = error
     return otherwise
+  }
+}
+
+interface BrowserSessions {
+  /**
+   * Null without a session cookie. Throws Refusal FOREIGN_ORIGIN for a change requested by another site, and
+   * NOT_SIGNED_IN or ACCOUNT_DISABLED.
+   */
+  ofApi(call: Call): Promise<SessionCaller | null>
+  /** An invalid session makes the caller anonymous. */
+  ofPage(call: Call): Promise<SessionCaller | null>
+  end(call: Call): Promise<void>
+}
+
+function createBrowserSessions({
+  sessions,
+  forgetSession,
+}: {
+  readonly sessions: Sessions
+  forgetSession(): readonly string[]
+}): BrowserSessions {
+  async function ofApi(call: Call): Promise<SessionCaller | null> {
+    const token = sessionToken(call)
+    if (token === null) return null
+    if (!isSafe(call.request.method)) assertOwnOrigin(call)
+    else if (!mayBeSignedIn(call)) return null
+    return sessions.authenticate(token, call.address)
+  }
+
+  return {
+    ofApi,
+
+    async ofPage(call) {
+      try {
+        const session = mayBeSignedIn(call) ? await ofApi(call) : null
+        if (session !== null) call.caller = session
+        return session
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        // Clears the cookie of an ended session: uploads from the page would be refused with it.
+        if (error.code === 'NOT_SIGNED_IN') {
+          for (const cookie of forgetSession()) call.headers.set('Set-Cookie', cookie)
+        }
+        return null
+      }
+    },
+
+    async end(call) {
+      const token = sessionToken(call)
+      if (token === null) return
+      const present = await sessions.authenticate(token, call.address).catch((error: unknown) => {
+        if (error instanceof Refusal) return null
+        throw error
+      })
+      if (present !== null) await sessions.end(present, present.by.session)
+    },
   }
 }

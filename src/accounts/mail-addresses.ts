@@ -22,9 +22,8 @@ import {
   setVerifiedAddress,
 } from '../mail/mail-addresses.rows.ts'
 import type { Outbox } from '../mail/outbox.ts'
-import type { CreateOneTimeLink } from './one-time-link-creation.ts'
 import { dropOneTimeLinks, findOneTimeLink, takeOneTimeLink } from './one-time-links.rows.ts'
-import { invalidLink } from './one-time-links.ts'
+import { type CreateOneTimeLink, invalidLink } from './one-time-links.ts'
 import type { Reauthentication } from './sign-in/reauthentication.ts'
 
 export interface MailAddressState {

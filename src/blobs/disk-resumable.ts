@@ -1,12 +1,12 @@
 import type { BlobKey, BlobProgress } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
-import { assertAllKept } from './all-kept.ts'
 import { assertSize, BlobMissing, type KeptBlob, type ResumableWriter } from './blob-store.ts'
 import { completedBlob } from './completed-blob.ts'
 import type { DirectWriting } from './direct-writing.ts'
 import { asDiskFailures, sizeOfFile, syncDirectory, WritableFile } from './disk-files.ts'
 import type { DiskLayout } from './disk-layout.ts'
 import { GrowingFile } from './growing-file.ts'
+import { assertAllKept } from './removal.ts'
 
 interface DiskSessionParts {
   readonly layout: DiskLayout

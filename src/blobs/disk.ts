@@ -1,10 +1,12 @@
-import { constants, statfsSync } from 'node:fs'
+import { constants, fstatSync, statfsSync, writeSync } from 'node:fs'
 import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { type BlobKey, isBlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import {
   assertSize,
+  assertStored,
   type BlobBody,
+  BlobDamaged,
   BlobMissing,
   type BlobStore,
   type BlobWriter,
@@ -16,10 +18,10 @@ import {
   type OpenBlob,
   type ResumableWriter,
 } from './blob-store.ts'
-import { DeferredSyncWriter } from './deferred-sync/deferred-sync-writer.ts'
 import { DirectWriting } from './direct-writing.ts'
 import {
   asDiskFailures,
+  diskStoreFailure,
   groupModes,
   type Modes,
   ownModes,
@@ -33,10 +35,8 @@ import {
 import { DiskLayout, makeFolders, removeDurably, removeUnfinished } from './disk-layout.ts'
 import { BlobFiles } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
-import { DiskWriter } from './disk-writer.ts'
 import { GrowingFile } from './growing-file.ts'
 import { removeOneByOne } from './removal.ts'
-import { writeWhole, writeWholeFile } from './whole-blob.ts'
 
 const PROBE_BYTES = 512
 const SIZES_AT_ONCE = 64
@@ -225,5 +225,114 @@ class DiskBlobs implements BlobStore {
         await removeUnfinished(this.#layout, key)
       }
     })
+  }
+}
+
+class DiskWriter implements BlobWriter {
+  readonly #layout: DiskLayout
+  readonly #key: BlobKey
+  readonly #file: GrowingFile
+
+  constructor(layout: DiskLayout, key: BlobKey, file: GrowingFile) {
+    this.#layout = layout
+    this.#key = key
+    this.#file = file
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#file.write(chunk)
+  }
+
+  async complete(recorded?: Promise<void>): Promise<number> {
+    await this.#file.sync()
+    await recorded
+    try {
+      return await this.#file.publish(this.#layout, this.#key)
+    } catch (error) {
+      // Also for a damaged blob: nothing of it is recorded, and the disk cannot be trusted.
+      throw diskStoreFailure(error)
+    }
+  }
+
+  async abort(): Promise<void> {
+    await this.#file.close()
+    await removeUnfinished(this.#layout, this.#key)
+    await removeDurably(this.#layout.finished(this.#key))
+  }
+}
+
+/** Implements `BlobStore.put`. */
+async function writeWhole(writer: BlobWriter, key: BlobKey, bytes: Uint8Array): Promise<void> {
+  try {
+    await writer.write(bytes)
+    assertStored(key, await writer.complete(), bytes.byteLength)
+  } catch (error) {
+    // The caller removes the blob in any case.
+    await writer.abort().catch(() => {})
+    throw error
+  }
+}
+
+/** Under its final name, which saves a change of folders: one journal commit makes bytes and name durable. */
+async function writeWholeFile(
+  layout: DiskLayout,
+  key: BlobKey,
+  bytes: Uint8Array,
+  mode: number,
+): Promise<void> {
+  const file = await WritableFile.create(layout.finished(key), mode)
+  try {
+    for (let done = 0; done < bytes.byteLength; ) {
+      done += writeSync(file.fd, bytes, done, bytes.byteLength - done, done)
+    }
+    assertStored(key, fstatSync(file.fd).size, bytes.byteLength)
+    // The descriptor is in use until both have ended.
+    const syncs = await Promise.allSettled([file.datasync(), syncDirectory(layout.shard(key))])
+    for (const sync of syncs) if (sync.status === 'rejected') throw sync.reason
+  } finally {
+    file.close()
+  }
+}
+
+/** Leaves durability to `syncFileSystem`. */
+class DeferredSyncWriter implements BlobWriter {
+  readonly #layout: DiskLayout
+  readonly #key: BlobKey
+  readonly #file: WritableFile
+  #size = 0
+
+  constructor(layout: DiskLayout, key: BlobKey, file: WritableFile) {
+    this.#layout = layout
+    this.#key = key
+    this.#file = file
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    try {
+      for (let done = 0; done < chunk.byteLength; ) {
+        done += writeSync(this.#file.fd, chunk, done, chunk.byteLength - done, this.#size + done)
+      }
+      this.#size += chunk.byteLength
+    } catch (error) {
+      throw diskStoreFailure(error)
+    }
+  }
+
+  async complete(recorded?: Promise<void>): Promise<number> {
+    await recorded
+    try {
+      assertSize(this.#key, fstatSync(this.#file.fd).size, this.#size)
+      this.#file.close()
+      await rename(this.#layout.temporary(this.#key), this.#layout.finished(this.#key))
+      return this.#size
+    } catch (error) {
+      throw error instanceof BlobDamaged ? error : diskStoreFailure(error)
+    }
+  }
+
+  async abort(): Promise<void> {
+    this.#file.close()
+    await rm(this.#layout.temporary(this.#key), { force: true })
+    await rm(this.#layout.finished(this.#key), { force: true })
   }
 }

@@ -1,4 +1,5 @@
 import type { BlobKey } from '../domain/ids.ts'
+import type { KeptBlob } from './blob-store.ts'
 
 const AT_ONCE = 8
 
@@ -21,4 +22,12 @@ export async function removeOneByOne(
     await Promise.all(keys.slice(at, at + AT_ONCE).map(attempt))
   }
   return removed
+}
+
+/** Call before completion, since a crash right after it leaves a whole blob and this record. */
+export function assertAllKept(kept: KeptBlob | null, written: number): void {
+  if (kept === null || kept.offset === written) return
+  throw new Error(
+    `${written} bytes were written and ${kept.offset} kept: all have to be kept to complete them`,
+  )
 }

@@ -1,7 +1,6 @@
 import type { S3Client } from './s3-client.ts'
-import { S3Failure, s3StoreFailure } from './s3-failure.ts'
-import type { S3Settings } from './s3-signing.ts'
-import { encode } from './s3-xml.ts'
+import { encode, S3Failure, s3StoreFailure } from './s3-failure.ts'
+import type { S3Settings } from './s3-requests.ts'
 
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'

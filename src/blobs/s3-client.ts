@@ -1,20 +1,19 @@
 import { systemTimers } from '../domain/clock.ts'
 import { SilenceWatch } from '../domain/silence.ts'
 import type { MarkCopy } from './blob-store.ts'
-import type { Pacing } from './retries.ts'
-import { failureOf, S3Silent } from './s3-failure.ts'
-import { countedRequests, type S3Watch } from './s3-metrics.ts'
+import { type Pacing, retrying, type StoreRetryPolicy } from './retries.ts'
+import { failureOf, isErrorDocument, isTransient, S3Silent } from './s3-failure.ts'
 import {
   type S3Reply,
   type S3Request,
   type S3Requests,
+  type S3Settings,
+  type S3Try,
+  s3Signing,
   signedRequests,
   type WatchedTry,
 } from './s3-requests.ts'
-import { refusingRequests, repeatedRequests } from './s3-retries.ts'
-import { type S3Settings, s3Signing } from './s3-signing.ts'
 import { type S3Timeouts, watchedRequests } from './s3-watchdog.ts'
-import { isErrorDocument } from './s3-xml.ts'
 
 export interface S3Answer {
   readonly headers: Headers
@@ -76,4 +75,56 @@ function silenceOf(requests: S3Requests<WatchedTry>): SilenceWatch {
     failure: () => new S3Silent(),
     timers: systemTimers,
   })
+}
+
+/** For requests on which a client waits. */
+const REQUEST_RETRIES: StoreRetryPolicy = { tries: 4, giveUpAfter: 12_000 }
+
+/** Throws S3Failure, with the store's own words, unless the status is 2xx. */
+function refusingRequests(requests: S3Requests<S3Try>): S3Requests<S3Try> {
+  return {
+    perform: (request, use) =>
+      requests.perform(request, async (reply) => {
+        const { status, what } = reply
+        if (status >= 200 && status < 300) return use(reply)
+        throw failureOf(what, status, await reply.text())
+      }),
+  }
+}
+
+/** Retries transient failures, also of `use`. All requests are idempotent. */
+function repeatedRequests(requests: S3Requests<S3Try>, pacing: Pacing): S3Requests {
+  return {
+    perform(request, use) {
+      const { signal, retries: policy = REQUEST_RETRIES } = request
+      const attempt = async (tries: number) => {
+        signal?.throwIfAborted()
+        return requests.perform({ ...request, tries }, use)
+      }
+      const mayPass = (error: unknown) => isTransient(error) && !(error instanceof S3Silent)
+      return retrying(attempt, { isTransient: mayPass, policy, pacing, signal })
+    },
+  }
+}
+
+/** Called when a try begins; the result is called with the status, the reason for its absence, or `given up`. */
+export type S3Watch = (method: S3Request['method']) => (outcome: string) => void
+
+function countedRequests(requests: S3Requests<S3Try>, watch: S3Watch): S3Requests<S3Try> {
+  return {
+    async perform(request, use) {
+      const ended = watch(request.method)
+      let isTold = false
+      try {
+        return await requests.perform(request, (reply) => {
+          isTold = true
+          ended(String(reply.status))
+          return use(reply)
+        })
+      } catch (error) {
+        if (!isTold) ended(request.signal?.aborted ? 'given up' : 'no answer')
+        throw error
+      }
+    },
+  }
 }

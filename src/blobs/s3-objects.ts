@@ -2,9 +2,8 @@ import { type BlobKey, isBlobKey, type Sha256 } from '../domain/ids.ts'
 import { wholeNumber } from '../domain/whole-number.ts'
 import type { StoreRetryPolicy } from './retries.ts'
 import type { S3Client } from './s3-client.ts'
-import { S3Failure } from './s3-failure.ts'
+import { elements, S3Failure, text } from './s3-failure.ts'
 import type { SealedPart } from './s3-part.ts'
-import { elements, text } from './s3-xml.ts'
 
 export const BLOBS = 'blobs/'
 

@@ -4,7 +4,7 @@ import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
 import { objectSize, putObject, UPLOAD_RETRIES } from './s3-objects.ts'
 import { MOST_PARTS, newPart, type PlanPart, type S3Part } from './s3-part.ts'
-import { copyPart, rangesToCopy } from './s3-partial-reads/part-copies.ts'
+import { copyPart, rangesToCopy } from './s3-partial-reads.ts'
 import { StoredParts, sizeOf } from './s3-stored-parts.ts'
 import {
   completeMultipartUpload,

@@ -1,11 +1,10 @@
 import type { BlobKey } from '../domain/ids.ts'
 import { removeOneByOne } from './removal.ts'
 import type { S3Client } from './s3-client.ts'
-import { isTransient, S3Failure, s3StoreFailure } from './s3-failure.ts'
+import { elements, encode, isTransient, S3Failure, s3StoreFailure, text } from './s3-failure.ts'
 import { BLOBS, deleteObject, keyOf, objectOf, objectsUnder } from './s3-objects.ts'
 import { dropTails, keyOfTail, TAILS } from './s3-tails.ts'
 import { abortMultipartUpload, abortMultipartUploads, unfinishedUploads } from './s3-uploads.ts'
-import { elements, encode, text } from './s3-xml.ts'
 
 /** Single removals take three requests each; batches share two for the lists. */
 const FEW = 3

@@ -1,9 +1,8 @@
 import { wholeNumber } from '../domain/whole-number.ts'
 import type { S3Client } from './s3-client.ts'
-import { S3Failure } from './s3-failure.ts'
+import { elements, encode, S3Failure, text } from './s3-failure.ts'
 import { assertSame, UPLOAD_RETRIES } from './s3-objects.ts'
 import type { SealedPart } from './s3-part.ts'
-import { elements, encode, text } from './s3-xml.ts'
 
 export interface UnfinishedMultipartUpload {
   readonly object: string

@@ -16,9 +16,8 @@ import { partMemory } from './part-memory.ts'
 import { type Pacing, type StoreRetryPolicy, systemPacing } from './retries.ts'
 import { s3Bytes } from './s3-body.ts'
 import { assertBucket } from './s3-bucket.ts'
-import { type S3Client, s3Client } from './s3-client.ts'
+import { type S3Client, type S3Watch, s3Client } from './s3-client.ts'
 import { asS3Failures, asS3WriteFailures, isAboutBytes, S3Failure } from './s3-failure.ts'
-import type { S3Watch } from './s3-metrics.ts'
 import {
   BLOBS,
   deleteObject,
@@ -33,22 +32,23 @@ import {
   UPLOAD_RETRIES,
 } from './s3-objects.ts'
 import { LARGEST_BLOB, newPart, type PlanPart, planFor, type SealedPart } from './s3-part.ts'
-import { GrowingObject } from './s3-partial-reads/growing-object.ts'
-import { canCopyParts } from './s3-partial-reads/part-copies.ts'
+import { canCopyParts, GrowingObject } from './s3-partial-reads.ts'
+import { ObjectParts, type ObjectPartsOptions } from './s3-parts.ts'
 import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
 import { abortForgotten, removeBlob, removeBlobs } from './s3-removal.ts'
+import type { S3Settings } from './s3-requests.ts'
 import { resumeOnS3 } from './s3-resumable.ts'
-import type { S3Settings } from './s3-signing.ts'
 import { keyOfTail, TAILS } from './s3-tails.ts'
 import {
+  abortMultipartUpload,
   abortMultipartUploads,
   completeMultipartUpload,
   createMultipartUpload,
+  type UnfinishedMultipartUpload,
   unfinishedUploads,
   uploadPart,
 } from './s3-uploads.ts'
 import { type S3Timeouts, usualTimeouts } from './s3-watchdog.ts'
-import { S3Writer } from './s3-writer.ts'
 
 /** Bytes that the parts of all uploads may take beyond one part for each upload. */
 const SHARED_MEMORY = 192 * 1024 * 1024
@@ -308,4 +308,45 @@ function sealed(bytes: Uint8Array): SealedPart {
   const part = newPart(bytes.byteLength)
   part.take(bytes)
   return part.seal()
+}
+
+export class S3Writer implements BlobWriter {
+  readonly #options: ObjectPartsOptions
+  readonly #parts: ObjectParts
+  #mayExist = false
+
+  constructor(options: ObjectPartsOptions) {
+    this.#options = options
+    this.#parts = new ObjectParts(options)
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return asS3WriteFailures(() => this.#parts.write(chunk))
+  }
+
+  async complete(recorded?: Promise<void>): Promise<number> {
+    await recorded
+    this.#mayExist = true
+    return asS3WriteFailures(async () => {
+      await this.#parts.finish()
+      return this.#parts.total
+    })
+  }
+
+  abort(): Promise<void> {
+    const { client, object } = this.#options
+    return asS3Failures(async () => {
+      await this.#parts.halt(new Error('the upload was aborted'))
+      if (this.#parts.upload !== null) await this.#abortUpload(this.#parts.upload)
+      if (this.#mayExist) await deleteObject(client, object)
+    })
+  }
+
+  /** An upload without a known id may exist: the answer with the id may have been lost. */
+  async #abortUpload(upload: Promise<UnfinishedMultipartUpload>): Promise<void> {
+    const { client, object } = this.#options
+    const begun = await upload.catch(() => null)
+    if (begun === null) await abortMultipartUploads(client, object)
+    else await abortMultipartUpload(client, begun)
+  }
 }

@@ -1,15 +1,16 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config/environment.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import { auditCommand } from './admin/audit.ts'
-import { filesCommand } from './admin/files.ts'
-import { inviteCommand } from './admin/invite.ts'
-import { jobsCommand } from './admin/jobs.ts'
-import { nodesCommand } from './admin/nodes.ts'
+import { timestamp } from '../domain/clock.ts'
 import { noticeCommand } from './admin/notice.ts'
-import { settingsCommand } from './admin/settings.ts'
-import { statisticsCommand } from './admin/statistics.ts'
-import { refusedCommands, takeDownCommand } from './admin/take-downs.ts'
+import {
+  auditCommand,
+  jobsCommand,
+  nodesCommand,
+  settingsCommand,
+  statisticsCommand,
+} from './admin/server-state.ts'
+import { filesCommand, refusedCommands, takeDownCommand } from './admin/take-downs.ts'
 import { withAdministration } from './administration.ts'
 import { printJson, printLines } from './output.ts'
 import { linkAddress } from './places.ts'
@@ -61,5 +62,22 @@ function withdraw(environment: Environment, username: string): Promise<void> {
     const id = await accountAdministration.named(username)
     await accountAdministration.change(COMMAND_LINE, id, { isAdmin: false })
     printLines(`${username.toLowerCase()} is no administrator.`)
+  })
+}
+
+function inviteCommand(command: Command, environment: Environment): void {
+  command
+    .description('print a one-time link by which somebody can make one account')
+    .option('--json', 'print {"url","expires_at"}')
+    .action(({ json }: { json?: true }) => invite(environment, json === true))
+}
+
+function invite(environment: Environment, json: boolean): Promise<void> {
+  return withAdministration(environment, async ({ oneTimeLinks }, config) => {
+    const link = await oneTimeLinks.invitation(COMMAND_LINE)
+    const url = linkAddress(config, link)
+    const expiresAt = timestamp(link.expiresAt)
+    if (json) return printJson({ url, expires_at: expiresAt })
+    printLines(`Somebody can make one account here; the link works once, until ${expiresAt}:`, '', `  ${url}`)
   })
 }

@@ -54,3 +54,22 @@ async function typedKey(environment: Environment, url: string, { keyStdin }: Opt
     `no key: set ${clientVariables.apiKey}, or give it on standard input with --key-stdin.`,
   )
 }
+
+/** The key remains valid. */
+export function logoutCommand(logout: Command, environment: Environment): void {
+  logout
+    .description('forget the API key of a server; to revoke it, use the site or "holdfast key revoke"')
+    .argument('[server]', 'its address; without one, the server of the last login')
+    .action((server: string | undefined) => asClient(() => runLogout(environment, server)))
+}
+
+async function runLogout(environment: Environment, text: string | undefined): Promise<void> {
+  const logins = openLogins(environment)
+  const url = text === undefined ? await logins.current() : parseServer(text)
+  if (url === null || !(await logins.forget(url))) {
+    throw new ClientError(
+      url === null ? 'you are not logged in anywhere.' : `you are not logged in to ${url}.`,
+    )
+  }
+  printLines(`Logged out of ${url}.`)
+}

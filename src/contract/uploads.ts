@@ -126,3 +126,5 @@ export const uploadStatus = component(
   }),
 )
 export type UploadStatus = z.infer<typeof uploadStatus>
+
+export const UPLOADS_PATH = '/api/v1/uploads'

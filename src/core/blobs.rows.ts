@@ -5,6 +5,7 @@ import { prepared, preparedInsert } from '../database/prepared.ts'
 import type { Row, Tables } from '../database/schema.ts'
 import { MINUTE } from '../domain/clock.ts'
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
+import { metaOf, setMeta } from './meta.rows.ts'
 import { dropThumbnail } from './thumbnails.rows.ts'
 
 /** Grace for readers of a blob without references. */
@@ -109,4 +110,15 @@ export async function forgetGarbage(db: Database, keys: readonly BlobKey[]): Pro
 export async function keepGarbage(trx: Trx, key: BlobKey): Promise<boolean> {
   const kept = await trx.deleteFrom('blob_garbage').where('key', '=', key).executeTakeFirst()
   return kept.numDeletedRows > 0n
+}
+
+const META = 'drawn_keys'
+
+/** Keys of small blobs that the sole process of this database may be writing, or was at its end. */
+export async function pooledKeys(db: Queryable): Promise<BlobKey[]> {
+  return JSON.parse((await metaOf(db, META)) ?? '[]')
+}
+
+export function recordPooledKeys(trx: Trx, keys: readonly BlobKey[]): Promise<void> {
+  return setMeta(trx, META, JSON.stringify(keys))
 }

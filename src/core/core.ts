@@ -8,7 +8,7 @@ import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import { versionWithCommit } from '../program/version.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
-import { createChanges } from './changes.job.ts'
+import { ageChanges, dropForgotten } from './changes.rows.ts'
 import { type ClockGuard, createClockGuard } from './clock-guard.ts'
 import { createSigning, type Signing } from './hmac.ts'
 import {
@@ -29,9 +29,9 @@ import { createReadiness, type Readiness } from './readiness.ts'
 import type { ShutdownHooks } from './shutdown-hooks.ts'
 import { countStart, createRemovalGuard, guardRemovals, type RemovalGuard } from './store/generations.ts'
 import { assertPaired } from './store/pairing.ts'
-import { guardPresence } from './store/presence.ts'
-import { createStoreHealth, type StoreHealth } from './store/store-health.ts'
+import { createStoreHealth, guardPresence, type StoreHealth } from './store/store-health.ts'
 import { createTrafficCounter, type TrafficCounter } from './traffic.ts'
+import { yieldToEventLoop } from './yielding.ts'
 
 export interface CoreNeeds {
   readonly config: Config
@@ -147,4 +147,20 @@ function coreJobs(
     { name: 'probe a broken store', on: 'every node', every: 10 * SECOND, run: () => health.recover() },
     { name: 'forget old changes', on: 'one node', every: 10 * MINUTE, run: () => changes.forgetOld() },
   ]
+}
+
+interface Changes {
+  /** Deletes changes that existed at the previous call. */
+  forgetOld(mayGoOn?: () => boolean): Promise<void>
+}
+
+const STEP = 500
+
+function createChanges(db: Database): Changes {
+  return {
+    async forgetOld(mayGoOn = () => true) {
+      await ageChanges(db)
+      while (mayGoOn() && (await dropForgotten(db, STEP)) === STEP) await yieldToEventLoop()
+    },
+  }
 }

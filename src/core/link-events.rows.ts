@@ -263,3 +263,13 @@ export function findEvent(
     .where('link_events.id', '=', id)
     .executeTakeFirst()
 }
+
+export function eventFields({ file_id, file_name, bytes, times, reason, address }: EventColumns): {
+  readonly file: EventFile<FileId> | null
+  readonly bytes: number | null
+  readonly times: number
+  readonly reason: EndReason | null
+  readonly address: string | null
+} {
+  return { file: file_name === null ? null : { id: file_id, name: file_name }, bytes, times, reason, address }
+}

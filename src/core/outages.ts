@@ -1,18 +1,10 @@
-import type { Database, Trx } from '../database/database.ts'
-import type { OutageCause } from '../database/schema.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { forUpdate } from '../database/differences.ts'
+import type { OutageCause, Row } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, HOUR, timestamp } from '../domain/clock.ts'
-import { endAfter, mergeOutages, type Outage, outagesUntil, startBefore } from '../domain/outages.ts'
 import type { Log } from '../log.ts'
-import {
-  cutOutages,
-  insertOutage,
-  lastFileUse,
-  listOutages,
-  lockLastRun,
-  type OutageRow,
-  setLastRun,
-} from './outages.rows.ts'
+import { metaValue, setMeta } from './meta.rows.ts'
 
 export interface Aging {
   /** End of an entry last used at `usedAt`, in milliseconds since the epoch. */
@@ -168,4 +160,100 @@ async function insert(trx: Trx, now: number, outage: NewOutage): Promise<NewOuta
   await insertOutage(trx, outage)
   await setLastRun(trx, now)
   return outage
+}
+
+/** From the last known run to the next. */
+interface Outage {
+  readonly began: number
+  readonly ended: number
+}
+
+export function mergeOutages(outages: readonly Outage[]): readonly Outage[] {
+  const joined: Outage[] = []
+  for (const { began, ended } of outages.toSorted((one, other) => one.began - other.began)) {
+    const last = joined.at(-1)
+    if (last === undefined || began > last.ended) joined.push({ began, ended })
+    else joined[joined.length - 1] = { began: last.began, ended: Math.max(last.ended, ended) }
+  }
+  return joined
+}
+
+/** Merged outages up to `now`: a wrong clock may have recorded later ones. */
+export function outagesUntil(now: number, outages: readonly Outage[]): readonly Outage[] {
+  const last = outages.at(-1)
+  if (last === undefined || last.ended <= now) return outages
+  return outages
+    .filter(({ began }) => began < now)
+    .map(({ began, ended }) => ({ began, ended: Math.min(ended, now) }))
+}
+
+/** Outages must be merged; they prolong the `lasts` milliseconds after `start`. */
+export function endAfter(start: number, lasts: number, outages: readonly Outage[]): number {
+  let end = start + lasts
+  for (const { began, ended } of outages) {
+    if (ended <= start) continue
+    if (began > end) break
+    end += ended - Math.max(began, start)
+  }
+  return end
+}
+
+/** Inverse of `endAfter` for index lookups: `start < startBefore(at, …)` exactly where `endAfter(start, …) < at`. */
+export function startBefore(at: number, lasts: number, outages: readonly Outage[]): number {
+  let start = at - lasts
+  for (const { began, ended } of outages.toReversed()) {
+    if (ended < start) break
+    start -= ended - began
+  }
+  return start
+}
+
+export type OutageRow = Row<'outages'>
+
+const LAST_RUN = 'last_run'
+
+/** Locked until the transaction ends. */
+async function lockLastRun(trx: Trx, first: () => Promise<number>): Promise<number> {
+  const lock = trx.selectFrom('meta').select('value').where('key', '=', LAST_RUN).modifyEnd(forUpdate(trx))
+  const present = await lock.executeTakeFirst()
+  if (present !== undefined) return Number(present.value)
+  const made = String(await first())
+  await metaValue(trx, LAST_RUN, () => made)
+  return Number((await lock.executeTakeFirstOrThrow()).value)
+}
+
+export async function setLastRun(trx: Trx, at: number): Promise<void> {
+  await setMeta(trx, LAST_RUN, String(at))
+}
+
+async function lastFileUse(db: Queryable): Promise<number | null> {
+  const row = await db
+    .selectFrom('files')
+    .select('last_used_at')
+    .where('removed_at', 'is', null)
+    .orderBy('last_used_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.last_used_at ?? null
+}
+
+async function insertOutage(trx: Trx, outage: Omit<OutageRow, 'id'>): Promise<void> {
+  await trx.insertInto('outages').values(outage).execute()
+}
+
+async function cutOutages(trx: Trx, now: number): Promise<void> {
+  await trx
+    .updateTable('outages')
+    .set({ ended_at: now })
+    .where('began_at', '<', now)
+    .where('ended_at', '>', now)
+    .execute()
+}
+
+export function listOutages(db: Database): Promise<OutageRow[]> {
+  return db.selectFrom('outages').selectAll().orderBy('id').execute()
+}
+
+export function latestOutages(db: Database, limit: number): Promise<OutageRow[]> {
+  return db.selectFrom('outages').selectAll().orderBy('id', 'desc').limit(limit).execute()
 }

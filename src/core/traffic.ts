@@ -1,8 +1,8 @@
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
-import { addTraffic, type Traffic } from './days.rows.ts'
 import { outageRefusal } from './failures.ts'
+import { addTraffic, type Traffic } from './figures.rows.ts'
 
 /** Counts traffic per day in memory, written every ten seconds; a killed process loses the rest. */
 export interface TrafficCounter {

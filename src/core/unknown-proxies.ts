@@ -1,4 +1,6 @@
 /** Proxies that forward requests and are not trusted, for the doctor and the overview of any process. */
+
+import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import type { Database, Queryable } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -35,4 +37,16 @@ export async function noteProxy(db: Database, seen: SeenProxy): Promise<void> {
     const others = (await seenProxies(trx)).filter(({ peer }) => peer !== seen.peer)
     await setMeta(trx, KEY, JSON.stringify([...others, seen].slice(-MOST)))
   })
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/** Loopback independent of DNS. */
+export function isLoopback({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (host === 'localhost') return true
+  const family = isIP(host)
+  return family !== 0 && loopback.check(host, family === 4 ? 'ipv4' : 'ipv6')
 }

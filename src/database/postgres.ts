@@ -11,9 +11,9 @@ import {
   directPoolReads,
   kyselyPool,
   type PooledClient,
+  postgresConnection,
   transactionPipeline,
 } from './postgres-connections.ts'
-import { postgresConnection } from './postgres-tls.ts'
 
 /**
  * Index pages are in memory or on flash, so index scans are preferred; parallel workers' rows cost less than the

@@ -1,18 +1,24 @@
-import type { BlobStore } from '../blobs/blob-store.ts'
+import { BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
+import type { Arrival } from '../core/arrival.ts'
 import { holderOf, type SharedCeiling, Shares } from '../core/shares.ts'
-import { type Clock, SECOND } from '../domain/clock.ts'
+import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { Slug, UploadId } from '../domain/ids.ts'
+import type { FileId, Slug, UploadId } from '../domain/ids.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import { storedResponse } from '../server/answers/known-body.ts'
-import { parseRange } from '../server/answers/ranges.ts'
+import { parseRange } from '../server/answers/part-to-send.ts'
 import type { Call } from '../server/call.ts'
-import { type ArrivalOf, bytesAt, type PartialReads } from './arrival-progress.ts'
+import type { SourceChunks } from '../server/connections/body-chunks.ts'
+import {
+  type ArrivalOf,
+  type ArrivedBytes,
+  bytesAt,
+  type PartialReads,
+  receivedIn,
+} from './arrival-progress.ts'
 import { ArrivingBlobs } from './arriving-blobs.ts'
-import { ArrivingBody } from './arriving-body.ts'
 import { isProbe } from './bytes-sent.ts'
 import { contentDisposition } from './disposition.ts'
-import { type ArrivalReader, stillArriving, UploadFollower } from './upload-follower.ts'
 
 /** Each reader asks the database twice a second, and holds a file and two buffers. */
 export const WAITING_READERS: SharedCeiling = {
@@ -145,4 +151,226 @@ function answerOf(call: Call, { name, size }: ArrivingUpload) {
   headers.set('Content-Length', String(end - start))
   if (range.kind === 'part') headers.set('Content-Range', `bytes ${start}-${end - 1}/${size}`)
   return { status: range.kind === 'part' ? 206 : 200, headers, start, end }
+}
+
+/** Bytes. Short, because many readers may wait, each with two buffers. */
+const LONGEST_CHUNK = 128 * 1024
+const MOST_TRIES = 5
+
+/** `isFresh`: ignore known progress. */
+type BytesAt = (position: number, isFresh: boolean) => Promise<ArrivedBytes | null>
+
+interface ArrivingBodyWatch {
+  sending(): void
+  /** Called once. */
+  over(isWhole: boolean): void
+}
+
+class ArrivingBody implements SourceChunks {
+  readonly #blobs: ArrivingBlobs
+  readonly #bytesAt: BytesAt
+  readonly #watch: ArrivingBodyWatch
+  readonly #end: number | null
+  readonly #buffers: Uint8Array[] = []
+  #position: number
+  #chunks = 0
+  #isReading = false
+  #isOver = false
+  #failure: Error | null = null
+
+  /** `bytesAt` resolves once bytes or the file are there, rejects when they never will be; null once cancelled. */
+  constructor(
+    blobs: ArrivingBlobs,
+    { start, end }: { readonly start: number; readonly end: number | null },
+    bytesAt: BytesAt,
+    watch: ArrivingBodyWatch,
+  ) {
+    this.#blobs = blobs
+    this.#position = start
+    this.#end = end
+    this.#bytesAt = bytesAt
+    this.#watch = watch
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    if (this.#failure !== null) throw this.#failure
+    if (this.#isOver || this.#position === this.#end) return this.#finish(true)
+    try {
+      this.#isReading = true
+      return await this.#chunk()
+    } catch (error) {
+      this.#finish(false)
+      throw error
+    } finally {
+      this.#isReading = false
+      if (this.#isOver) void this.#blobs.close()
+    }
+  }
+
+  cancel(): void {
+    this.#finish(false)
+  }
+
+  release(): void {}
+
+  fail(error: Error): void {
+    if (this.#isOver) return
+    this.#failure = error
+    this.#finish(false)
+  }
+
+  async #chunk(): Promise<Uint8Array | null> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const bytes = await this.#bytesAt(this.#position, tries > 1)
+        if (this.#failure !== null) throw this.#failure
+        if (this.#isOver || bytes === null) return null
+        const { end, whole } = bytes
+        const length = Math.min(LONGEST_CHUNK, Math.min(end, this.#end ?? end) - this.#position)
+        if (length <= 0 && whole !== null) return this.#finish(true)
+        const chunk = this.#buffer().subarray(0, length)
+        this.#watch.sending()
+        await this.#blobs.readInto(bytes, this.#position, chunk)
+        this.#position += length
+        return chunk
+      } catch (error) {
+        // The known location is outdated: the bytes moved within the store, or to another blob.
+        if (!(error instanceof BlobMissing) || tries === MOST_TRIES) throw error
+      }
+    }
+  }
+
+  /** Two buffers alternate: one is filled while the other is sent. */
+  #buffer(): Uint8Array {
+    const turn = this.#chunks++ % 2
+    this.#buffers[turn] ??= new Uint8Array(LONGEST_CHUNK)
+    return this.#buffers[turn]
+  }
+
+  #finish(isWhole: boolean): null {
+    if (this.#isOver) return null
+    this.#isOver = true
+    this.#watch.over(isWhole)
+    if (!this.#isReading) void this.#blobs.close()
+    return null
+  }
+}
+
+/** Shorter would be useless: uploads record progress every second. */
+const LOOK_EVERY = SECOND / 2
+const ASK_EVERY = 2 * SECOND
+/** Before proxies time out. */
+const FIRST_BYTE_WITHIN = 25 * SECOND
+/** Then the reader must ask again: whether it is still connected cannot always be told. */
+const QUIET = 2 * MINUTE
+/** Validity of an access check while nothing comes. */
+const LET_IN_FOR = 5 * SECOND
+
+interface ArrivalReader {
+  /** Asks the access rule again. */
+  isLetIn(): Promise<boolean>
+  taken(file: FileId): void
+}
+
+interface FollowingParts {
+  readonly clock: Clock
+  readonly arrivalOf: ArrivalOf
+  readonly partialReads: PartialReads
+  readonly blobs: Pick<ArrivingBlobs, 'readable'>
+  readonly upload: UploadId
+  readonly reader: ArrivalReader
+}
+
+class UploadFollower {
+  readonly #parts: FollowingParts
+  #known: { readonly arrival: Arrival; readonly at: number } | null = null
+  #letInAt: number
+  #askedAt = Number.NEGATIVE_INFINITY
+  #isOver = false
+
+  constructor(parts: FollowingParts) {
+    this.#parts = parts
+    this.#letInAt = parts.clock.monotonic()
+  }
+
+  /** Throws Refusal FILE_NOT_FOUND when the reader loses access. */
+  begin(position: number, isWaiting: () => boolean): Promise<Arrival> {
+    return this.#looked(position, { most: FIRST_BYTE_WITHIN, quiet: FIRST_BYTE_WITHIN, isWaiting })
+  }
+
+  /**
+   * Null once ended. Throws Refusal FILE_NOT_FOUND when none will come for this reader, FILE_ARRIVING after too long.
+   */
+  async bytesAt(position: number, isFresh: boolean): Promise<ArrivedBytes | null> {
+    const known = isFresh ? null : await this.#knownBytes(position)
+    if (known !== null) return known
+    const isWaiting = () => !this.#isOver
+    const arrival = await this.#looked(position, { most: Number.POSITIVE_INFINITY, quiet: QUIET, isWaiting })
+    if (this.#isOver) return null
+    if (arrival.kind === 'gone') throw fileNotFound()
+    const bytes = await this.readable(arrival, position)
+    if (bytes === null) throw stillArriving()
+    return bytes
+  }
+
+  end(isWhole: boolean): void {
+    this.#isOver = true
+    const arrival = this.#known?.arrival
+    if (isWhole && arrival?.kind === 'there') this.#parts.reader.taken(arrival.file)
+  }
+
+  async readable(arrival: Arrival, position: number): Promise<ArrivedBytes | null> {
+    const bytes = bytesAt(arrival, position)
+    return bytes === null ? null : this.#parts.blobs.readable(bytes, position)
+  }
+
+  async #knownBytes(position: number): Promise<ArrivedBytes | null> {
+    if (this.#known === null || this.#isOver) return null
+    const { arrival, at } = this.#known
+    return this.#parts.clock.monotonic() - at < LOOK_EVERY ? this.readable(arrival, position) : null
+  }
+
+  /** The receiving node makes durable bytes readable. */
+  async #askFor(arrival: Arrival, position: number): Promise<void> {
+    const { clock, partialReads, upload } = this.#parts
+    const bytes = bytesAt(arrival, position)
+    if (bytes === null || clock.monotonic() - this.#askedAt < ASK_EVERY) return
+    this.#askedAt = clock.monotonic()
+    await partialReads.makeReadable(upload, bytes.key)
+  }
+
+  /** Before new bytes are sent, and periodically while none come: a reader without access must not wait on. */
+  async #assertLetIn(now: number, hasCome: boolean): Promise<void> {
+    if (!hasCome && now - this.#letInAt < LET_IN_FOR) return
+    if (!(await this.#parts.reader.isLetIn())) throw fileNotFound()
+    this.#letInAt = now
+  }
+
+  async #looked(
+    position: number,
+    limits: { readonly most: number; readonly quiet: number; readonly isWaiting: () => boolean },
+  ): Promise<Arrival> {
+    const { clock, arrivalOf, upload } = this.#parts
+    const asked = clock.monotonic()
+    let changed = asked
+    let last = -1
+    for (;;) {
+      const at = clock.monotonic()
+      const arrival = await arrivalOf(upload)
+      this.#known = { arrival, at }
+      const isGood = arrival.kind !== 'arriving' || (await this.readable(arrival, position)) !== null
+      if (limits.isWaiting()) await this.#assertLetIn(at, isGood)
+      if (isGood || !limits.isWaiting()) return arrival
+      await this.#askFor(arrival, position)
+      const received = receivedIn(arrival)
+      if (received !== last) changed = at
+      last = received
+      if (at - changed >= limits.quiet || at - asked >= limits.most) return arrival
+      await sleep(clock.timers, LOOK_EVERY)
+    }
+  }
+}
+
+function stillArriving(): Refusal {
+  return new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', 1)
 }

@@ -1,7 +1,12 @@
-import type { BlobStore, GrowingBlob, OpenBlob } from '../blobs/blob-store.ts'
+import {
+  type BlobChunks,
+  type BlobStore,
+  type GrowingBlob,
+  type OpenBlob,
+  StoreFailure,
+} from '../blobs/blob-store.ts'
 import type { BlobKey } from '../domain/ids.ts'
 import type { ArrivedBytes } from './arrival-progress.ts'
-import { ChunkedBlob } from './chunked-blob.ts'
 
 type Blobs = Pick<BlobStore, 'readsGrowing' | 'open' | 'openGrowing' | 'chunks'>
 
@@ -55,5 +60,53 @@ export class ArrivingBlobs {
 
   async #whole(key: BlobKey, size: number): Promise<OpenBlob> {
     return (await this.#blobs.open(key, size)) ?? new ChunkedBlob(this.#blobs, key, size)
+  }
+}
+
+const NOTHING = new Uint8Array()
+
+class ChunkedBlob implements OpenBlob {
+  readonly #blobs: Pick<BlobStore, 'chunks'>
+  readonly #key: BlobKey
+  readonly #size: number
+  #chunks: BlobChunks | null = null
+  #rest: Uint8Array = NOTHING
+  #position = 0
+
+  constructor(blobs: Pick<BlobStore, 'chunks'>, key: BlobKey, size: number) {
+    this.#blobs = blobs
+    this.#key = key
+    this.#size = size
+  }
+
+  async readInto(start: number, target: Uint8Array): Promise<void> {
+    if (this.#chunks === null || start !== this.#position) await this.#begin(start)
+    for (let filled = 0; filled < target.length; ) {
+      if (this.#rest.length === 0) this.#rest = await this.#next()
+      const bytes = this.#rest.subarray(0, target.length - filled)
+      target.set(bytes, filled)
+      filled += bytes.length
+      this.#rest = this.#rest.subarray(bytes.length)
+      this.#position += bytes.length
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#chunks?.cancel()
+    this.#chunks = null
+    this.#rest = NOTHING
+  }
+
+  async #begin(start: number): Promise<void> {
+    await this.close()
+    this.#chunks = await this.#blobs.chunks(this.#key, start, this.#size, this.#size)
+    this.#position = start
+  }
+
+  async #next(): Promise<Uint8Array> {
+    const chunk = await this.#chunks?.next()
+    if (chunk == null)
+      throw new StoreFailure('broken', { cause: new Error(`blob ${this.#key} ends too early`) })
+    return chunk
   }
 }

@@ -1,23 +1,91 @@
 import * as z from 'zod'
 import type { Signing } from '../core/hmac.ts'
-import type { Requester } from '../domain/access.ts'
+import type { Requester, SignedRights } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { extensionOf } from '../domain/file-name.ts'
 import {
+  type AccountId,
   type FileId,
   type FileIdentifier,
   type FolderId,
+  type FolderIdentifier,
+  type KeyId,
   type LinkId,
   type LinkProgram,
   type LinkVisitor,
   parseFileIdentifier,
+  type SessionId,
   type Uuid,
 } from '../domain/ids.ts'
+import type { FileDetail } from '../files/files.ts'
+import type { Site } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
 import { addressExpired, type SignedLink } from '../sharing/links/link-access.ts'
 import { fileNumber, type LinkNames } from '../sharing/links/link-paths.ts'
-import { rightsField, rightsIn, rightsOf } from './token-rights.ts'
+
+/** As an attachment, as its own type, or as plain text. */
+export type Presentation = 'download' | 'view' | 'raw'
+
+const PARAMETERS = { download: '&download=true', view: '', raw: '&raw=true' } satisfies Record<
+  Presentation,
+  string
+>
+
+export function contentAddress(
+  { contentUrl }: Pick<Site, 'contentUrl'>,
+  tokens: ContentTokens,
+  requester: Requester,
+  seen: Pick<Opened<FileDetail>, 'item' | 'closed'>,
+  use: ContentUse & { readonly as: Presentation },
+): string {
+  const { file, token } = tokens.issue(requester, seen, use)
+  return `${contentUrl}/v2/${file}?token=${token}${PARAMETERS[use.as]}`
+}
+
+/**
+ * In whose name an address was signed, with which key or session, and which closed folders their rights lead past. Null:
+ * nobody's.
+ */
+export const rightsField = z
+  .object({
+    a: z.number(),
+    w: z.string().nullable(),
+    b: z.tuple([z.enum(['key', 'session']), z.number()]),
+    h: z.array(z.tuple([z.number(), z.number()])),
+    n: z.number().nullable(),
+  })
+  .nullable()
+
+type RightsField = z.infer<typeof rightsField>
+
+export function rightsOf(
+  reach: Requester['reach'],
+  { closed, closings }: Pick<SignedRights, 'closed' | 'closings'>,
+): RightsField {
+  if (reach === null) return null
+  const { account, within, by } = reach
+  return {
+    a: account,
+    w: within,
+    b: by.kind === 'key' ? ['key', by.key] : ['session', by.session],
+    h: [...closed],
+    n: closings,
+  }
+}
+
+export function rightsIn(field: RightsField): NonNullable<Requester['signed']> | null {
+  if (field === null) return null
+  const { a, w, b, h, n } = field
+  const [kind, id] = b
+  return {
+    account: a as AccountId,
+    within: w as FolderIdentifier | null,
+    by: kind === 'key' ? { kind, key: id as KeyId } : { kind, session: id as SessionId },
+    closed: new Map(h.map(([folder, closing]) => [folder as FolderId, closing])),
+    closings: n,
+  }
+}
 
 /** Seconds. */
 export const CONTENT_TOKEN_LIFETIME = 1800

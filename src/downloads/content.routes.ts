@@ -7,11 +7,10 @@ import type { FilesPart } from '../files/files.part.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { bytesOf, endpoint, openEndpoint } from '../server/endpoint.ts'
 import { opened } from '../sharing/access.ts'
-import { isPreview } from '../sharing/links/previewers.ts'
+import { isPreview } from '../sharing/links/link-visitors.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { CONTENT_TOKEN_LIFETIME } from './content-tokens.ts'
 import type { DownloadsPart } from './downloads.part.ts'
-import { isScriptLikeRequest } from './script-like-requests.ts'
 import { sendFile } from './send.ts'
 
 const FILE = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24.jpg'
@@ -124,4 +123,21 @@ function together(signed: Requester, present: Requester): Requester {
     grants: new Map([...signed.grants, ...present.grants]),
     signed: signed.signed ?? null,
   }
+}
+
+/** Sec-Fetch-Dest of answers that a browser runs, or that change a page. */
+const RUNNING: ReadonlySet<string> = new Set([
+  'audioworklet',
+  'paintworklet',
+  'script',
+  'serviceworker',
+  'sharedworker',
+  'style',
+  'worker',
+  'xslt',
+])
+
+/** Pages may load scripts from this origin, so uploads must never be served as one. */
+function isScriptLikeRequest({ headers }: Request): boolean {
+  return headers.get('sec-fetch-site') === 'same-origin' && RUNNING.has(headers.get('sec-fetch-dest') ?? '')
 }

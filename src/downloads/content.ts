@@ -1,5 +1,5 @@
 import { type BlobChunks, type BlobStore, isLost, isUnreadable, type OpenBlob } from '../blobs/blob-store.ts'
-import { FileDamaged } from '../core/file-damaged.ts'
+import { FileDamaged } from '../core/failures.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { Database } from '../database/database.ts'
 import type { BlobId, BlobKey, Uuid } from '../domain/ids.ts'
@@ -7,7 +7,7 @@ import type { Charset } from '../domain/text-bytes.ts'
 import { type FileDetailRow, findFile } from '../files/files.rows.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
-import { Charsets } from './charsets.ts'
+import { Charsets } from './charset.ts'
 import type { Verification } from './verification.ts'
 
 export interface SuspectQueue {

@@ -1,5 +1,5 @@
 import type { BlobChunks, OpenBlob } from '../blobs/blob-store.ts'
-import { FileDamaged, readingFailure } from '../core/file-damaged.ts'
+import { FileDamaged, readingFailure } from '../core/failures.ts'
 import { timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
 import type { FileDetail } from '../files/files.ts'
@@ -9,9 +9,9 @@ import type { Call } from '../server/call.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import { type BodySource, StoredBody } from '../server/connections/stored-body.ts'
 import type { ByteClaims } from '../sharing/links/byte-claims.ts'
-import type { Presentation } from './addresses.ts'
 import { type BytesSent, beginSending, isProbe } from './bytes-sent.ts'
 import type { Content } from './content.ts'
+import type { Presentation } from './content-tokens.ts'
 import { contentDisposition } from './disposition.ts'
 
 export interface Sending {

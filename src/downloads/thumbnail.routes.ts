@@ -12,7 +12,7 @@ import { bytesOf, type Documentation, endpoint } from '../server/endpoint.ts'
 import { type AccessControl, opened } from '../sharing/access.ts'
 import { type LinkAccess, openedLink } from '../sharing/links/link-access.ts'
 import type { LinkNames } from '../sharing/links/link-paths.ts'
-import { linkVisit } from '../sharing/links/link-visits.ts'
+import { linkVisit } from '../sharing/links/link-visitors.ts'
 import { iconFor, iconHeaders } from '../thumbnails/icons.ts'
 import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from '../thumbnails/thumbnails.ts'
 

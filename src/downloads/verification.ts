@@ -1,8 +1,7 @@
 import type { Sha256 } from '../domain/ids.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
-import { HashingThread, type ThreadedContent } from '../uploads/hashing/hashing-thread.ts'
-import { RunningDigest } from '../uploads/hashing/running-digest.ts'
-import { SharedMemory } from '../uploads/hashing/shared-memory.ts'
+import { RunningDigest } from '../uploads/hashing/content-hash-messages.ts'
+import { HashingThread, SharedMemory, type ThreadedContent } from '../uploads/hashing/hashing-thread.ts'
 
 export interface Expected {
   readonly size: number

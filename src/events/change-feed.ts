@@ -1,12 +1,14 @@
 import { type ChangeRow, changesAfter, forgottenChanges, lastChange } from '../core/changes.rows.ts'
 import { findEvent } from '../core/link-events.rows.ts'
+import { accountAsHolder, type Holding, type SharedCeiling, Shares } from '../core/shares.ts'
 import type { Database } from '../database/database.ts'
+import type { ChangeKind } from '../domain/change.ts'
 import { type CancelTimer, type Clock, MINUTE, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, ChangeId } from '../domain/ids.ts'
+import type { AccountId, ChangeId, FolderPlace } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
-import { restrictedWatcher } from './restricted-watcher.ts'
-import { WatchedAccounts } from './watched-accounts.ts'
+import { folderIdOf } from '../files/folders/folders.rows.ts'
+import { wasWithin } from '../files/folders/places.ts'
 import { createWatcher, type OwnWatcher, type Watcher } from './watcher.ts'
 
 const LOOK = SECOND / 2
@@ -155,5 +157,145 @@ export class ChangeFeed {
     for (const account of this.#accounts.ids()) {
       this.#accounts.reload(account, await lastChange(this.#db, account))
     }
+  }
+}
+
+/** For callers restricted to one folder: only changes in it or below it, by the folder's place when they are sent. */
+function restrictedWatcher(db: Database, reach: Reach, watcher: Watcher): Watcher {
+  if (reach.within === null) return watcher
+  return {
+    async next() {
+      try {
+        for (;;) {
+          const told = await watcher.next()
+          if (told?.kind !== 'change') return told
+          const change = await changeAsSeen(db, reach, told.change)
+          if (change !== null) return { ...told, change }
+        }
+      } catch (error) {
+        watcher.end()
+        throw error
+      }
+    },
+
+    end: () => watcher.end(),
+  }
+}
+
+/** Null outside the folder. Entries moved in from outside appear as new, entries moved out as removed. */
+async function changeAsSeen(db: Database, reach: Reach, change: ChangeRow): Promise<ChangeRow | null> {
+  const { kind, place, from_place: from } = change
+  // A link may open more than that folder.
+  if (change.kind === 'link') return null
+  if (change.folder === reach.within) {
+    // Its own place belongs to its parent.
+    return kind === 'folder.moved' ? null : { ...change, place: null, from_place: null }
+  }
+  const isHere = await isPlaceWithin(db, reach, place)
+  if (kind !== 'file.moved' && kind !== 'folder.moved') return isHere ? change : null
+  const wasHere = await isPlaceWithin(db, reach, from)
+  if (isHere && wasHere) return change
+  if (isHere) return { ...change, kind: ARRIVED[kind], from_place: null }
+  return wasHere ? { ...change, kind: LEFT[kind], place: from, from_place: null } : null
+}
+
+type Moved = Extract<ChangeKind, 'file.moved' | 'folder.moved'>
+const ARRIVED = { 'file.moved': 'file.added', 'folder.moved': 'folder.added' } as const satisfies Record<
+  Moved,
+  ChangeKind
+>
+const LEFT = { 'file.moved': 'file.removed', 'folder.moved': 'folder.removed' } as const satisfies Record<
+  Moved,
+  ChangeKind
+>
+
+async function isPlaceWithin(db: Database, reach: Reach, place: FolderPlace | null): Promise<boolean> {
+  if (place === null || place === 'root') return false
+  const folder = await folderIdOf(db, place)
+  return folder !== undefined && wasWithin(db, reach, folder)
+}
+
+/** In this process; all have a key or a session. */
+export const WATCHERS: SharedCeiling = {
+  all: { holders: 2000, size: 0 },
+  each: { holders: 100, size: 0 },
+  kept: 0,
+  idleAfter: MINUTE,
+}
+
+interface Watched {
+  after: ChangeId
+  readonly watchers: Set<OwnWatcher>
+}
+
+class WatchedAccounts {
+  readonly #accounts = new Map<AccountId, Watched>()
+  readonly #shares: Shares
+  #joined = 0
+
+  constructor(clock: Clock) {
+    this.#shares = new Shares(clock, WATCHERS, {
+      each: 'Too many connections watch this account; close one of them first',
+      all: 'Too many connections watch this server; try again soon',
+      retry: 30,
+    })
+  }
+
+  get joined(): number {
+    return this.#joined
+  }
+
+  isEmpty(): boolean {
+    return this.#accounts.size === 0
+  }
+
+  ids(): AccountId[] {
+    return [...this.#accounts.keys()]
+  }
+
+  watchers(): OwnWatcher[] {
+    return [...this.#accounts.values()].flatMap(({ watchers }) => [...watchers])
+  }
+
+  positions(): Map<AccountId, ChangeId> {
+    return new Map([...this.#accounts].map(([account, { after }]) => [account, after]))
+  }
+
+  /** `yielded`: called when the watcher must give way to another. Throws as `Shares.begin`. */
+  takePlace(account: AccountId, yielded: () => void): Holding {
+    return this.#shares.begin(accountAsHolder(account), 0, yielded)
+  }
+
+  add(account: AccountId, watcher: OwnWatcher, after: ChangeId): void {
+    const watched = this.#accounts.get(account) ?? { after, watchers: new Set() }
+    // Changes that only this watcher has missed are read again; the others skip them.
+    if (after < watched.after) watched.after = after
+    watched.watchers.add(watcher)
+    this.#accounts.set(account, watched)
+    this.#joined += 1
+  }
+
+  remove(account: AccountId, watcher: OwnWatcher): void {
+    const watched = this.#accounts.get(account)
+    watched?.watchers.delete(watcher)
+    if (watched?.watchers.size === 0) this.#accounts.delete(account)
+  }
+
+  /** `known`: the change of each account after which this query read. */
+  tell(row: ChangeRow, known: ReadonlyMap<AccountId, ChangeId>): void {
+    const watched = this.#accounts.get(row.account_id)
+    const asked = known.get(row.account_id)
+    if (watched === undefined || asked === undefined) return
+    // A new watcher has missed more: the next query reads all of it, in order.
+    if (watched.after < asked) return
+    watched.after = row.id
+    for (const watcher of watched.watchers) watcher.tell(row)
+  }
+
+  reload(account: AccountId, at: ChangeId): void {
+    const watched = this.#accounts.get(account)
+    if (watched === undefined) return
+    watched.after = at
+    for (const watcher of watched.watchers) watcher.reload(at)
   }
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { type AccountEvent, type ChangeEvent, streamedEvent } from '../contract/events.ts'
 import type { AccountCaller } from '../core/callers.ts'
-import { eventFields } from '../core/link-event-fields.ts'
+import { eventFields } from '../core/link-events.rows.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { ChangeId } from '../domain/ids.ts'
 import { wholeNumber } from '../domain/whole-number.ts'

@@ -5,10 +5,11 @@ import {
   dueGarbage,
   forgetGarbage,
   GARBAGE_GRACE,
+  pooledKeys,
   postponeGarbage,
+  recordPooledKeys,
   releaseBlob,
 } from '../core/blobs.rows.ts'
-import { pooledKeys, recordPooledKeys } from '../core/pooled-keys.rows.ts'
 import {
   type DeadReservation,
   deadReservations,
@@ -25,7 +26,7 @@ import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, MINUTE } from '../domain/clock.ts'
 import type { BlobKey, FileId } from '../domain/ids.ts'
 import { deletedFiles, dropFile } from './file-removal.rows.ts'
-import { dropDeletedFolders, isAnyFolderDeleted } from './folders/deleted-folders.rows.ts'
+import { dropDeletedFolders, isAnyFolderDeleted } from './folders/folder-clearing.rows.ts'
 
 const TRY_AGAIN = MINUTE
 

@@ -3,7 +3,9 @@ import type { FolderFileItem } from '../contract/folders.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import type { Slug, Uuid } from '../domain/ids.ts'
 import type { Site } from '../server/call.ts'
-import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import { iconAddress } from '../thumbnails/icons.ts'
+import type { Shownable, Thumbnails } from '../thumbnails/thumbnails.ts'
+import type { FileListRow } from './file-lists.rows.ts'
 import type { FileDetail, ListedFile } from './files.ts'
 import type { Inactivity } from './inactivity.ts'
 
@@ -68,4 +70,19 @@ export function fileUrl(site: Site, slug: Slug): string {
 
 export function thumbnailPath(uuid: Uuid): string {
   return `/t/${uuid}`
+}
+
+type Pictured = Shownable & { readonly uuid: Uuid; readonly name: string }
+
+/** Relative addresses. Icons are shared by a kind of files and cached by browsers. */
+export async function pictureAddresses(
+  thumbnails: Pick<Thumbnails, 'without'>,
+  files: readonly Pictured[],
+): Promise<(file: Pictured) => string> {
+  const iconsOnly = await thumbnails.without(files)
+  return (file) => (iconsOnly.has(file) ? iconAddress(file.type, file.name) : thumbnailPath(file.uuid))
+}
+
+export function pictureAddress(thumbnails: Pick<Thumbnails, 'shows'>, file: FileListRow): string {
+  return thumbnails.shows(file) ? thumbnailPath(file.uuid) : iconAddress(file.type, file.name)
 }

@@ -23,12 +23,11 @@ import {
   READ_ONLY_ALLOWED,
 } from '../server/requests/fields.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
-import { toDeletion } from './deletion.ts'
-import { toFileDetail, toFileListItem } from './file-answers.ts'
+import { pictureAddress, toFileDetail, toFileListItem } from './file-answers.ts'
 import type { FilesPart } from './files.part.ts'
 import type { FileDetail } from './files.ts'
 import { listed, listQuery } from './list-query.ts'
-import { pictureAddress } from './picture-addresses.ts'
+import { toDeletion } from './removals.ts'
 
 const idParameter = z.object({
   id: z.string().openapi({ description: 'Slug, UUID or numeric id', example: 'Kx3RmP7vTq2a' }),

@@ -2,8 +2,7 @@ import { type Compilable, type Insertable, type RawBuilder, type SqlBool, sql } 
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { isPostgres } from '../database/dialect.ts'
 import { greatest } from '../database/differences.ts'
-import { lookup } from '../database/lookup.ts'
-import { preparedInsert } from '../database/prepared.ts'
+import { lookup, preparedInsert } from '../database/prepared.ts'
 import type { Tables } from '../database/schema.ts'
 import { foldName } from '../domain/folded-name.ts'
 import type {

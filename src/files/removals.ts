@@ -1,3 +1,4 @@
+import type { Deletion } from '../contract/files.ts'
 import { changeTotals } from '../core/accounts.rows.ts'
 import { noteChange } from '../core/changes.rows.ts'
 import type { Database } from '../database/database.ts'
@@ -103,5 +104,16 @@ export function createRemovals(db: Database, clock: Clock): Removals {
       }
       return { processed: identifiers.length, deleted: deleted.size, filesDeleted }
     },
+  }
+}
+
+export function toDeletion(counts: RemovalCounts, things: 'files' | 'folders'): Deletion {
+  return {
+    success: counts.deleted === counts.processed,
+    message: `Deleted ${counts.deleted} of ${counts.processed} ${things}`,
+    total_processed: counts.processed,
+    successful_deletes: counts.deleted,
+    failed_deletes: counts.processed - counts.deleted,
+    files_deleted: counts.filesDeleted,
   }
 }

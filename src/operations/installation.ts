@@ -1,5 +1,4 @@
-import type { Installation } from '../core/store/installation.ts'
-import { assertPaired } from '../core/store/pairing.ts'
+import { assertPaired, type Installation } from '../core/store/pairing.ts'
 import type { Database } from '../database/database.ts'
 import { missingMigrations } from '../database/migrate.ts'
 import { preconditionFailed } from '../domain/errors.ts'

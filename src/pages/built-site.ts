@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Manifest, PageAssets } from '../../web/manifest.ts'
+import type { Manifest, PageAssets, Sources } from '../../web/manifest.ts'
 import { ROOT } from '../program/entries.ts'
-import { type Assets, openAssets } from './assets.ts'
+import { acceptedEncoding, type Encoding } from '../server/answers/encoding.ts'
 import type { Renderers } from './renderers.ts'
-import { isBuiltFrom } from './sources.ts'
 
 export interface BuiltSite {
   readonly assets: Assets
@@ -55,4 +55,84 @@ function build(): void {
   throw new SiteNotBuilt(
     `the pages of the site could not be built. It needs all packages ("npm ci"); then try "npm run build".\n${stderr.toString().trim()}`,
   )
+}
+
+interface Assets {
+  answer(name: string, request: Request): Response | null
+}
+
+const SUFFIXES = { br: '.br', gzip: '.gz', identity: '' } as const satisfies Record<Encoding, string>
+
+const TYPES: Readonly<Record<string, string>> = {
+  bcmap: 'application/octet-stream',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  pfb: 'application/octet-stream',
+  svg: 'image/svg+xml',
+  ttf: 'font/ttf',
+  wasm: 'application/wasm',
+  webmanifest: 'application/manifest+json',
+}
+
+/** For workers, which only exchange messages with their page. Other assets ignore it. */
+const WORKER_POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'"
+
+async function openAssets(folder: string): Promise<Assets> {
+  const names = new Set(await readdir(folder))
+  return {
+    answer(name, request) {
+      const type = typeOf(name)
+      if (type === null || !names.has(name)) return null
+      const accepted = acceptedEncoding(request.headers.get('accept-encoding') ?? '')
+      const encoding = names.has(name + SUFFIXES[accepted]) ? accepted : 'identity'
+      const headers = new Headers({
+        'Content-Type': type,
+        // Names contain a hash of the content.
+        'Cache-Control': 'public, max-age=31536000, immutable',
+        Vary: 'Accept-Encoding',
+        'Content-Security-Policy': WORKER_POLICY,
+      })
+      if (encoding !== 'identity') headers.set('Content-Encoding', encoding)
+      const file = Bun.file(join(folder, name + SUFFIXES[encoding]))
+      headers.set('Content-Length', String(file.size))
+      return new Response(file, { headers })
+    },
+  }
+}
+
+function typeOf(name: string): string | null {
+  return TYPES[/\.(\w+)$/.exec(name)?.[1] ?? ''] ?? null
+}
+
+export async function describeSources(root: string, paths: Iterable<string>): Promise<Sources> {
+  const files = [...new Set(paths)].sort()
+  return { files, hash: await hashOf(root, files) }
+}
+
+export async function isBuiltFrom(root: string, manifest: string): Promise<boolean> {
+  const file = Bun.file(manifest)
+  if (!(await file.exists())) return false
+  const { sources }: Manifest = await file.json()
+  const known = new Set(sources.files)
+  if (!foundFiles(root).every((path) => known.has(path))) return false
+  return (await hashOf(root, sources.files)) === sources.hash
+}
+
+/** Found by listing folders; all other inputs are imported. */
+function foundFiles(root: string): string[] {
+  return [...new Bun.Glob('web/{*/*-worker.ts,static/*}').scanSync(root)]
+}
+
+async function hashOf(root: string, files: readonly string[]): Promise<string> {
+  const contents = await Promise.all(files.map((file) => contentOf(join(root, file))))
+  const hash = new Bun.CryptoHasher('sha256')
+  for (const [index, file] of files.entries()) hash.update(`${file}\0${contents[index]}\0`)
+  return hash.digest('hex')
+}
+
+/** A deleted file counts as empty, which changes the hash. */
+async function contentOf(path: string): Promise<string> {
+  const file = Bun.file(path)
+  return (await file.exists()) ? file.text() : ''
 }

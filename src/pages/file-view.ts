@@ -1,11 +1,12 @@
 import type { Requester } from '../domain/access.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
-import { contentAddress, type Presentation } from '../downloads/addresses.ts'
 import {
   CONTENT_TOKEN_LIFETIME,
   type ContentTokens,
+  contentAddress,
   PAGE_TOKEN_LIFETIME,
+  type Presentation,
 } from '../downloads/content-tokens.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import type { FilesPart } from '../files/files.part.ts'

@@ -1,8 +1,11 @@
 import { z } from '@hono/zod-openapi'
+import { optionalTime } from '../domain/clock.ts'
 import type { FileId, FolderId } from '../domain/ids.ts'
-import type { Presentation } from '../downloads/addresses.ts'
+import { sortedByName } from '../domain/sort-key.ts'
+import type { Presentation } from '../downloads/content-tokens.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveName, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
+import type { FileListRow } from '../files/file-lists.rows.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import type { Authentication } from '../server/authentication.ts'
@@ -11,24 +14,28 @@ import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
 import { setCookie } from '../server/requests/cookies.ts'
 import { opened } from '../sharing/access.ts'
-import { type OpenLink, openedLink, type VisitedLink } from '../sharing/links/link-access.ts'
+import {
+  type LinkTargets,
+  type OpenLink,
+  openedLink,
+  type VisitedLink,
+} from '../sharing/links/link-access.ts'
 import { CLAIMED_FOR } from '../sharing/links/link-claims.ts'
 import { type LinkTarget, linkPath } from '../sharing/links/link-paths.ts'
-import { linkVisit, VISITOR_COOKIE } from '../sharing/links/link-visits.ts'
-import { isPreview } from '../sharing/links/previewers.ts'
+import { isPreview, linkVisit, VISITOR_COOKIE } from '../sharing/links/link-visitors.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
-import { bundlePage } from './bundle-page.ts'
 import { askedBytes, fileView, redirectToBytes } from './file-view.ts'
-import { folderPage } from './folder-contents.ts'
+import { fileItem, folderPage } from './folder-contents.ts'
 import { toArchive } from './folder-page.ts'
 import { ofPasswordForm, passwordForm, unlocking } from './folder-password.ts'
-import { FILE_SORTS } from './folder-query.ts'
+import { FILE_SORTS, type FolderOrder, readFolderQuery } from './folder-query.ts'
+import { defaultViewMode, rememberedViewMode, rememberViewMode } from './folder-view-mode.ts'
 import { type LinkPlace, linkFolderPlace, linkPlace, WHOLE_LINK } from './link-place.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
-import { uploadLinkPage } from './upload-link-page.ts'
+import type { FolderPageView, UploadLinkView } from './views.ts'
 
 interface LinkPageNeeds {
   readonly authentication: Authentication
@@ -285,4 +292,84 @@ function wants({ url }: Call): LinkQuestion['wish'] {
 function nextPath(text: string | null, path: string): string {
   const rest = text?.startsWith(`${path}/`) === true ? text.slice(path.length + 1) : ''
   return /^[a-f0-9-]+$/.test(rest) ? `${path}/${rest}` : path
+}
+
+function bundlePage(
+  call: Call,
+  { pages }: { readonly pages: PagesPart },
+  place: LinkPlace,
+): Promise<Response> {
+  const { targets, pathOf, pictureOf } = place
+  const query = { ...readFolderQuery(call.url.searchParams, null), page: 1 }
+  const files = ordered(targets.files, query).map((file) =>
+    fileItem(file, { fileAt: ({ id }) => pathOf({ kind: 'file', id }), pictureOf }),
+  )
+  const view: FolderPageView = {
+    name: place.title,
+    url: call.site.publicUrl + place.path,
+    above: [],
+    folders: targets.folders.map(({ id, name, file_count: fileCount }) => ({
+      name,
+      url: pathOf({ kind: 'folder', id }),
+      fileCount,
+    })),
+    files,
+    folderCount: targets.folders.length,
+    fileCount: files.length,
+    facts: null,
+    cover: null,
+    totals: totalsOf(targets),
+    query,
+    look: query.look ?? rememberedViewMode(call.request) ?? defaultViewMode(files),
+    pages: 1,
+    firstFilePage: 1,
+    barrier: null,
+    notice: place.notice,
+    downloadForm: place.formFor(null),
+  }
+  return rememberViewMode(call, pages, view)
+}
+
+function ordered(files: readonly FileListRow[], { sort, order }: FolderOrder): readonly FileListRow[] {
+  const growing =
+    sort === 'name'
+      ? sortedByName(files, ({ name }) => name)
+      : files.toSorted((a, b) => a[sort] - b[sort] || a.id - b.id)
+  return order === 'asc' ? growing : growing.toReversed()
+}
+
+/** A target inside a chosen folder counts twice, as it is twice in the zip. */
+function totalsOf({ files, folders }: LinkTargets): { readonly files: number; readonly bytes: number } {
+  return {
+    files: files.length + folders.reduce((sum, { tree_files }) => sum + tree_files, 0),
+    bytes:
+      files.reduce((sum, { size }) => sum + size, 0) +
+      folders.reduce((sum, { tree_bytes }) => sum + tree_bytes, 0),
+  }
+}
+
+/** Reveals nothing about the folder. */
+async function uploadLinkPage(
+  call: Call,
+  { pages, sharing }: { readonly pages: PagesPart; readonly sharing: Pick<SharingPart, 'linkContributors'> },
+  { link }: Pick<OpenLink, 'link'>,
+): Promise<Response> {
+  const { owner, terms, isFull, filesLeft } = await sharing.linkContributors.asking(link)
+  const { maxFileSize } = call.site.config
+  const view: UploadLinkView = {
+    slug: link.slug,
+    owner,
+    notice: {
+      name: link.name,
+      message: link.message,
+      endsAt: optionalTime(link.ends_at),
+      left: null,
+    },
+    fields: terms.fields,
+    types: terms.types,
+    maxFileSize: Math.min(maxFileSize, terms.maxFileSize ?? maxFileSize, terms.maxSize ?? maxFileSize),
+    isFull,
+    filesLeft,
+  }
+  return page(call.site, pages.render.uploadLinkPage(view, await pages.reader(call)))
 }

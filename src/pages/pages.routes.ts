@@ -1,7 +1,7 @@
+import type { S3Config } from '../config/setting-groups.ts'
 import type { Refusal } from '../domain/errors.ts'
 import type { Call, Site } from '../server/call.ts'
 import { errorHeaders, errorResponse, statusOf } from '../server/errors.ts'
-import { contentOrigins } from './content-origins.ts'
 import type { PageReaders } from './page-reader.ts'
 import type { Renderers } from './renderers.ts'
 
@@ -68,4 +68,16 @@ export async function siteError(
 function pathOf({ request, url }: Call): string {
   if (request.method !== 'GET' && request.method !== 'HEAD') return '/'
   return url.pathname.replace(/^\/+/, '/') + url.search
+}
+
+function contentOrigins({ config, publicUrl, contentUrl }: Site): string[] {
+  const origins = [publicUrl, contentUrl].map((url) => new URL(url).origin)
+  // The policy must also allow the target of a redirect.
+  if (config.s3Redirect && config.s3 !== null) origins.push(storeOrigin(config.s3))
+  return [...new Set(origins)]
+}
+
+function storeOrigin({ endpoint, bucket, pathStyle }: S3Config): string {
+  const { protocol, host, origin } = new URL(endpoint)
+  return pathStyle ? origin : `${protocol}//${bucket}.${host}`
 }

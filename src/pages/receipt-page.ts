@@ -1,18 +1,20 @@
 import { z } from '@hono/zod-openapi'
 import type { LinkEvent } from '../contract/links.ts'
 import type { Receipted } from '../contract/receipts.ts'
-import { optionalTime } from '../domain/clock.ts'
+import { DAY, optionalTime } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
+import { wholeNumber } from '../domain/whole-number.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
+import { neededPassword } from '../server/requests/fields.ts'
 import { toLinkEvent } from '../sharing/links/link-log.routes.ts'
+import { type LinkTerms, MOST_DOWNLOADS } from '../sharing/links/link-terms.ts'
 import { type ReceiptNeeds, receipted, receiptOf } from '../sharing/receipts/receipt-answers.ts'
-import { linkTermsOf } from './link-terms-form.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
-import { RECEIPT_DONE, type ReceiptPageView } from './receipt-view.ts'
+import { LINK_DAYS, RECEIPT_DONE, type ReceiptPageView } from './receipt-view.ts'
 import { seeOther } from './see-other.ts'
 
 interface ReceiptPageNeeds extends ReceiptNeeds {
@@ -164,4 +166,43 @@ function signInFirst(): Refusal {
     'NOT_SIGNED_IN',
     'Sign in first: the file goes into the account that you are signed in to',
   )
+}
+
+/**
+ * A missing field and an empty password change nothing; other empty fields remove the term. Throws Refusal
+ * INVALID_REQUEST.
+ */
+function linkTermsOf(form: URLSearchParams, now: number): Omit<LinkTerms, 'uploads'> {
+  const [name, message, downloads] = [form.get('name'), form.get('message'), form.get('downloads')]
+  return {
+    ...(name === null ? {} : { name }),
+    ...(message === null ? {} : { message }),
+    ...(downloads === null ? {} : { maxDownloads: numberOf(downloads.trim()) }),
+    ...endOf(form.get('ends') ?? 'kept', now),
+    ...passwordOf(form),
+  }
+}
+
+function numberOf(text: string): number | null {
+  if (text === '') return null
+  const number = wholeNumber(text) ?? 0
+  if (number >= 1 && number <= MOST_DOWNLOADS) return number
+  throw new Refusal('INVALID_REQUEST', `The number of downloads must be from 1 to ${MOST_DOWNLOADS}`)
+}
+
+function endOf(text: string, now: number): Pick<LinkTerms, 'endsAt'> {
+  if (text === 'kept') return {}
+  if (text === 'never') return { endsAt: null }
+  const days = LINK_DAYS.find((each) => String(each) === text)
+  if (days !== undefined) return { endsAt: now + days * DAY }
+  throw new Refusal('INVALID_REQUEST', 'The end must be one of those that the form has')
+}
+
+function passwordOf(form: URLSearchParams): Pick<LinkTerms, 'password'> {
+  const password = form.get('password') ?? ''
+  if (password === '') return form.has('open') ? { password: null } : {}
+  if (!neededPassword.safeParse(password).success) {
+    throw new Refusal('INVALID_REQUEST', 'This password is too long')
+  }
+  return { password }
 }

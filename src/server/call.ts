@@ -5,7 +5,7 @@ import type { Shares } from '../core/shares.ts'
 import type { Clock } from '../domain/clock.ts'
 import { type Refusal, wrongSecret } from '../domain/errors.ts'
 import type { Scope } from '../domain/scopes.ts'
-import type { JsonAnswer } from './answers/json.ts'
+import type { JsonAnswer } from './answers/known-body.ts'
 import type { Hosts } from './requests/hosts.ts'
 import type { SmallBodies } from './requests/small-bodies.ts'
 

@@ -4,11 +4,10 @@ import { described } from '../contract/documentation.ts'
 import type { AccountCaller, SessionCaller } from '../core/callers.ts'
 import type { Administrator } from '../domain/audit.ts'
 import { Refusal } from '../domain/errors.ts'
-import { JsonAnswer } from './answers/json.ts'
+import { JsonAnswer } from './answers/known-body.ts'
 import type { Call } from './call.ts'
 import { readJsonBody } from './requests/body.ts'
 import { unknownField } from './requests/fields.ts'
-import { wrongValue } from './requests/wrong-values.ts'
 
 export const TAGS = {
   Uploads: 'Files on their way in, at once or resumably, and the receipts of guests',
@@ -193,4 +192,47 @@ function parse(schema: Schema, input: unknown): unknown {
     'INVALID_REQUEST',
     field === '' ? 'The body must be a JSON object' : `"${field}": ${issue?.message ?? 'invalid'}`,
   )
+}
+
+type Issue = z.core.$ZodRawIssue
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+}
+
+/** For schemas without their own message; continues after the field's name. */
+function wrongValue(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `must be ${TYPES[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be ${listed(issue.values)}`
+    case 'too_small':
+      return tooSmall(issue.origin, Number(issue.minimum))
+    case 'too_big':
+      return tooBig(issue.origin, Number(issue.maximum))
+    default:
+      return 'is not valid'
+  }
+}
+
+function tooSmall(of: string, least: number): string {
+  if (of === 'string') return least === 1 ? 'must not be empty' : `must have ${least} characters at least`
+  return of === 'array' ? `must hold ${least} at least` : `must be ${least} or more`
+}
+
+function tooBig(of: string, most: number): string {
+  if (of === 'string') return `may have ${most} characters at most`
+  return of === 'array' ? `may hold ${most} at most` : `must be ${most} or less`
+}
+
+function listed(values: readonly unknown[]): string {
+  const words = values.map((value) => JSON.stringify(value))
+  const last = words.pop() ?? ''
+  return words.length === 0 ? last : `${words.join(', ')} or ${last}`
 }

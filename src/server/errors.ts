@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../contract/errors.ts'
 import type { ErrorCode, Refusal } from '../domain/errors.ts'
-import { jsonResponse } from './answers/json.ts'
+import { jsonResponse } from './answers/known-body.ts'
 
 const statuses = {
   INVALID_REQUEST: 400,

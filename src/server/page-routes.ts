@@ -1,24 +1,40 @@
 import { OIDC_CALLBACK } from '../accounts/sign-in/sign-in-terms.ts'
 import { getLinkThumbnailEndpoint } from '../downloads/thumbnail.routes.ts'
 import * as accountPages from '../pages/account-pages.ts'
-import { getAdminPage, getAdminPageOf } from '../pages/admin-page.ts'
+import { finishOidc, startOidc } from '../pages/account-pages.ts'
+import {
+  getAdminPage,
+  getAdminPageOf,
+  getFilesPage,
+  getFilesPageOf,
+  getProvedPage,
+  getSettingsPage,
+  getSettingsPageOf,
+} from '../pages/app-pages.ts'
 import { getGuidePage, getReferencePage } from '../pages/docs-pages.ts'
 import { getFilePage } from '../pages/file-page.ts'
-import { getFilesPage, getFilesPageOf } from '../pages/files-page.ts'
 import { getFolderPage } from '../pages/folder-page.ts'
 import { postFolderPassword } from '../pages/folder-password.ts'
 import { getLinkPage, getLinkTargetPage, postLinkDownload, postLinkPassword } from '../pages/link-page.ts'
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
-import { finishOidc, startOidc } from '../pages/oidc.ts'
-import { getProvedPage } from '../pages/proved-page.ts'
 import { getReceiptPage, postReceiptPage } from '../pages/receipt-page.ts'
 import { getLinkReportPage, getReportPage, postLinkReport, postReport } from '../pages/report-page.ts'
-import { getSettingsPage, getSettingsPageOf } from '../pages/settings-page.ts'
 import { getStartPage, postStartPage } from '../pages/start-page.ts'
 import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
 import * as uploadRoutes from '../uploads/upload.routes.ts'
-import { anybody, guestOr, guestOrKey, ownPage, type Route, row } from './route.ts'
-import { FORM, NONE, OWN, STREAM, TEXT } from './route-terms.ts'
+import {
+  anybody,
+  FORM,
+  guestOr,
+  guestOrKey,
+  NONE,
+  OWN,
+  ownPage,
+  type Route,
+  row,
+  STREAM,
+  TEXT,
+} from './route.ts'
 
 /** Rows of the table in `routes.ts`: pages, and raw uploads at their addresses. */
 // biome-ignore format: a row is a line

@@ -1,7 +1,7 @@
 import type { AccountCaller, Caller, SessionCaller } from '../core/callers.ts'
 import type { Administrator } from '../domain/audit.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { JsonAnswer } from './answers/json.ts'
+import type { JsonAnswer } from './answers/known-body.ts'
 import type { Authentication } from './authentication.ts'
 import type { Call, Need } from './call.ts'
 import type { Documentation, Endpoint } from './endpoint.ts'
@@ -147,3 +147,21 @@ export function isOfApi(path: string): boolean {
 export function isForPeople({ documentation: { tag } }: { readonly documentation: Documentation }): boolean {
   return tag === 'Site' || tag === 'Public'
 }
+
+/** CORS: callable with a key from pages of any site, or only of this one. */
+export const [ANY, OWN] = ['any origin', 'own origin'] as const
+
+/** Body limits in bytes: routes without a body. */
+export const NONE = 0
+/** A name, a password, a path. */
+export const FORM = 8 * 1024
+/** JSON of unauthenticated clients: every field at its maximum. */
+export const FIELDS = 16 * 1024
+/** `FIELDS` with a text of some thousand characters, in any script and escaping. */
+export const TEXT = 64 * 1024
+/** JSON with all identifiers of an account, or a resource sent back. */
+export const DATA = 1024 * 1024
+/** A form with a picture of 5 MB. */
+export const PICTURE = 6 * 1024 * 1024
+/** Files are never read into memory as a whole. */
+export const STREAM = 'stream'

@@ -1,8 +1,13 @@
-import { getAccountEndpoint, getRequestsEndpoint, getStorageEndpoint } from '../accounts/account.routes.ts'
+import * as ownMailRoutes from '../accounts/account.routes.ts'
+import {
+  changeAccountEndpoint,
+  getAccountEndpoint,
+  getRequestsEndpoint,
+  getStorageEndpoint,
+  removeAccountEndpoint,
+} from '../accounts/account.routes.ts'
 import * as accountsRoutes from '../accounts/account-administration.routes.ts'
 import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from '../accounts/keys/keys.routes.ts'
-import { changeAccountEndpoint, removeAccountEndpoint } from '../accounts/own-account.routes.ts'
-import * as ownMailRoutes from '../accounts/own-mail.routes.ts'
 import * as passkeysRoutes from '../accounts/sign-in/passkeys.routes.ts'
 import * as secondFactorRoutes from '../accounts/sign-in/second-factor.routes.ts'
 import * as sessionRoutes from '../accounts/sign-in/session.routes.ts'
@@ -10,30 +15,37 @@ import * as signUpRoutes from '../accounts/sign-in/sign-up.routes.ts'
 import { getContentEndpoint, signDownloadEndpoint, signViewEndpoint } from '../downloads/content.routes.ts'
 import { listPublicFolderEndpoint } from '../downloads/public-folder.routes.ts'
 import { getThumbnailEndpoint } from '../downloads/thumbnail.routes.ts'
-import { downloadFolderEndpoint, signArchiveEndpoint } from '../downloads/zip/archive-links.routes.ts'
-import { getArchiveEndpoint } from '../downloads/zip/archives.routes.ts'
+import {
+  downloadFolderEndpoint,
+  getArchiveEndpoint,
+  signArchiveEndpoint,
+} from '../downloads/zip/archives.routes.ts'
 import { watchEventsEndpoint } from '../events/events.routes.ts'
 import * as binRoutes from '../files/bin/bin.routes.ts'
 import * as filesRoutes from '../files/files.routes.ts'
-import { setFolderThumbnailEndpoint } from '../files/folders/folder-covers.routes.ts'
 import { listFolderFilesEndpoint } from '../files/folders/folder-files.routes.ts'
+import * as foldersRoutes from '../files/folders/folders.routes.ts'
 import {
   getFolderEndpoint,
   listFoldersEndpoint,
   listSubfoldersEndpoint,
-} from '../files/folders/folder-lists.routes.ts'
-import * as foldersRoutes from '../files/folders/folders.routes.ts'
-import { listAuditEndpoint } from '../operations/audit.routes.ts'
+  setFolderThumbnailEndpoint,
+} from '../files/folders/folders.routes.ts'
+import * as noticeRoutes from '../operations/administration.routes.ts'
+import {
+  getStatisticsEndpoint,
+  listAllFilesEndpoint,
+  listAuditEndpoint,
+  listJobsEndpoint,
+  listNodesEndpoint,
+  listSettingsEndpoint,
+  retryJobEndpoint,
+} from '../operations/administration.routes.ts'
 import { examineEndpoint } from '../operations/doctor/doctor.routes.ts'
 import { probeEndpoint } from '../operations/doctor/probe.routes.ts'
-import { listAllFilesEndpoint } from '../operations/files.routes.ts'
 import { getHealthEndpoint, getReadinessEndpoint } from '../operations/health.routes.ts'
 import { getIntegrityEndpoint, listDamagedFilesEndpoint } from '../operations/integrity/integrity.routes.ts'
-import { listJobsEndpoint, listNodesEndpoint, retryJobEndpoint } from '../operations/jobs.routes.ts'
 import { getMetricsEndpoint } from '../operations/metrics/metrics.routes.ts'
-import * as noticeRoutes from '../operations/notice.routes.ts'
-import { listSettingsEndpoint } from '../operations/settings.routes.ts'
-import { getStatisticsEndpoint } from '../operations/statistics.routes.ts'
 import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
 import { linkLogEndpoint } from '../sharing/links/link-log.routes.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
@@ -44,9 +56,13 @@ import {
   logByReceipt,
   lookByReceipt,
 } from '../sharing/receipts/receipts.routes.ts'
-import * as reportsRoutes from '../sharing/report-administration.routes.ts'
-import { reportFileEndpoint } from '../sharing/reports.routes.ts'
-import { allowContentEndpoint, listRefusedEndpoint, takeDownEndpoint } from '../sharing/take-downs.routes.ts'
+import * as reportsRoutes from '../sharing/reports.routes.ts'
+import {
+  allowContentEndpoint,
+  listRefusedEndpoint,
+  reportFileEndpoint,
+  takeDownEndpoint,
+} from '../sharing/reports.routes.ts'
 import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
 import * as uploadRoutes from '../uploads/upload.routes.ts'
@@ -54,18 +70,25 @@ import * as webhooksRoutes from '../webhooks/webhooks.routes.ts'
 import { getOpenApiEndpoint } from './openapi/openapi.routes.ts'
 import { pageRoutes } from './page-routes.ts'
 import {
+  ANY,
   administrator,
   anybody,
+  DATA,
+  FIELDS,
   guestOr,
   guestOrBytes,
   guestOrKey,
   key,
+  NONE,
+  OWN,
   ownPage,
+  PICTURE,
   type Route,
   row,
+  STREAM,
   signedIn,
+  TEXT,
 } from './route.ts'
-import { ANY, DATA, FIELDS, NONE, OWN, PICTURE, STREAM, TEXT } from './route-terms.ts'
 
 /**
  * Every route of the server: method, path, access, CORS, body limit, endpoint. Access checks, rate limits,

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { PROBE_HEADER } from '../contract/health.ts'
-import { outageRefusal } from '../core/failures.ts'
-import { FileDamaged } from '../core/file-damaged.ts'
+import { FileDamaged, outageRefusal } from '../core/failures.ts'
+import type { Verdict } from '../core/rate-limits/rate-limits.ts'
 import { type SharedCeiling, Shares, USUAL_WORDS } from '../core/shares.ts'
 import type { TrafficCounter } from '../core/traffic.ts'
 import type { Database } from '../database/database.ts'
@@ -9,10 +9,9 @@ import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
-import { complete } from './answers/complete.ts'
 import { compressed, isCompressible } from './answers/compress.ts'
-import { JsonAnswer } from './answers/json.ts'
-import type { WholeAnswer } from './answers/known-body.ts'
+import { JsonAnswer, WholeAnswer } from './answers/known-body.ts'
+import { EXPOSED_HEADERS } from './answers/preflight.ts'
 import type { Site } from './call.ts'
 import type { Connection, Flow } from './connections/exchange.ts'
 import { listen } from './connections/listener.ts'
@@ -22,16 +21,20 @@ import { errorResponse } from './errors.ts'
 import { openApiDocument } from './openapi/openapi-document.ts'
 import type { Parts } from './parts.ts'
 import { RequestContext } from './request-context.ts'
-import { createRequestLog, type RequestWatch } from './request-log.ts'
-import { connectionBucket, parseTrustedProxies, type TrustedProxies } from './requests/client-address.ts'
+import {
+  connectionBucket,
+  parseTrustedProxies,
+  type TrustedProxies,
+  type UnknownProxy,
+  watchForUnknownProxies,
+} from './requests/client-address.ts'
 import { createHosts } from './requests/hosts.ts'
 import { createSmallBodies } from './requests/small-bodies.ts'
-import { type UnknownProxy, watchForUnknownProxies } from './requests/unknown-proxies.ts'
 import { createUploadsUnderWay } from './requests/uploads-under-way.ts'
 import type { Route } from './route.ts'
 import { createRouter, routerPattern, type Stopping } from './router.ts'
 import { routes } from './routes.ts'
-import { openTrails } from './trails.ts'
+import { createRequestLog, openTrails, type RequestWatch } from './trails.ts'
 
 export interface HttpServer {
   readonly url: string
@@ -261,4 +264,53 @@ function unreadableAddress(): Response {
   // A proxy may parse the next request differently.
   response.headers.set('Connection', 'close')
   return response
+}
+
+const ALWAYS = { 'X-Content-Type-Options': 'nosniff' }
+const OPEN = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS }
+/** One year, without includeSubDomains: other hosts of the domain are not ours. */
+const STRICT_TRANSPORT = 'max-age=31536000'
+const DEFAULT_CACHE_CONTROL = 'private, no-store'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+/** Copied as a whole: setting headers one by one costs more than finding a file's row. */
+const closedJson = new Headers({ ...JSON_TYPE, ...ALWAYS })
+const openJson = new Headers({ ...JSON_TYPE, ...ALWAYS, ...OPEN, 'Cache-Control': DEFAULT_CACHE_CONTROL })
+
+function complete(answer: Response | JsonAnswer, context: RequestContext): Response | WholeAnswer {
+  const { id, headers, rate, site } = context
+  // Open to any origin: such routes accept keys and ignore cookies.
+  const isOpen = context.origins === 'any origin'
+  const response = answer instanceof JsonAnswer ? jsonWith(isOpen ? openJson : closedJson, answer) : answer
+  for (const [name, value] of headers) {
+    if (name === 'Set-Cookie') response.headers.append(name, value)
+    else response.headers.set(name, value)
+  }
+  if (rate !== null) setRateHeaders(response.headers, rate)
+  response.headers.set('X-Request-Id', id)
+  if (site.publicUrl.startsWith('https:')) response.headers.set('Strict-Transport-Security', STRICT_TRANSPORT)
+  if (response === answer) addCommon(response.headers, isOpen)
+  return response
+}
+
+function jsonWith(headers: Headers, { text, status }: JsonAnswer): WholeAnswer {
+  return new WholeAnswer(text, status, new Headers(headers))
+}
+
+function setRateHeaders(headers: Headers, verdict: Verdict): void {
+  const limit = String(verdict.limit)
+  const remaining = String(verdict.remaining)
+  const reset = String(verdict.resetsIn)
+  headers.set('RateLimit-Limit', limit)
+  headers.set('RateLimit-Remaining', remaining)
+  headers.set('RateLimit-Reset', reset)
+  headers.set('X-RateLimit-Limit', limit)
+  headers.set('X-RateLimit-Remaining', remaining)
+  headers.set('X-RateLimit-Reset', reset)
+}
+
+function addCommon(headers: Headers, isOpen: boolean): void {
+  for (const [name, value] of Object.entries(isOpen ? { ...ALWAYS, ...OPEN } : ALWAYS))
+    headers.set(name, value)
+  if (isOpen && !headers.has('Cache-Control')) headers.set('Cache-Control', DEFAULT_CACHE_CONTROL)
 }

@@ -1,16 +1,23 @@
 import { BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
+import { discardBlob, keepGarbage } from '../core/blobs.rows.ts'
 import { outageRefusal } from '../core/failures.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import { type ClaimedThumbnail, endThumbnail } from '../core/thumbnails.rows.ts'
 import type { Database } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
 import { type Clock, MINUTE, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { NodeId } from '../domain/ids.ts'
-import type { Random } from '../domain/random.ts'
+import type { BlobId, BlobKey, NodeId } from '../domain/ids.ts'
+import { makeBlobKey, type Random } from '../domain/random.ts'
 import { THUMBNAIL_HEAD, thumbnailKind } from '../domain/thumbnail-kind.ts'
 import type { Log } from '../log.ts'
-import { type Source, type ThumbnailMaker, ThumbnailMakerUnavailable, type ThumbnailResult } from './maker.ts'
-import { ThumbnailStoring } from './thumbnail-storing.ts'
+import {
+  type Source,
+  type Thumbnail,
+  type ThumbnailMaker,
+  ThumbnailMakerUnavailable,
+  type ThumbnailResult,
+} from './maker.ts'
 
 /** Then a thumbnail counts as failed: its content may kill the process that reads it. */
 export const MOST_TRIES = 3
@@ -105,4 +112,66 @@ export class ClaimedThumbnails {
 function isOutage(error: unknown): boolean {
   if (error instanceof ThumbnailMakerUnavailable || outageRefusal(error) !== null) return true
   return error instanceof Refusal && error.code === 'STORAGE_UNAVAILABLE'
+}
+
+/** Writing takes moments; older bytes without a row are from a killed node. */
+const WRITTEN_WITHIN = 10 * MINUTE
+
+class ThumbnailStoring {
+  readonly #db: Database
+  readonly #blobs: BlobStore
+  readonly #health: StoreHealth
+  readonly #clock: Clock
+  readonly #random: Random
+
+  constructor(parts: {
+    readonly db: Database
+    readonly blobs: BlobStore
+    readonly health: StoreHealth
+    readonly clock: Clock
+    readonly random: Random
+  }) {
+    this.#db = parts.db
+    this.#blobs = parts.blobs
+    this.#health = parts.health
+    this.#clock = parts.clock
+    this.#random = parts.random
+  }
+
+  /**
+   * Stores the thumbnail and ends the node's claim on it. Registers the bytes as garbage first, so that a kill leaves
+   * nothing behind; they stay garbage when the content or the claim is gone by then.
+   */
+  async store(blob: BlobId, node: NodeId, thumbnail: Thumbnail): Promise<void> {
+    const key = makeBlobKey(this.#random)
+    this.#health.assertUsable()
+    await discardBlob(this.#db, key, this.#clock.now() + WRITTEN_WITHIN)
+    await this.#write(key, thumbnail)
+    const small = thumbnail.small.byteLength
+    const large = thumbnail.large?.byteLength ?? 0
+    const screen = thumbnail.screen?.byteLength ?? 0
+    const turned = Number(thumbnail.isTurned)
+    await inTransaction(this.#db, async (trx) => {
+      const end = { state: 'made', key, small, large, screen, turned } as const
+      if (!(await endThumbnail(trx, blob, node, end))) return
+      if (!(await keepGarbage(trx, key))) throw new Error('writing a thumbnail took too long')
+    })
+  }
+
+  async #write(key: BlobKey, { small, large, screen }: Thumbnail): Promise<void> {
+    try {
+      const writer = await this.#blobs.create(key)
+      try {
+        await writer.write(small)
+        if (large !== null) await writer.write(large)
+        if (screen !== null) await writer.write(screen)
+        await writer.complete()
+      } catch (error) {
+        await writer.abort()
+        throw error
+      }
+    } catch (error) {
+      throw this.#health.refusalFor(error)
+    }
+  }
 }

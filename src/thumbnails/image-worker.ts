@@ -2,10 +2,9 @@
  * In a child process: a malicious picture reaches no settings, no database, no store. Pictures come on standard input.
  */
 import sharp, { type Metadata } from 'sharp'
-import { ByteReader } from './byte-reader.ts'
 import { LARGE, MOST_BYTES, SCREEN, SMALL, type Thumbnail } from './maker.ts'
 import { answer, READY, REQUEST_HEADER, readRequestHeader } from './messages.ts'
-import { whyTooLarge } from './picture-cost.ts'
+import { ByteReader, whyTooLarge } from './picture-cost.ts'
 
 /** Bytes for one picture. */
 const MEMORY = Number(process.argv[2])

@@ -1,6 +1,5 @@
 import { SECOND } from '../domain/clock.ts'
 import { entryPath } from '../program/entries.ts'
-import { ByteReader } from './byte-reader.ts'
 import {
   MOST_BYTES,
   type Source,
@@ -9,6 +8,7 @@ import {
   type ThumbnailResult,
 } from './maker.ts'
 import { ANSWER_HEADER, READY, readAnswerHeader, requestHeader } from './messages.ts'
+import { ByteReader } from './picture-cost.ts'
 import { type Limits, ProcessGuard, usageOf } from './process-guard.ts'
 import type { Spawned, Spawner } from './spawning.ts'
 

@@ -5,11 +5,19 @@ import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
+import { extensionOf } from '../domain/file-name.ts'
 import type { AccountId, BlobKey, FileId, FolderId, LinkId, Uuid } from '../domain/ids.ts'
 import { END_SOON_TOLD, END_TOLD, END_UNTOLD, type EndTold } from '../domain/link-event.ts'
-import { type Answers, checkedAnswers, MOST_FILES } from '../domain/upload-terms.ts'
+import { mediaTypeOfName } from '../domain/media-type.ts'
+import { formatSize } from '../domain/sizes.ts'
+import {
+  type Answers,
+  checkedAnswers,
+  type LinkUsage,
+  MOST_FILES,
+  type UploadTerms,
+} from '../domain/upload-terms.ts'
 import { countTree } from '../files/folders/trees.rows.ts'
-import { assertAccepted, assertRoom, type OfferedFile } from './accepted-files.ts'
 import {
   deleteAbandonedContributions,
   insertContribution,
@@ -178,4 +186,46 @@ export async function hideOwnerDetails<T>(work: () => Promise<T>): Promise<T> {
 
 export function idempotencyKeyRefused(): Refusal {
   return new Refusal('INVALID_REQUEST', 'Upload links take no Idempotency-Key; leave it out')
+}
+
+interface OfferedFile {
+  readonly name: string
+  readonly size: number
+}
+
+/** By extension alone: a listed one, or one of a listed media type. */
+function isAcceptedType(types: readonly string[], name: string): boolean {
+  const extension = `.${extensionOf(name)}`
+  const media = mediaTypeOfName(name)
+  return types.some((type) => {
+    if (type.startsWith('.')) return type === extension
+    return type.endsWith('/*') ? media?.startsWith(type.slice(0, -1)) === true : type === media
+  })
+}
+
+/** Throws Refusal LINK_USED_UP, FILE_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE. */
+function assertAccepted(terms: UploadTerms, taken: LinkUsage, { name, size }: OfferedFile): void {
+  const { maxFileSize, types } = terms
+  if (types !== null && !isAcceptedType(types, name)) {
+    throw new Refusal(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `This link takes only these kinds of files: ${types.join(', ')}`,
+    )
+  }
+  if (maxFileSize !== null && size > maxFileSize) {
+    throw new Refusal('FILE_TOO_LARGE', `A file for this link may have ${formatSize(maxFileSize)} at most`)
+  }
+  assertRoom(terms, taken, { files: 1, size })
+}
+
+/** Throws Refusal LINK_USED_UP when the link takes nothing more, FILE_TOO_LARGE when it takes less than `more`. */
+function assertRoom({ maxFiles, maxSize }: UploadTerms, taken: LinkUsage, more: LinkUsage): void {
+  const left = maxSize === null ? Number.POSITIVE_INFINITY : maxSize - taken.size
+  if (taken.files + more.files > (maxFiles ?? MOST_FILES) || left <= 0) {
+    throw new Refusal('LINK_USED_UP', 'This link takes no more files; ask the person who sent it')
+  }
+  if (more.size > left) {
+    const message = `This link takes ${formatSize(left)} more at most; send a smaller file, or ask the person who sent it`
+    throw new Refusal('FILE_TOO_LARGE', message)
+  }
 }

@@ -1,10 +1,9 @@
 import { Refusal } from '../domain/errors.ts'
 import { parseBoundary } from './boundary.ts'
-import { assertOnePiece, assertWhole, FRAGMENT_COUNTS } from './fragments.ts'
 import { MOST_BESIDE, type PartSink, scanMultipart } from './multipart.ts'
 import { quotedField } from './part-headers.ts'
 import { declaredLength } from './receive.ts'
-import type { UploadFormat } from './upload-format.ts'
+import { assertOnePiece, assertWhole, FRAGMENT_COUNTS, type UploadFormat } from './upload-format.ts'
 
 /** Bytes. */
 const LONGEST_FIELD = 1024

@@ -1,5 +1,5 @@
 import type { ContentHash, ContentHashing } from './hashing/content-hash.ts'
-import { BLOCK, type Lane } from './hashing/shared-memory.ts'
+import { BLOCK, type Lane } from './hashing/hashing-thread.ts'
 
 /** Blocks end at pages of the file: disks take such writes as they are. */
 const PAGE = 4096

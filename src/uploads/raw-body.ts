@@ -3,11 +3,10 @@ import { nameByContent } from '../domain/name-by-content.ts'
 import type { Call } from '../server/call.ts'
 import { declaresBody } from '../server/requests/body.ts'
 import { HEAD_LENGTH } from './file-head.ts'
-import { assertWhole } from './fragments.ts'
 import type { BodyReader } from './multipart.ts'
 import { declaredLength } from './receive.ts'
 import { decodedWords, nameInPath } from './sent-file-name.ts'
-import type { UploadFormat } from './upload-format.ts'
+import { assertWhole, type UploadFormat } from './upload-format.ts'
 
 /** Default types of clients that were given none. */
 const UNTOLD = ['application/x-www-form-urlencoded']

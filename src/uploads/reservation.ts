@@ -1,5 +1,20 @@
+import { findAccount } from '../core/accounts.rows.ts'
+import { blobExists, discardBlob } from '../core/blobs.rows.ts'
+import {
+  endReservation,
+  fitsStorage,
+  openReservation,
+  type ReservationRow,
+  reserveStorage,
+} from '../core/reservations.rows.ts'
+import { unavailable } from '../core/store/store-health.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { lockAccount } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type AccountId, GUESTS } from '../domain/ids.ts'
+import { type AccountId, type BlobKey, GUESTS } from '../domain/ids.ts'
+import { formatSize } from '../domain/sizes.ts'
 
 const FIRST_STEP = 8 * 1024 * 1024
 const LARGEST_STEP = 256 * 1024 * 1024
@@ -56,5 +71,97 @@ export class Reservation {
     const step =
       this.#account === GUESTS ? GUEST_STEP : Math.min(LARGEST_STEP, Math.max(FIRST_STEP, this.#bytes))
     return Math.min(step, Math.max(0, this.#most - this.#bytes))
+  }
+}
+
+export interface StorageLimits {
+  /** Default, in bytes. */
+  readonly storageLimit: number
+  /** Bytes. */
+  readonly guestStorage: number
+}
+
+/** Bytes, unless the account has a quota of its own. */
+export function limitOf(account: AccountId, limits: StorageLimits): number {
+  return account === GUESTS ? limits.guestStorage : limits.storageLimit
+}
+
+/** Throws Refusal STORAGE_LIMIT_EXCEEDED, of guests STORAGE_UNAVAILABLE. */
+export async function reserveInAccount(
+  trx: Trx,
+  account: AccountId,
+  bytes: number,
+  limits: StorageLimits,
+): Promise<void> {
+  if (await reserveStorage(trx, account, bytes, limitOf(account, limits))) return
+  throw await storageFull(trx, account, limits)
+}
+
+export async function openInAccount(
+  db: Database,
+  reservation: ReservationRow,
+  limits: StorageLimits,
+): Promise<void> {
+  const { account_id: account } = reservation
+  if (await openReservation(db, reservation, limitOf(account, limits))) return
+  throw await storageFull(db, account, limits)
+}
+
+/** Throws as `reserveInAccount`. Reserves nothing. */
+export async function assertFits(
+  db: Queryable,
+  account: AccountId,
+  bytes: number,
+  limits: StorageLimits,
+): Promise<void> {
+  if (await fitsStorage(db, account, bytes, limitOf(account, limits))) return
+  throw await storageFull(db, account, limits)
+}
+
+export async function storageFull(
+  db: Queryable,
+  account: AccountId,
+  limits: StorageLimits,
+): Promise<Refusal> {
+  if (account === GUESTS) return unavailable('guests')
+  const row = await findAccount(db, account)
+  const limit = formatSize(row?.quota ?? limits.storageLimit)
+  const held = row?.storage_reserved ?? 0
+  const cause = held > 0 ? `, of which uploads under way hold ${formatSize(held)}` : ''
+  const remedy = held > 0 ? 'finish or cancel these, or delete something first' : 'delete something first'
+  return new Refusal(
+    'STORAGE_LIMIT_EXCEEDED',
+    `This file does not fit into the ${limit} of this account${cause}; ${remedy}`,
+  )
+}
+
+export class FailedReservations {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #pending = new Map<BlobKey, AccountId>()
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  add(key: BlobKey, account: AccountId): void {
+    this.#pending.set(key, account)
+  }
+
+  /** Leaves bytes without a row as garbage. */
+  async end(key: BlobKey, account: AccountId): Promise<void> {
+    await inTransaction(this.#db, async (trx) => {
+      // Waits for a transaction of unknown outcome.
+      await lockAccount(trx, account)
+      await endReservation(trx, key)
+      // Completed bytes without a row are named nowhere else.
+      if (!(await blobExists(trx, key))) await discardBlob(trx, key, this.#clock.now())
+    })
+    this.#pending.delete(key)
+  }
+
+  async endAll(): Promise<void> {
+    for (const [key, account] of this.#pending) await this.end(key, account)
   }
 }

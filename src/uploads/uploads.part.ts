@@ -1,24 +1,46 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Arrival } from '../core/arrival.ts'
 import type { Core } from '../core/core.ts'
+import type { Signing } from '../core/hmac.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import type { Nodes } from '../core/nodes/nodes.ts'
+import type { Outages } from '../core/outages.ts'
+import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
+import type { StoreHealth } from '../core/store/store-health.ts'
+import type { Database } from '../database/database.ts'
+import { type Clock, HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { UploadId } from '../domain/ids.ts'
+import type { Random } from '../domain/random.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
 import { arrivalOf } from './arrival.ts'
 import { FileCommit } from './commit.ts'
 import { Contributions } from './contributions.ts'
 import { DirectUploads } from './direct-uploads.ts'
-import { createContributorAdmission, createGuestAdmission } from './guest-admission.ts'
-import { type ContentHashing, startContentHashing } from './hashing/content-hash.ts'
+import {
+  type AdmitContributor,
+  type AdmitGuest,
+  createContributorAdmission,
+  createGuestAdmission,
+} from './guest-admission.ts'
+import { type ContentHashing, createRunningHashes, startContentHashing } from './hashing/content-hash.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createReceipts, type Receipts } from './receipts/receipts.ts'
-import { Reservations } from './reservations.ts'
-import { SenderActivity } from './resumable/empty-uploads.ts'
-import type { PartialReads } from './resumable/partial-reads.ts'
-import { createResumable } from './resumable/resumable.ts'
-import type { ResumableUploads } from './resumable/resumable-uploads.ts'
+import { type ReservationLimits, Reservations } from './reservations.ts'
+import { AppendHandler } from './resumable/append-handler.ts'
+import { AppendLeases } from './resumable/append-leases.ts'
+import { BytesBeforeOffset } from './resumable/bytes-before.ts'
+import { Concatenation } from './resumable/concatenation.ts'
+import { EMPTY_LASTS, SenderActivity } from './resumable/empty-uploads.ts'
+import { Finishing } from './resumable/finishing.ts'
+import { PartialReads } from './resumable/partial-reads.ts'
+import { ResumableUploads } from './resumable/resumable-uploads.ts'
+import { UploadCreation } from './resumable/upload-creation.ts'
+import { UploadExpiry } from './resumable/upload-expiry.job.ts'
+import { createOwnUploadNames, UploadLookup } from './resumable/upload-lookup.ts'
+import { UploadReservations } from './resumable/upload-reservations.ts'
 import { UploadRequests } from './upload-requests.ts'
+import type { UploadRow } from './uploads.rows.ts'
 
 export interface UploadsPart {
   readonly requests: UploadRequests
@@ -128,4 +150,62 @@ export function createUploadsPart(
       },
     ],
   }
+}
+
+interface Resumable {
+  readonly uploads: ResumableUploads
+  readonly leases: AppendLeases
+  readonly finishing: Finishing
+  readonly expiry: UploadExpiry
+  readonly partialReads: PartialReads
+}
+
+/** `isShared`: other nodes may have the database open. */
+export function createResumable(parts: {
+  db: Database
+  isShared: boolean
+  blobs: BlobStore
+  health: StoreHealth
+  hashing: ContentHashing
+  nodes: Nodes
+  rates: RateLimits
+  reservations: Reservations
+  commit: FileCommit
+  contributions: Contributions
+  admitGuest: AdmitGuest
+  admitContributor: AdmitContributor
+  clock: Clock
+  random: Random
+  limits: ReservationLimits & {
+    readonly maxFileSize: number
+    readonly maxFolderDepth: number
+    readonly uploadExpires: number
+  }
+  outages: Pick<Outages, 'aging' | 'settle'>
+  signing: Signing
+  waitsForSpace: (upload: UploadRow) => void
+  report: (error: unknown) => void
+}): Resumable {
+  const { clock, outages, limits } = parts
+  const { maxFileSize, maxFolderDepth } = limits
+  const aging = outages.aging(limits.uploadExpires * HOUR)
+  const emptyAging = outages.aging(EMPTY_LASTS)
+  const leases = new AppendLeases(parts)
+  const finishing = new Finishing({ ...parts, leases, concatenation: new Concatenation(parts) })
+  const reservations = new UploadReservations(parts)
+  const hashes = createRunningHashes(parts.hashing)
+  const partialReads = new PartialReads({ ...parts, leases })
+  const uploads = new ResumableUploads({
+    ...parts,
+    lookup: new UploadLookup({ ...parts, ownNames: createOwnUploadNames(parts.signing), aging, emptyAging }),
+    creation: new UploadCreation({ ...parts, reservations, maxFileSize, maxFolderDepth }),
+    leases,
+    appendHandler: new AppendHandler({ ...parts, hashes, finishing, reservations, maxFileSize }),
+    finishing,
+    reservations,
+    before: new BytesBeforeOffset({ ...parts, partialReads }),
+    maxFileSize,
+  })
+  const expiry = new UploadExpiry({ db: parts.db, clock, outages, aging, emptyAging, report: parts.report })
+  return { uploads, leases, finishing, expiry, partialReads }
 }

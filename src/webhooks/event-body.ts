@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '../contract/webhooks.ts'
-import { eventFields } from '../core/link-event-fields.ts'
+import { eventFields } from '../core/link-events.rows.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { DueDelivery } from './deliveries.rows.ts'
 

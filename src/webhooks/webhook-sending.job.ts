@@ -1,10 +1,11 @@
+import { createHmac } from 'node:crypto'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, HOUR, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import type { AccountId, WebhookId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import type { DeliveryFailure, DisablingReason } from '../domain/webhook.ts'
+import { type DeliveryFailure, type DisablingReason, parseWebhookSecret } from '../domain/webhook.ts'
 import {
   claimDelivery,
   type DueDelivery,
@@ -16,7 +17,6 @@ import {
   settleDelivery,
 } from './deliveries.rows.ts'
 import { eventBody, eventIdOf } from './event-body.ts'
-import { webhookHeaders } from './signature.ts'
 import type { WebhookAnswer, WebhookSender } from './webhook-request.ts'
 import { findWebhook, updateWebhook, type WebhookRow } from './webhooks.rows.ts'
 
@@ -196,4 +196,22 @@ function accountsWith(busy: ReadonlyMap<WebhookId, AccountId>, least: number): A
   const counts = new Map<AccountId, number>()
   for (const account of busy.values()) counts.set(account, (counts.get(account) ?? 0) + 1)
   return [...counts].flatMap(([account, count]) => (count >= least ? [account] : []))
+}
+
+/** Headers by https://www.standardwebhooks.com. `at`: milliseconds since the epoch. */
+export function webhookHeaders(
+  secret: string,
+  id: string,
+  at: number,
+  body: string,
+): Readonly<Record<string, string>> {
+  const seconds = Math.floor(at / 1000)
+  const key = parseWebhookSecret(secret)
+  if (key === null) throw new Error('a stored secret of a webhook has another form')
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${signature}`,
+  }
 }

@@ -1,10 +1,14 @@
+import { findAccount } from '../core/accounts.rows.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import { HOUR, SECOND } from '../domain/clock.ts'
+import type { Trx } from '../database/database.ts'
+import { DAY, HOUR, SECOND } from '../domain/clock.ts'
+import type { DisablingReason } from '../domain/webhook.ts'
+import { findMailAddress } from '../mail/mail-addresses.rows.ts'
 import type { EndableMails } from '../mail/outbox.ts'
-import { webhookDisabled } from './disabled-mail.ts'
 import { createWebhookSender } from './webhook-request.ts'
 import { WebhookSending } from './webhook-sending.job.ts'
+import type { WebhookRow } from './webhooks.rows.ts'
 import { Webhooks } from './webhooks.ts'
 
 export interface WebhooksPart {
@@ -39,5 +43,30 @@ export function createWebhooksPart(core: Core, mails: EndableMails, version: str
       },
     ],
     stop: () => sending.stop(),
+  }
+}
+
+const LASTS = 3 * DAY
+
+/** Notifies the owner in the transaction that disables a webhook. */
+function webhookDisabled({ outbox, unsubscribePath }: EndableMails) {
+  return async (trx: Trx, webhook: WebhookRow, reason: DisablingReason): Promise<void> => {
+    const { account_id: account, url } = webhook
+    const mail = await findMailAddress(trx, account)
+    const owner = await findAccount(trx, account)
+    if (mail === undefined || mail.address === null || mail.warnings === 0 || owner === undefined) return
+    await outbox.put(trx, {
+      account,
+      to: mail.address,
+      language: mail.language,
+      content: {
+        kind: 'webhook disabled',
+        username: owner.username,
+        url,
+        isGone: reason === 'gone',
+        unsubscribePath: unsubscribePath(account),
+      },
+      lasts: LASTS,
+    })
   }
 }

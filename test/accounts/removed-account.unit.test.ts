@@ -1,6 +1,6 @@
 /** Requests of an account that was deleted while they were under way. */
 import { expect, test } from 'bun:test'
-import { removeAccount } from '../../src/accounts/account-removal.ts'
+import { removeAccount } from '../../src/accounts/accounts.ts'
 import { lockAccount } from '../../src/database/differences.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { systemRandom } from '../../src/domain/random.ts'

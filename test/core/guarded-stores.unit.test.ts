@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { openDiskBlobs } from '../../src/blobs/disk.ts'
 import { guardRemovals } from '../../src/core/store/generations.ts'
-import { guardPresence } from '../../src/core/store/presence.ts'
+import { guardPresence } from '../../src/core/store/store-health.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { temporaryFolder } from '../support/processes/child.ts'

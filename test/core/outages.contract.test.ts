@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { listOutages } from '../../src/core/outages.rows.ts'
-import { createOutages } from '../../src/core/outages.ts'
+import { createOutages, listOutages } from '../../src/core/outages.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts'
 import { type ContractDatabase, databases } from '../support/databases/databases.ts'
 import { handClock } from '../support/hand-clock.ts'

@@ -1,6 +1,6 @@
 /** What is counted of the days, when numbers come that no database takes. */
 import { describe, expect, test } from 'bun:test'
-import { daysSince } from '../../src/core/days.rows.ts'
+import { daysSince } from '../../src/core/figures.rows.ts'
 import { createTrafficCounter } from '../../src/core/traffic.ts'
 import { DAY } from '../../src/domain/clock.ts'
 import { createStatistics } from '../../src/operations/statistics.ts'

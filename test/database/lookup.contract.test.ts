@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Batcher } from '../../src/database/batcher.ts'
 import type { Database } from '../../src/database/database.ts'
-import { lookup } from '../../src/database/lookup.ts'
+import { lookup } from '../../src/database/prepared.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { databases } from '../support/databases/databases.ts'
 

@@ -36,7 +36,7 @@ test.each([
   ],
   ['docs/api/README.md', 'and {} changes an hour', 'src/sharing/links/guest-links.ts', 'CHANGES'],
   ['docs/api/README.md', 'has {} characters at most', 'src/domain/report.ts', 'MAX_REPORT_TEXT'],
-  ['docs/api/README.md', 'may send {} reports an hour', 'src/sharing/reporting.ts', 'REPORTS_AN_HOUR'],
+  ['docs/api/README.md', 'may send {} reports an hour', 'src/sharing/reports.ts', 'REPORTS_AN_HOUR'],
 ])('%s says %p, as the code has it', (document, sentence, module, name) => {
   const said = sentence.replace('{}', limit(module, name).toLocaleString('en'))
   expect(textOf(document).replaceAll(/\s+/g, ' ')).toContain(said)

@@ -6,7 +6,7 @@ import { parseMailAddress } from '../../src/domain/mail-address.ts'
 import { boundedNfc, isLongerThan } from '../../src/domain/measured-text.ts'
 import { parseNotice } from '../../src/domain/notice.ts'
 import { parseReportText } from '../../src/domain/report.ts'
-import { parseRange } from '../../src/server/answers/ranges.ts'
+import { parseRange } from '../../src/server/answers/part-to-send.ts'
 import { parseMetadata } from '../../src/uploads/resumable/tus-headers.ts'
 import { refusalOf } from './refusal.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { endAfter, mergeOutages, outagesUntil, startBefore } from '../../src/domain/outages.ts'
+import { endAfter, mergeOutages, outagesUntil, startBefore } from '../../src/core/outages.ts'
 
 const moment = fc.integer({ min: 0, max: 60 })
 const outage = fc.tuple(moment, moment).map(([one, other]) => ({

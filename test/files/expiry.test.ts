@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { listOutages, setLastRun } from '../../src/core/outages.rows.ts'
+import { listOutages, setLastRun } from '../../src/core/outages.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { DAY, HOUR, MINUTE, timestamp } from '../../src/domain/clock.ts'
 import {

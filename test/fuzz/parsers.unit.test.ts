@@ -14,8 +14,7 @@ import { sortKey } from '../../src/domain/sort-key.ts'
 import { parseUsername } from '../../src/domain/username.ts'
 import { contentDisposition } from '../../src/downloads/disposition.ts'
 import { zipNames } from '../../src/downloads/zip/zip-names.ts'
-import { parseHttpDate } from '../../src/server/answers/http-date.ts'
-import { parseRange } from '../../src/server/answers/ranges.ts'
+import { parseHttpDate, parseRange } from '../../src/server/answers/part-to-send.ts'
 import {
   addressBucket,
   clientAddress,

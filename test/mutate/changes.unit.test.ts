@@ -6,7 +6,7 @@ import { changed, titleOf } from './change.ts'
 import { changes } from './changes.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
-const compiler = new Bun.Transpiler({ loader: 'tsx' })
+const compilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
 
 /** What is wrong with an entry of the list, or null. */
 function problem(change: (typeof changes)[number]): string | null {
@@ -14,6 +14,7 @@ function problem(change: (typeof changes)[number]): string | null {
   if (!existsSync(path)) return `there is no ${change.file}`
   const missing = change.tests.filter((file) => !existsSync(join(REPOSITORY, file)))
   if (missing.length > 0) return `there is no ${missing.join(', ')}`
+  const compiler = compilers[path.endsWith('.tsx') ? 'tsx' : 'ts']
   try {
     const text = readFileSync(path, 'utf8')
     const [before, after] = [text, changed(text, change)].map((each) => compiler.transformSync(each))

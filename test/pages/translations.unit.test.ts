@@ -1,6 +1,6 @@
 /** German says all that English does, and what the server says in English besides, and nothing that is no longer said. */
 import { expect, test } from 'bun:test'
-import { JOB_NAMES } from '../../src/job-order.ts'
+import { JOB_NAMES } from '../../src/app.ts'
 import { de } from '../../src/pages/texts/de.ts'
 import { en } from '../../src/pages/texts/en.ts'
 import { settings } from '../../src/settings.ts'

@@ -1,8 +1,7 @@
 /** Files that are stored with one round trip, several of an account in one transaction: for PostgreSQL only. */
 import { describe, expect, test } from 'bun:test'
 import { insertAccount, topFolder } from '../../src/core/accounts.rows.ts'
-import { openInPlace } from '../../src/core/opened-reservations.rows.ts'
-import { openReservation } from '../../src/core/reservations.rows.ts'
+import { openInPlace, openReservation } from '../../src/core/reservations.rows.ts'
 import { isUniqueViolation } from '../../src/database/differences.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
@@ -14,7 +13,7 @@ import {
   makeUuid,
   systemRandom,
 } from '../../src/domain/random.ts'
-import { CommitBatcher } from '../../src/uploads/commit-batcher.ts'
+import { CommitBatcher } from '../../src/uploads/commit.ts'
 import { findKeyUse, insertKeyUse } from '../../src/uploads/idempotency-keys.rows.ts'
 import type { NewRows } from '../../src/uploads/stored-files.rows.ts'
 import { sha256 } from '../support/clients/caller.ts'

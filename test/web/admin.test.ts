@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { StatisticsDay, StatisticsNow } from '../../src/contract/operations.ts'
+import { doctorTitlesEn } from '../../src/pages/texts/admin-en.ts'
 import { doctorTitlesDe } from '../../src/pages/texts/doctor-de.ts'
-import { doctorTitlesEn } from '../../src/pages/texts/doctor-en.ts'
 import { fromLocalTime, toLocalTime } from '../../web/admin/notice/local-time.ts'
 import { samplesOf } from '../../web/admin/overview/samples.ts'
 

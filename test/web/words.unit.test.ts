@@ -37,7 +37,7 @@ describe('two opinions of one fact: the day of 23:30 UTC', () => {
     // HTTP dates and ZIP entries have days of formats of their own; the list of uploads tells the time of the day alone.
     const others = [
       'src/domain/days.ts',
-      'src/server/answers/http-date.ts',
+      'src/server/answers/part-to-send.ts',
       'src/downloads/zip/zip-records.ts',
     ]
     const telling = /dateStyle|toLocaleDateString|\.get(UTC)?(Date|Month|FullYear)\(|toISOString\(\)\.slice/

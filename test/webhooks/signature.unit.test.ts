@@ -1,7 +1,7 @@
 /** What is signed, and the forms of secrets and addresses. */
 import { expect, test } from 'bun:test'
 import { formatWebhookSecret, parseWebhookSecret, parseWebhookUrl } from '../../src/domain/webhook.ts'
-import { webhookHeaders } from '../../src/webhooks/signature.ts'
+import { webhookHeaders } from '../../src/webhooks/webhook-sending.job.ts'
 
 test('a message is signed as the example of Standard Webhooks', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { describeSources } from '../../src/pages/sources.ts'
+import { describeSources } from '../../src/pages/built-site.ts'
 import type { Manifest } from '../manifest.ts'
 import { isTooHeavy, weigh, weightTable } from './budgets.ts'
 import { bundleRenderer, bundleScripts, bundleStyle, bundleWorkers, copyFiles, ROOT } from './bundles.ts'

@@ -1,7 +1,6 @@
 import type { ExpressionBuilder, Insertable } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
-import { lookup } from '../../database/lookup.ts'
-import { prepared } from '../../database/prepared.ts'
+import { lookup, prepared } from '../../database/prepared.ts'
 import type { Row, Tables } from '../../database/schema.ts'
 import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../../domain/ids.ts'
 

@@ -3,18 +3,19 @@ import {
   type KeyRate,
   type KeyVerdict,
   nearerOf,
+  type RateLimits,
   subjectOfKey,
   takeForKey,
-} from '../../core/rate-limits/key-rates.ts'
-import { type RateLimits, verdictOf } from '../../core/rate-limits/rate-limits.ts'
+  verdictOf,
+} from '../../core/rate-limits/rate-limits.ts'
 import { CLOCKS_DIFFER } from '../../core/rate-limits/shared-rate-limits.ts'
 import { hashToken } from '../../core/token-hash.ts'
 import { Batcher } from '../../database/batcher.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import type { Sha256 } from '../../domain/ids.ts'
-import { holderOf, unknownKey, usableCaller } from './key-holders.ts'
 import { type CountedKey, type CountedWindow, countKeyRequests } from './keyed-requests.rows.ts'
+import { holderOf, unknownKey, usableCaller } from './keys.ts'
 
 export interface KeyedRequests {
   /**

@@ -10,7 +10,7 @@ import { bodyTime, rowNumber } from '../../server/requests/fields.ts'
 import type { AccountsPart } from '../accounts.part.ts'
 import { assertRecentAuthentication } from '../sign-in/recent-authentication.ts'
 import type { SignInPart } from '../sign-in.part.ts'
-import type { KeyInfo } from './key-info.ts'
+import type { KeyInfo } from './keys.ts'
 
 const scopes = z
   .array(z.enum(SCOPES, `must be of ${SCOPES.join(', ')}`), `must be a list of ${SCOPES.join(', ')}`)

@@ -12,8 +12,7 @@ import type { Scope } from '../../domain/scopes.ts'
 import { findFolder } from '../../files/folders/folders.rows.ts'
 import { isWithin, ownFolder } from '../../files/folders/places.ts'
 import { countKeys, listKeys, setKeyRevoked } from './api-keys.rows.ts'
-import { type KeyInfo, keyInfo } from './key-info.ts'
-import { issueKey, type KeyGrant, type NewKey } from './key-issuing.ts'
+import { issueKey, type KeyGrant, type KeyInfo, keyInfo, type NewKey } from './keys.ts'
 
 export interface WantedKey {
   readonly name: string

@@ -1,9 +1,10 @@
 import type * as z from 'zod'
 import { hashToken } from '../../core/token-hash.ts'
 import type { Database, Queryable } from '../../database/database.ts'
+import type { Row } from '../../database/schema.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
+import type { Sha256 } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
-import { findChallenge, insertChallenge, swapChallenge, takeChallenge } from './challenges.rows.ts'
 import { type Browser, browserCookie, cookieFlags, cookiePrefix } from './sign-in-terms.ts'
 
 /**
@@ -78,4 +79,48 @@ export function createChallenges(parts: {
       forget: () => cookie('', 0),
     }
   }
+}
+
+type ChallengeRow = Omit<Row<'verifications'>, 'id' | 'updated_at'>
+
+async function insertChallenge(db: Queryable, row: ChallengeRow): Promise<void> {
+  await db
+    .insertInto('verifications')
+    .values({ ...row, updated_at: row.created_at })
+    .execute()
+}
+
+async function findChallenge(db: Database, hash: Sha256, now: number): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('verifications')
+    .select('value')
+    .where('identifier_hash', '=', hash)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return row?.value
+}
+
+/** Compare-and-swap; false when the value is no longer `before`, or the challenge has expired. */
+async function swapChallenge(
+  db: Database,
+  hash: Sha256,
+  { before, after, now }: { readonly before: string; readonly after: string; readonly now: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('verifications')
+    .set({ value: after, updated_at: now })
+    .where('identifier_hash', '=', hash)
+    .where('value', '=', before)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Of concurrent calls one gets the value. */
+async function takeChallenge(db: Queryable, hash: Sha256, now: number): Promise<string | undefined> {
+  const row = await db
+    .deleteFrom('verifications')
+    .where('identifier_hash', '=', hash)
+    .returning(['value', 'expires_at'])
+    .executeTakeFirst()
+  return row === undefined || row.expires_at <= now ? undefined : row.value
 }

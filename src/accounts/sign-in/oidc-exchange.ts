@@ -1,9 +1,8 @@
 import type { Configuration, CustomFetch, IDToken } from 'openid-client'
 import type { OidcConfig } from '../../config/setting-groups.ts'
-import { isLoopback } from '../../core/loopback.ts'
+import { isLoopback } from '../../core/unknown-proxies.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/clock.ts'
 import { webAddress } from '../../domain/web-address.ts'
-import { bodyUpTo } from './bounded-body.ts'
 
 export interface OidcSecrets {
   readonly state: string
@@ -157,4 +156,17 @@ const boundedFetch: CustomFetch = async (address, { headers, method, body, signa
   })
   const bytes = await bodyUpTo(response, LONGEST_ANSWER)
   return new Response(bytes, { status: response.status, headers: response.headers })
+}
+
+/** Throws, and closes the connection, when the body is longer than `most` bytes. */
+async function bodyUpTo(response: Response, most: number): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (response.body === null) return null
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response.body) {
+    length += chunk.byteLength
+    if (length > most) throw new Error(`the answer is longer than ${most} bytes`)
+    chunks.push(chunk)
+  }
+  return new Uint8Array(Buffer.concat(chunks))
 }

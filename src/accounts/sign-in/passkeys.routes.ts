@@ -7,8 +7,8 @@ import type { Authentication } from '../../server/authentication.ts'
 import { openEndpoint, sessionEndpoint } from '../../server/endpoint.ts'
 import { presentPassword, rowId, rowNumber } from '../../server/requests/fields.ts'
 import type { SignInPart } from '../sign-in.part.ts'
-import type { Ceremony } from './passkey-challenges.ts'
-import { browserOf, jsonWithCookies } from './session-cookie.ts'
+import { browserOf, jsonWithCookies } from './session-start.ts'
+import type { Ceremony } from './webauthn.ts'
 
 const transport = z
   .string()

@@ -9,7 +9,6 @@ import { Refusal } from '../../domain/errors.ts'
 import type { PasskeyId } from '../../domain/ids.ts'
 import { findPassword } from './identities.rows.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
-import { type Ceremony, type PasskeyChallenges, wrongPasskey } from './passkey-challenges.ts'
 import {
   advanceCounter,
   dropPasskey,
@@ -23,7 +22,13 @@ import type { BeginSession } from './session-start.ts'
 import type { Sessions } from './sessions.ts'
 import type { SignInStep } from './sign-in.ts'
 import type { Browser } from './sign-in-terms.ts'
-import type { AuthenticationResponse, WebAuthn } from './webauthn.ts'
+import {
+  type AuthenticationResponse,
+  type Ceremony,
+  type PasskeyChallenges,
+  type WebAuthn,
+  wrongPasskey,
+} from './webauthn.ts'
 
 export interface PasskeyInfo {
   readonly id: PasskeyId

@@ -10,7 +10,7 @@ import { foldMailAddress, type MailAddress, parseMailAddress } from '../../domai
 import { RAW_FACTOR } from '../../domain/measured-text.ts'
 import { findAccountByAddress, findMailAddress, type MailAddressRow } from '../../mail/mail-addresses.rows.ts'
 import type { Outbox } from '../../mail/outbox.ts'
-import type { CreateOneTimeLink } from '../one-time-link-creation.ts'
+import type { CreateOneTimeLink } from '../one-time-links.ts'
 import { findPassword } from './identities.rows.ts'
 import {
   insertResetRequest,

@@ -4,7 +4,7 @@ import { newSecondFactorAnswer, recoveryCodesAnswer } from '../../contract/sessi
 import { sessionEndpoint } from '../../server/endpoint.ts'
 import { presentPassword } from '../../server/requests/fields.ts'
 import type { SignInPart } from '../sign-in.part.ts'
-import { browserOf, jsonWithCookies } from './session-cookie.ts'
+import { browserOf, jsonWithCookies } from './session-start.ts'
 
 export const beginCodesEndpoint = sessionEndpoint({
   summary: 'Create a secret for an authenticator app',

@@ -6,6 +6,10 @@ import { lockAccount } from '../../database/differences.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
+import { jsonResponse } from '../../server/answers/known-body.ts'
+import type { Call } from '../../server/call.ts'
+import { cookieValue } from '../../server/requests/cookies.ts'
+import type { FormCall } from '../../server/requests/own-page.ts'
 import { insertSession } from './sessions.rows.ts'
 import { accountDisabled, type ReauthenticationMethod } from './sessions.ts'
 import { type Browser, COOKIE_LASTS, cookieFlags, SESSION_LASTS, sessionCookie } from './sign-in-terms.ts'
@@ -59,4 +63,23 @@ export async function enabledAccount(trx: Trx, account: AccountId): Promise<Acco
   const row = await findAccount(trx, account)
   if (row === undefined || row.disabled_at !== null) throw accountDisabled()
   return row
+}
+
+/** Token in the session cookie, or null. */
+export function sessionToken({ site, request }: FormCall): string | null {
+  return cookieValue(request, sessionCookie(site.publicUrl)) || null
+}
+
+export function browserOf({ request, address }: Pick<Call, 'request' | 'address'>): Browser {
+  const { headers } = request
+  return { cookies: headers.get('cookie') ?? '', userAgent: headers.get('user-agent'), address }
+}
+
+export function jsonWithCookies(value: unknown, cookies: readonly string[]): Response {
+  return withCookies(jsonResponse(value), cookies)
+}
+
+export function withCookies(response: Response, cookies: readonly string[]): Response {
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
+  return response
 }

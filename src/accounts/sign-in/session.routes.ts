@@ -14,7 +14,7 @@ import { openEndpoint, sessionEndpoint } from '../../server/endpoint.ts'
 import { rowId, rowNumber } from '../../server/requests/fields.ts'
 import type { AccountsPart } from '../accounts.part.ts'
 import type { SignInPart } from '../sign-in.part.ts'
-import { browserOf, jsonWithCookies } from './session-cookie.ts'
+import { browserOf, jsonWithCookies } from './session-start.ts'
 
 export const signInEndpoint = openEndpoint({
   summary: 'Sign in',

@@ -7,7 +7,7 @@ import { adminEndpoint, openEndpoint } from '../../server/endpoint.ts'
 import type { AccountsPart } from '../accounts.part.ts'
 import type { SignInPart } from '../sign-in.part.ts'
 import { assertRecentAuthentication } from './recent-authentication.ts'
-import { browserOf, jsonWithCookies } from './session-cookie.ts'
+import { browserOf, jsonWithCookies } from './session-start.ts'
 
 const username = z.string('must be the user name').max(100)
 const password = z.string('must be the password').max(1000)

@@ -1,15 +1,16 @@
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { chunksUnlessAborted } from '../../domain/abort.ts'
 import { SECOND } from '../../domain/clock.ts'
 import type { ContributionItem } from '../answers.ts'
 import type { Api } from '../api.ts'
 import { type DownloadParts, type DownloadResult, downloadFile } from '../downloading.ts'
 import { isAnswer } from '../failure.ts'
+import { asConnectionErrors, idleTimeout, type RemoteServer, sendRequest } from '../http.ts'
 import { localName } from '../local-names.ts'
 import type { PublicClient } from '../public-client.ts'
 import { arrivingPart, downloadArriving } from './arriving.ts'
-import { watchEvents } from './event-stream.ts'
 import { fileWanted } from './file-wanted.ts'
 import type { ReceivedFilesLog } from './received-states.ts'
 
@@ -203,5 +204,43 @@ function createPlacesBelow(
     const names = known.get(folder) ?? find(folder)
     known.set(folder, names)
     return names
+  }
+}
+
+/** The server sends a comment every 15 seconds. */
+const QUIET = 60 * SECOND
+
+/** Until the signal is aborted or the stream ends. Throws AnswerError, or ConnectionError when it breaks. */
+async function watchEvents(
+  server: RemoteServer,
+  signal: AbortSignal,
+  told: (event: string) => void,
+): Promise<void> {
+  const idle = idleTimeout(QUIET)
+  const either = AbortSignal.any([signal, idle.signal])
+  try {
+    const response = await sendRequest(server, {
+      method: 'GET',
+      path: '/api/v1/events',
+      signal: either,
+      isAlone: true,
+    })
+    const { body } = response
+    if (body === null) return
+    const decoder = new TextDecoder()
+    let line = ''
+    await asConnectionErrors(server.url, async () => {
+      for await (const bytes of chunksUnlessAborted(either, body)) {
+        idle.restart()
+        const lines = (line + decoder.decode(bytes, { stream: true })).split('\n')
+        line = lines.pop() ?? ''
+        for (const each of lines) {
+          const [, event] = /^event: ?(\S+)/.exec(each) ?? []
+          if (event !== undefined) told(event)
+        }
+      }
+    })
+  } finally {
+    idle.stop()
   }
 }

@@ -1,8 +1,8 @@
 /** Rate windows shared by nodes, many in one atomic statement. PostgreSQL only. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import { prepared, preparedChange } from '../../database/prepared.ts'
-import type { WindowRow } from './rate-windows.rows.ts'
+import type { Row } from '../../database/schema.ts'
 
 export interface WindowTaking extends WindowRow {
   /** If false, the other fields are the window at the statement's start. */
@@ -133,3 +133,22 @@ const dropOver = preparedChange((db, time: number, most: number) =>
         .skipLocked(),
     ),
 )
+
+export type WindowRow = Row<'rate_windows'>
+
+export function listWindows(db: Database): Promise<WindowRow[]> {
+  return db.selectFrom('rate_windows').selectAll().execute()
+}
+
+export async function saveWindow(trx: Trx, window: WindowRow): Promise<void> {
+  const { opened_at, ends_at, used } = window
+  await trx
+    .insertInto('rate_windows')
+    .values(window)
+    .onConflict((conflict) => conflict.column('subject').doUpdateSet({ opened_at, ends_at, used }))
+    .execute()
+}
+
+export async function dropWindow(trx: Trx, subject: string): Promise<void> {
+  await trx.deleteFrom('rate_windows').where('subject', '=', subject).execute()
+}

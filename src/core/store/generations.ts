@@ -2,16 +2,14 @@
  * Each start increments the generation in the database, then in the store. A database with a lower generation than its
  * store is a restored copy: it serves, but removes no bytes, which the newer one may reference.
  */
-import type { BlobStore } from '../../blobs/blob-store.ts'
-import { StoreFailure } from '../../blobs/blob-store.ts'
+import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { lockMigrations } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import type { Log } from '../../log.ts'
 import { metaOf, setMeta } from '../meta.rows.ts'
-import { pairMeta } from './pairing.ts'
-import { type Marked, readStoreMark, writeStoreMark } from './store-mark.ts'
+import { type Marked, pairMeta, readStoreMark, writeStoreMark } from './pairing.ts'
 
 export interface Generations {
   readonly database: number

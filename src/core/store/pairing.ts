@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
+import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockMigrations } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { preconditionFailed, Refusal } from '../../domain/errors.ts'
 import type { Random } from '../../domain/random.ts'
 import { metaOf, metaValue, setMeta } from '../meta.rows.ts'
-import { type Marked, readStoreMark, writeStoreMark } from './store-mark.ts'
 
 export class WrongStore extends Error {
   override readonly name = 'WrongStore'
@@ -112,4 +112,44 @@ export async function assertOwnStore(db: Database, blobs: Marked): Promise<void>
   throw new WrongStore(
     'the mark of the store is not that of its database, so nothing that is missing there counts as lost; is the right folder mounted?',
   )
+}
+
+export type Marked = Pick<BlobStore, 'readMark' | 'writeMark'>
+
+interface StoreMark {
+  readonly mark: string
+  readonly generation: number
+}
+
+/** Null for a store without a mark. A mark without a generation was written before the first start was counted. */
+export async function readStoreMark(blobs: Pick<Marked, 'readMark'>): Promise<StoreMark | null> {
+  const text = await blobs.readMark()
+  if (text === null) return null
+  const [mark = '', generation = '0'] = text.trim().split(' ')
+  return { mark, generation: Number(generation) || 0 }
+}
+
+export function writeStoreMark(blobs: Marked, { mark, generation }: StoreMark): Promise<void> {
+  return blobs.writeMark(generation === 0 ? mark : `${mark} ${generation}`)
+}
+
+export interface Installation {
+  readonly db: Database
+  readonly blobs: BlobStore
+  /** Several servers may use the database, without another lock between them. */
+  readonly isShared: boolean
+}
+
+export interface Origin extends Omit<Installation, 'blobs'> {
+  readonly blobs: Pick<BlobStore, 'read' | 'size' | 'readMark' | 'writeMark'>
+}
+
+/** A half that is not moved is the same object on both sides. */
+export interface Move {
+  readonly source: Origin
+  readonly target: Installation
+}
+
+export function movesOf({ source, target }: Move): { readonly rows: boolean; readonly bytes: boolean } {
+  return { rows: source.db !== target.db, bytes: source.blobs !== target.blobs }
 }

@@ -1,6 +1,6 @@
+import { StoreFailure } from '../../blobs/blob-store.ts'
 import { incrementalCollector } from './garbage-collection.ts'
-import { type FillingStream, fillingStream } from './stream-filling.ts'
-import type { ZipSegment } from './zip-layout.ts'
+import type { ZipSegment } from './zip-entries.ts'
 
 /** Bytes. Larger contents are streamed where the store has streams. */
 const SMALL = 512 * 1024
@@ -140,5 +140,50 @@ export class ArchiveFiller {
       }
     }
     await Promise.all(Array.from({ length: Math.min(LANES, readings.length) }, lane))
+  }
+}
+
+interface FillingStream {
+  /** Returns 0 at the end. Throws StoreFailure when the stream has another length. */
+  fill(target: Uint8Array): Promise<number>
+  cancel(): void
+}
+
+function fillingStream(stream: ReadableStream<Uint8Array>, length: number): FillingStream {
+  const reader = stream.getReader()
+  let received = 0
+  let rest: Uint8Array = new Uint8Array()
+
+  async function receive(): Promise<Uint8Array | null> {
+    const { done, value } = await reader.read()
+    received += value?.length ?? 0
+    if (received > length || (done && received < length)) {
+      const cause = new Error(`${received} bytes of a content came, ${length} were asked for`)
+      throw new StoreFailure('broken', { cause })
+    }
+    return value ?? null
+  }
+
+  return {
+    async fill(target) {
+      let filled = 0
+      while (filled < target.length) {
+        if (rest.length === 0) {
+          const chunk = await receive()
+          if (chunk === null) break
+          rest = chunk
+        }
+        const some = rest.subarray(0, target.length - filled)
+        target.set(some, filled)
+        filled += some.length
+        rest = rest.subarray(some.length)
+      }
+      return filled
+    },
+
+    cancel() {
+      // A failure no longer matters.
+      reader.cancel().catch(() => {})
+    },
   }
 }

@@ -4,7 +4,7 @@ import type { Requester, SignedRights } from '../../domain/access.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId } from '../../domain/ids.ts'
-import { rightsField, rightsIn, rightsOf } from '../token-rights.ts'
+import { rightsField, rightsIn, rightsOf } from '../content-tokens.ts'
 import type { ArchiveSelection } from './archives.ts'
 
 /** Seconds. */

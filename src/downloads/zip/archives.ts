@@ -1,23 +1,24 @@
-import type { BlobStore } from '../../blobs/blob-store.ts'
+import { type BlobStore, isLost, isUnreadable } from '../../blobs/blob-store.ts'
+import { readingFailure } from '../../core/failures.ts'
 import type { SecondCopies } from '../../core/store/second-copy.ts'
 import type { Database } from '../../database/database.ts'
 import type { Requester, Viewer } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { FileId, FolderId } from '../../domain/ids.ts'
+import type { BlobKey, FileId, FolderId } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
+import { findFile } from '../../files/files.rows.ts'
 import { folderChain } from '../../files/folders/folders.rows.ts'
 import { resolvePlace } from '../../files/folders/places.ts'
 import { fileNotFound } from '../../files/own-file.ts'
 import { type AccessControl, opened, unlocked } from '../../sharing/access.ts'
 import type { BytesSent } from '../bytes-sent.ts'
 import type { SuspectQueue } from '../content.ts'
-import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder } from './archive.rows.ts'
-import { ArchiveContents } from './archive-contents.ts'
-import { type ArchivePlan, type PlanBuilder, planBuilder } from './archive-plan.ts'
+import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder, presentBlobKey } from './archive.rows.ts'
+import { ArchiveFiller, type ArchiveSource } from './archive-filler.ts'
+import { type ArchivePlan, type PlanBuilder, type PlannedFile, planBuilder } from './archive-plan.ts'
 import type { ArchiveReader, ArchiveSlot, ArchiveSlots } from './archive-slots.ts'
-import { archiveStream } from './archive-stream.ts'
 import { planTree } from './archive-walk.ts'
-import { ZIP_TOP } from './zip-entries.ts'
+import { ZIP_TOP, type ZipSegment } from './zip-entries.ts'
 import { zipNames } from './zip-names.ts'
 
 export interface ArchiveSelection {
@@ -202,4 +203,106 @@ function closedSince(): Refusal {
 
 function entriesBelow({ tree_files, tree_folders }: ArchiveFolderRow): number {
   return tree_files + tree_folders
+}
+
+/** Planned files' keys may change. */
+class ArchiveContents {
+  readonly #db: Database
+  readonly #blobs: BlobStore
+  readonly #copies: SecondCopies
+  readonly #suspects: SuspectQueue
+
+  constructor(db: Database, blobs: BlobStore, copies: SecondCopies, suspects: SuspectQueue) {
+    this.#db = db
+    this.#blobs = blobs
+    this.#copies = copies
+    this.#suspects = suspects
+  }
+
+  fill(file: PlannedFile | null, start: number, target: Uint8Array): Promise<void> {
+    return this.#read(file, (key, size) => this.#blobs.readInto(key, start, target, size))
+  }
+
+  /** `end` is exclusive. Null where `fill` is as good. */
+  async stream(
+    file: PlannedFile | null,
+    start: number,
+    end: number,
+  ): Promise<ReadableStream<Uint8Array> | null> {
+    const body = await this.#read(file, (key, size) => this.#blobs.read(key, start, end, size))
+    return body instanceof Blob ? null : body
+  }
+
+  async #read<T>(file: PlannedFile | null, read: (key: BlobKey, size: number) => Promise<T>): Promise<T> {
+    if (file === null) throw new Error('a folder has no content')
+    try {
+      return await read(file.blobKey, file.size)
+    } catch (error) {
+      if (isUnreadable(error)) this.#suspects.add(file.blobId)
+      if (!isLost(error)) throw error
+      // A newer copy of the content may have replaced this one, or it has gone.
+      const key = await presentBlobKey(this.#db, file.blobId)
+      if (key === undefined) throw error
+      return read(key, file.size).catch((failure: unknown) => this.#fail(file, failure))
+    }
+  }
+
+  /** A later request for the archive succeeds where there is a second copy. */
+  async #fail({ id, blobId }: PlannedFile, error: unknown): Promise<never> {
+    if (isLost(error) && !(await this.#copies.repair(blobId))) this.#suspects.add(blobId)
+    const file = await findFile(this.#db, { kind: 'id', id })
+    throw file === undefined ? error : readingFailure(file, error)
+  }
+}
+
+/** Bytes, for readers without a buffer. */
+const CHUNK = 256 * 1024
+
+/** Read straight into the reader's buffer, never ahead. Fails when a content has not the planned length. */
+export function archiveStream(
+  segments: Generator<ZipSegment>,
+  source: ArchiveSource,
+): ReadableStream<Uint8Array> {
+  const filler = new ArchiveFiller(segments, source)
+  const fail = (error: unknown) => {
+    if (filler.isCancelled()) return
+    filler.cancel()
+    source.over()
+    source.failed(error)
+  }
+  return new ReadableStream({
+    type: 'bytes',
+    autoAllocateChunkSize: CHUNK,
+    start(controller) {
+      const end = () => {
+        fail(source.ended.reason)
+        controller.error(source.ended.reason)
+      }
+      source.ended.addEventListener('abort', end, { once: true })
+    },
+    async pull(controller) {
+      const request = controller.byobRequest
+      const view = request?.view
+      if (!request || !view)
+        throw new Error('a stream that allocates was asked for bytes without memory for them')
+      try {
+        const filled = await filler.fill(new Uint8Array(view.buffer, view.byteOffset, view.byteLength))
+        if (filler.isCancelled()) return
+        source.sent(filled)
+        if (filled === 0) {
+          controller.close()
+          source.over()
+        }
+        request.respond(filled)
+      } catch (error) {
+        if (filler.isCancelled()) return
+        fail(error)
+        throw error
+      }
+    },
+    cancel() {
+      filler.cancel()
+      source.over()
+    },
+  })
 }

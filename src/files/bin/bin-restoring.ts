@@ -5,18 +5,30 @@ import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
-import type { BinEntryId, FileId, FolderId, FolderPlace } from '../../domain/ids.ts'
+import type { AccountId, BinEntryId, FileId, FolderId, FolderPlace } from '../../domain/ids.ts'
 import type { Actor } from '../../domain/reach.ts'
 import { assertMayPlace } from '../folders/exposure.ts'
 import { updateFolder } from '../folders/folder-changes.rows.ts'
 import { tooDeep } from '../folders/folder-moving.ts'
-import { changeFiles, folderById, folderChain } from '../folders/folders.rows.ts'
+import { changeFiles, changeTree, folderById, folderChain } from '../folders/folders.rows.ts'
 import { resolvePlace } from '../folders/places.ts'
-import { type BinEntryRow, countBin, dropBinEntry, placeOfEntry, returnFile } from './bin.rows.ts'
+import {
+  type BinEntryRow,
+  countBin,
+  dropBinEntry,
+  findBinEntry,
+  placeOfEntry,
+  returnFile,
+} from './bin.rows.ts'
 import { type BinOutcome, forEachSeparately } from './bin.ts'
-import { assertOldPlace, isTooDeep, placeForFile } from './bin-places.ts'
-import { beginReturn, returningEntry } from './bin-returning.rows.ts'
-import { createFolderReturn } from './bin-returning.ts'
+import { assertOldPlace, freeName, isTooDeep, placeForFile, placeForFolder } from './bin-places.ts'
+import {
+  beginReturn,
+  markedFolders,
+  returningEntry,
+  unmarkFiles,
+  unmarkFolders,
+} from './bin-returning.rows.ts'
 import { ownEntry } from './own-entry.ts'
 
 export interface BinRestoring {
@@ -133,4 +145,49 @@ async function redirect(
   const ancestors = await folderChain(trx, parent)
   if (await isTooDeep(trx, folder, ancestors, maxDepth, entry.id)) throw tooDeep(maxDepth)
   await updateFolder(trx, id, { parent_id: parent })
+}
+
+/** Rows per transaction: each costs SQLite a good part of a millisecond. */
+const STEP = 60
+const FOLDERS = 50
+
+interface FolderReturn {
+  /** Unmarks some descendants, or, when none is left, shows the tree. Returns whether steps are left. */
+  step(account: AccountId, entry: BinEntryId): Promise<boolean>
+}
+
+function createFolderReturn(db: Database, clock: Clock, maxDepth: number): FolderReturn {
+  return {
+    step: (account, id) =>
+      inTransaction(db, async (trx) => {
+        await lockAccount(trx, account)
+        const entry = await findBinEntry(trx, account, id)
+        if (entry === undefined || entry.folder_id === null || entry.restoring === 0) return false
+        const marked = await markedFolders(trx, id, entry.folder_id, FOLDERS)
+        const folders = marked.length > 0 ? marked : [entry.folder_id]
+        if ((await unmarkFiles(trx, folders, clock.now(), STEP)) > 0) return true
+        if (marked.length > 0) {
+          await unmarkFolders(trx, marked)
+          return true
+        }
+        await showFolder(trx, entry, entry.folder_id, maxDepth)
+        return false
+      }),
+  }
+}
+
+async function showFolder(trx: Trx, entry: BinEntryRow, id: FolderId, maxDepth: number): Promise<void> {
+  const folder = await folderById(trx, id)
+  const { parent, isPublic } = await placeForFolder(trx, folder, maxDepth)
+  const name = await freeName(trx, parent, folder.name)
+  await updateFolder(trx, id, { parent_id: parent, name, ...(isPublic ? {} : { is_public: 0 }) })
+  await unmarkFolders(trx, [id])
+  const { tree_files: files, tree_bytes: bytes } = folder
+  const folders = folder.tree_folders + 1
+  await changeTree(trx, parent, { files, bytes, folders, height: folder.tree_height + 1 })
+  await changeTotals(trx, entry.account_id, { files, folders })
+  await dropBinEntry(trx, entry.id)
+  const change = { kind: 'folder.added', folder: folder.identifier, place: parent } as const
+  await noteChange(trx, entry.account_id, change)
+  await noteChange(trx, entry.account_id, { kind: 'bin' })
 }

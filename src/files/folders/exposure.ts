@@ -1,8 +1,7 @@
 import type { Queryable } from '../../database/database.ts'
-import type { FolderId } from '../../domain/ids.ts'
+import type { FolderId, LinkId } from '../../domain/ids.ts'
 import type { Actor } from '../../domain/reach.ts'
 import { assertMayWiden, type Exposure, exposesMore, mayWiden } from '../../domain/widening.ts'
-import { livingLinksTo } from './exposure.rows.ts'
 import { folderChain } from './folders.rows.ts'
 
 /**
@@ -25,4 +24,19 @@ async function exposureOf(trx: Queryable, folder: FolderId, now: number): Promis
     locked: new Set(chain.filter((step) => step.password_hash !== null).map(({ id }) => id)),
     links: new Set(await livingLinksTo(trx, folders, now)),
   }
+}
+
+/** Neither revoked nor ended. */
+async function livingLinksTo(db: Queryable, folders: readonly FolderId[], now: number): Promise<LinkId[]> {
+  if (folders.length === 0) return []
+  const rows = await db
+    .selectFrom('link_targets')
+    .innerJoin('links', 'links.id', 'link_targets.link_id')
+    .select('links.id')
+    .distinct()
+    .where('link_targets.folder_id', 'in', folders)
+    .where('links.revoked_at', 'is', null)
+    .where((link) => link.or([link('links.ends_at', 'is', null), link('links.ends_at', '>', now)]))
+    .execute()
+  return rows.map(({ id }) => id)
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Queryable, Trx } from '../../database/database.ts'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { prepared } from '../../database/prepared.ts'
 import type { Removal } from '../../database/schema.ts'
 import type { AccountId, BinEntryId, FolderId } from '../../domain/ids.ts'
@@ -121,3 +121,23 @@ export async function markFiles(
 export async function markCleared(trx: Trx, ids: readonly FolderId[], at: number): Promise<void> {
   await trx.updateTable('folders').set({ cleared_at: at }).where('id', 'in', ids).execute()
 }
+
+/** At most `limit` unreferenced rows; returns how many. Leaves go first, so a tree takes as many calls as levels. */
+export async function dropDeletedFolders(db: Database, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`delete from folders where id in (${DELETED} limit ${limit})`.execute(
+    db,
+  )
+  return Number(numAffectedRows ?? 0n)
+}
+
+export async function isAnyFolderDeleted(db: Database): Promise<boolean> {
+  return (await sql`${DELETED} limit 1`.execute(db)).rows.length > 0
+}
+
+const DELETED = sql`
+  select id from folders as gone
+  where gone.deleted_at is not null and gone.cleared_at is not null
+    and gone.bin_id is null
+    and not exists (select 1 from folders as child where child.parent_id = gone.id)
+    and not exists (select 1 from files where files.folder_id = gone.id)
+    and not exists (select 1 from uploads where uploads.folder_id = gone.id)`

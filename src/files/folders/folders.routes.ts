@@ -2,13 +2,17 @@ import { z } from '@hono/zod-openapi'
 import { changedAnswer } from '../../contract/fields.ts'
 import { deletion } from '../../contract/files.ts'
 import {
+  folderAnswer,
   folderChangedAnswer,
   folderCreatedAnswer,
   folderDetail,
   folderMovedAnswer,
+  foldersAnswer,
   foldersMovedAnswer,
+  folderThumbnailAnswer,
+  subfoldersAnswer,
 } from '../../contract/folders.ts'
-import { mayRead } from '../../core/callers.ts'
+import { type AccountCaller, mayRead } from '../../core/callers.ts'
 import { Refusal } from '../../domain/errors.ts'
 import {
   type FolderIdentifier,
@@ -16,18 +20,26 @@ import {
   parseFolderIdentifier,
   parseFolderPlace,
 } from '../../domain/ids.ts'
-import { keyedEndpoint } from '../../server/endpoint.ts'
+import { formatSize } from '../../domain/sizes.ts'
+import { JsonAnswer } from '../../server/answers/known-body.ts'
+import { endpoint, fileField, keyedEndpoint } from '../../server/endpoint.ts'
+import { readFormData } from '../../server/requests/body.ts'
 import {
   assertChange,
   batch,
   folderPlace,
   identifierParameter,
   identifiersOf,
+  MAX_PAGE,
   newPassword,
+  paginationOf,
+  queryNumber,
   READ_ONLY_ALLOWED,
 } from '../../server/requests/fields.ts'
-import { toDeletion } from '../deletion.ts'
+import type { Covers } from '../../thumbnails/covers.ts'
+import { thumbnailPath } from '../file-answers.ts'
 import type { FilesPart } from '../files.part.ts'
+import { toDeletion } from '../removals.ts'
 import { toFolderListItem } from './folder-answers.ts'
 
 const publicFlag = z
@@ -192,5 +204,122 @@ export const deleteFoldersEndpoint = keyedEndpoint({
     const identifiers = [...new Set(body.identifiers)].map(parseFolderIdentifier)
     const counts = await files.removals.folders(caller, identifiers)
     return toDeletion(counts, 'folders')
+  },
+})
+
+export const listFoldersEndpoint = keyedEndpoint({
+  summary: 'List folders',
+  tag: 'Folders',
+  query: z.object({
+    parent: z
+      .string()
+      .optional()
+      .openapi({ description: 'Only those directly in this folder; "root" for the top level' }),
+  }),
+  answer: foldersAnswer,
+  errors: [404],
+  async handle({ caller, query }, { files }: { files: FilesPart }) {
+    const parent = query.parent === undefined || query.parent === '' ? null : parseFolderPlace(query.parent)
+    const folders = await files.folders.list(caller, parent)
+    return { success: true, data: folders.map(toFolderListItem) }
+  },
+})
+
+export const listSubfoldersEndpoint = keyedEndpoint({
+  summary: 'List the subfolders of a folder',
+  description: 'Those directly in it: all of them, or page by page.',
+  tag: 'Folders',
+  params: identifierParameter,
+  query: z.object({
+    page: queryNumber(1, MAX_PAGE).optional(),
+    per_page: queryNumber(1, 100).optional(),
+    sort: z.enum(['name', 'created_at']).optional().openapi({
+      description:
+        'Of pages. By name: naturally, so "folder 2" before "folder 10", without regard to case and accents',
+    }),
+    order: z.enum(['asc', 'desc']).optional(),
+  }),
+  answer: subfoldersAnswer,
+  errors: [400, 404],
+  async handle({ caller, params, query }, { files }: { files: FilesPart }) {
+    const place = parseFolderPlace(params.identifier)
+    if (query.page === undefined && query.per_page === undefined) {
+      return { success: true, data: (await files.folders.list(caller, place)).map(toFolderListItem) }
+    }
+    const page = query.page ?? 1
+    const perPage = query.per_page ?? 20
+    const found = await files.folders.page(caller, place, {
+      page,
+      perPage,
+      sort: query.sort ?? 'name',
+      order: query.order ?? 'asc',
+    })
+    return {
+      success: true,
+      data: found.folders.map(toFolderListItem),
+      pagination: paginationOf(page, perPage, found.total),
+    }
+  },
+})
+
+export const getFolderEndpoint = keyedEndpoint({
+  summary: 'Get a folder',
+  description: 'With the folders that it is in.',
+  tag: 'Folders',
+  params: identifierParameter,
+  answer: folderAnswer,
+  errors: [404],
+  async handle({ caller, params }, { files }: { files: FilesPart }) {
+    const folder = await files.folders.get(caller, parseFolderIdentifier(params.identifier))
+    const path = (await files.folders.above(caller, folder)).map(({ identifier, name }) => ({
+      id: identifier,
+      name,
+    }))
+    return { success: true, data: { ...toFolderListItem(folder), path } }
+  },
+})
+
+/** Bytes; the route's body limit is above it. */
+const MOST_SENT = 5 * 1024 * 1024
+
+export const setFolderThumbnailEndpoint = endpoint({
+  documentation: {
+    summary: 'Set the thumbnail of a folder',
+    description:
+      'A picture of at most 5 MB, of which a smaller WebP is kept. It takes the place of an earlier one.',
+    tag: 'Folders',
+    body: {
+      type: 'multipart/form-data',
+      schema: z.object({
+        folder: z.string().openapi({ description: 'Identifier of the folder' }),
+        thumbnail: fileField,
+      }),
+    },
+    answers: { 200: { description: 'Success', schema: folderThumbnailAnswer } },
+    errors: [400, 404, 413, 503],
+  },
+  async handle(
+    call,
+    { files, thumbnails }: { files: FilesPart; thumbnails: { readonly covers: Covers } },
+    caller: AccountCaller,
+  ) {
+    const form = await readFormData(call)
+    const [folder, thumbnail] = [form.get('folder'), form.get('thumbnail')]
+    if (typeof folder !== 'string') {
+      throw new Refusal('INVALID_REQUEST', '"folder": must be the identifier of a folder')
+    }
+    if (!(thumbnail instanceof Blob)) {
+      throw new Refusal('INVALID_REQUEST', '"thumbnail": must be a picture, with a file name')
+    }
+    if (thumbnail.size > MOST_SENT) {
+      throw new Refusal('PAYLOAD_TOO_LARGE', `"thumbnail": may have ${formatSize(MOST_SENT)} at most`)
+    }
+    const identifier = parseFolderIdentifier(folder)
+    await files.folders.get(caller, identifier)
+    const bytes = new Uint8Array(await thumbnail.arrayBuffer())
+    const picture = await thumbnails.covers.make(bytes, call.request.signal)
+    const cover = await files.folders.setCover(caller, identifier, picture)
+    const data = { folder: identifier, thumbnail_url: thumbnailPath(cover) }
+    return new JsonAnswer({ success: true, message: 'Thumbnail set', data }, 200)
   },
 })

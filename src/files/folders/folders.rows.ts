@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { hiddenFromSqlite } from '../../database/differences.ts'
-import { lookup } from '../../database/lookup.ts'
-import { prepared, preparedChange } from '../../database/prepared.ts'
+import { lookup, prepared, preparedChange } from '../../database/prepared.ts'
 import type { Row } from '../../database/schema.ts'
 import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
 

@@ -3,9 +3,13 @@ import type { BackupConfig, OwnBackups } from '../../config/setting-groups.ts'
 import type { Config } from '../../config.ts'
 import type { Core } from '../../core/core.ts'
 import type { Job } from '../../core/jobs/jobs.ts'
+import type { Queryable, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { DAY, MINUTE } from '../../domain/clock.ts'
+import { type AccountId, GUESTS } from '../../domain/ids.ts'
+import type { MailContent } from '../../domain/mail-content.ts'
 import type { EndableMails } from '../../mail/outbox.ts'
+import { type MailRecipient, mailRecipients } from '../../mail/recipients.rows.ts'
 import { settings } from '../../settings.ts'
 import {
   type ChildEnd,
@@ -17,7 +21,6 @@ import {
 } from '../child-command.ts'
 import { parsedJson } from '../parsed-json.ts'
 import { placeName } from '../store-places.ts'
-import { mailAdministrators } from './backup-mails.ts'
 import {
   dueAt,
   noRuns,
@@ -143,5 +146,35 @@ function timesEnvironment({
     [settings.backupKeepWeekly.variable]: String(keepWeekly),
     [settings.drillDays.variable]: String(drillDays),
     ...(drillFolder === null ? {} : { [settings.drillFolder.variable]: drillFolder }),
+  }
+}
+
+export function administratorsWithMail(
+  db: Queryable,
+  after: AccountId,
+  limit: number,
+): Promise<MailRecipient[]> {
+  return mailRecipients(db, after, limit).where('accounts.is_admin', '=', 1).execute()
+}
+
+/** Mails to administrators, queued in the transaction that records the outcome. */
+const ACCOUNTS = 50
+const LASTS = 7 * DAY
+
+async function mailAdministrators(
+  trx: Trx,
+  { outbox, unsubscribePath }: EndableMails,
+  write: (to: { readonly username: string; readonly unsubscribePath: string }) => MailContent,
+): Promise<void> {
+  if (!outbox.isOpen) return
+  let after: AccountId = GUESTS
+  for (;;) {
+    const found = await administratorsWithMail(trx, after, ACCOUNTS)
+    for (const { account_id: account, username, address, language } of found) {
+      after = account
+      const content = write({ username, unsubscribePath: unsubscribePath(account) })
+      await outbox.put(trx, { account, to: address, language, content, lasts: LASTS })
+    }
+    if (found.length < ACCOUNTS) return
   }
 }

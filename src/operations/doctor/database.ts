@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { missingMigrations } from '../../database/migrate.ts'
@@ -5,7 +6,6 @@ import { type Clock, MINUTE } from '../../domain/clock.ts'
 import { settings } from '../../settings.ts'
 import { checkInOwnProcess } from '../integrity/database-check.ts'
 import { advice, type Change, type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
-import { findPostgresSettings, type PostgresSettings } from './postgres.rows.ts'
 
 /** Beyond this, nodes disagree about what has expired. */
 const MAY_DIFFER = MINUTE
@@ -116,4 +116,27 @@ function agreement(difference: number): Finding {
     say`Nodes that disagree about the time take each other for dead, and links end too early or too late.`,
     [{ where: 'shell', line: 'timedatectl set-ntp true' }],
   )
+}
+
+interface PostgresSettings {
+  readonly fsync: string
+  readonly full_page_writes: string
+  readonly max_connections: string
+  readonly autovacuum: string
+  readonly version: string
+  readonly nodes: number
+  /** Milliseconds. */
+  readonly now: number
+}
+
+async function findPostgresSettings(db: Database): Promise<PostgresSettings | undefined> {
+  const { rows } = await sql<PostgresSettings>`
+    select current_setting('fsync') as fsync,
+      current_setting('full_page_writes') as full_page_writes,
+      current_setting('max_connections') as max_connections,
+      current_setting('autovacuum') as autovacuum,
+      current_setting('server_version') as version,
+      (select count(*) from nodes)::int as nodes,
+      (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.execute(db)
+  return rows[0]
 }

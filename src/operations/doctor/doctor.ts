@@ -19,11 +19,10 @@ import { advice, type Finding, fine, problem, reasonOf, say, unknown } from './f
 import { checkProxies } from './forwarding.ts'
 import { checkClock, checkDisk } from './machine.ts'
 import { checkMirror } from './mirror.ts'
-import { createProbes } from './probe-tokens.ts'
+import { createProbes } from './probe-path.ts'
 import { checkPublicAddress } from './public-address.ts'
 import { checkSettings } from './settings-in-force.ts'
-import { checkDigests, checkJoins, checkStore } from './store.ts'
-import { checkStoredBytes } from './stored-bytes.ts'
+import { checkDigests, checkJoins, checkStore, checkStoredBytes } from './store.ts'
 
 export type { Finding } from './findings.ts'
 

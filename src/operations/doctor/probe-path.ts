@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts'
 import { PROBE_HEADER, type ProbeAnswer, probeAnswer } from '../../contract/health.ts'
-import { SECOND } from '../../domain/clock.ts'
+import type { Signing } from '../../core/hmac.ts'
+import { type Clock, MINUTE, SECOND } from '../../domain/clock.ts'
 import type { ProxyName } from './proxy-lines.ts'
 import { type NoAnswer, type RawAnswer, type RawRequest, rawRequest } from './raw-request.ts'
 
@@ -50,4 +51,24 @@ export function isNoAnswer(answer: RawAnswer | NoAnswer): answer is NoAnswer {
 
 export function describeAnswer(answer: RawAnswer | NoAnswer): string {
   return isNoAnswer(answer) ? answer.reason : `status ${answer.status}`
+}
+
+const LIFETIME = 15 * MINUTE
+
+const PURPOSE = 'probe'
+
+/** Tokens from the server's secret with which `holdfast doctor` may probe the server. */
+export interface Probes {
+  token(): string
+  admits(token: string | null): boolean
+}
+
+export function createProbes(signing: Signing, clock: Clock): Probes {
+  return {
+    token: () => signing.sign(PURPOSE, clock.now() + LIFETIME),
+    admits(token) {
+      const ends = token === null ? null : signing.verify(PURPOSE, token)
+      return typeof ends === 'number' && clock.now() < ends
+    },
+  }
 }

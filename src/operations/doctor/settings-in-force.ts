@@ -1,5 +1,5 @@
 import { type Config, openToOthers } from '../../config.ts'
-import { isLoopback } from '../../core/loopback.ts'
+import { isLoopback } from '../../core/unknown-proxies.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
 import { advice, type Finding, fine, problem, say } from './findings.ts'

@@ -1,17 +1,31 @@
 import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
-import { GARBAGE_GRACE } from '../../core/blobs.rows.ts'
-import type { Database } from '../../database/database.ts'
+import { GARBAGE_GRACE, releaseBlob } from '../../core/blobs.rows.ts'
+import { generationsOf, isBehind } from '../../core/store/generations.ts'
+import { assertOwnStore } from '../../core/store/pairing.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
 import type { Damage } from '../../database/schema.ts'
-import type { BlobKey } from '../../domain/ids.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, DAY, SECOND, sleep, type Timers } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { AccountId, BinEntryId, BlobId, BlobKey, FolderId } from '../../domain/ids.ts'
 import type { StorageOptions } from '../../storage.ts'
 import { withInstallation } from '../installation.ts'
+import { findWrongEntry, setEntrySums } from './bin-sums.rows.ts'
 import { DamageMarker, type MarkLimit, type Marks } from './damage-marker.ts'
+import { findFolderSums, setFolderSums } from './folder-sums.rows.ts'
 import { type DamagedBlob, inspectContents } from './inspection.ts'
-import { contentTotals, filesWith } from './integrity.rows.ts'
-import { findOrphans, removeOrphans } from './orphans.ts'
+import {
+  contentTotals,
+  filesWith,
+  findAccountSums,
+  knownKeys,
+  lockedContent,
+  setAccountSums,
+  setReferences,
+} from './integrity.rows.ts'
 import type { RepairParts } from './repair-from-copy.ts'
-import { repairSum } from './repairs.ts'
-import { type WrongSum, wrongReferences, wrongSums } from './sums.ts'
+import { accountFaults, folderFaults, type WrongSum, wrongReferences, wrongSums } from './sums.ts'
 import { createThrottle, unthrottled } from './throttle.ts'
 
 /** Bytes to read and hash: a share of all contents, or about that many bytes. */
@@ -187,4 +201,149 @@ function shareOf(readData: ReadData, all: number): number {
   if (readData.kind === 'nothing') return 0
   if (readData.kind === 'share') return readData.share
   return all === 0 ? 1 : Math.min(1, readData.bytes / all)
+}
+
+const BATCH = 500
+/** Between two looks: uploads in progress get their rows. */
+const PATIENCE = 3 * SECOND
+const MOST_ORPHANS = 10_000
+
+/** Keys without a row at two looks, at most `MOST_ORPHANS`. */
+async function findOrphans(db: Database, blobs: BlobStore, timers: Timers): Promise<BlobKey[]> {
+  const suspects = new Set<BlobKey>()
+  let batch: BlobKey[] = []
+  const look = async () => {
+    const known = await knownKeys(db, batch)
+    for (const key of batch) if (!known.has(key)) suspects.add(key)
+    batch = []
+  }
+  for await (const key of blobs.list()) {
+    batch.push(key)
+    if (batch.length === BATCH) await look()
+    if (suspects.size >= MOST_ORPHANS) break
+  }
+  await look()
+  if (suspects.size === 0) return []
+  await sleep(timers, PATIENCE)
+  return await stillUnknown(db, blobs, [...suspects])
+}
+
+async function stillUnknown(
+  db: Database,
+  blobs: Pick<BlobStore, 'size'>,
+  suspects: readonly BlobKey[],
+): Promise<BlobKey[]> {
+  const orphans: BlobKey[] = []
+  for (let at = 0; at < suspects.length; at += BATCH) {
+    const keys = suspects.slice(at, at + BATCH)
+    const known = await knownKeys(db, keys)
+    for (const key of keys) {
+      // Removed since, or incomplete: the store drops incomplete ones by itself.
+      if (!known.has(key) && (await blobs.size(key)) !== null) orphans.push(key)
+    }
+  }
+  return orphans
+}
+
+/** Younger ones may belong to an upload on another node, or to a database just restored. */
+const REMOVED_AFTER = DAY
+
+/**
+ * Removes orphans stored over a day ago; returns their keys. Throws Refusal PRECONDITION_FAILED while the database is
+ * older than its store: a newer one has rows for them. Throws WrongStore, and what the store throws.
+ */
+async function removeOrphans(
+  { db, blobs, clock }: { db: Database; blobs: BlobStore; clock: Clock },
+  orphans: readonly BlobKey[],
+): Promise<BlobKey[]> {
+  const removed: BlobKey[] = []
+  for (let at = 0; at < orphans.length; at += BATCH) {
+    const keys = orphans.slice(at, at + BATCH)
+    const old: BlobKey[] = []
+    for (const key of keys) {
+      const storedAt = await blobs.storedAt(key)
+      if (storedAt !== null && storedAt < clock.now() - REMOVED_AFTER) old.push(key)
+    }
+    await assertOwnStore(db, blobs)
+    if (isBehind(await generationsOf(db, blobs))) throw behind()
+    const known = await knownKeys(db, old)
+    const failures: unknown[] = []
+    const unknown = old.filter((key) => !known.has(key))
+    removed.push(...(await blobs.removeAll(unknown, (error) => failures.push(error))))
+    if (failures.length > 0) throw failures[0]
+  }
+  return removed
+}
+
+function behind(): Refusal {
+  return new Refusal(
+    'PRECONDITION_FAILED',
+    'the database is older than what its store has seen, so what belongs to no file here may belong to another database; nothing was removed (see "holdfast takeover")',
+  )
+}
+
+/** Corrects counts, each in one transaction under the locks of uploads and deletions. */
+async function repairSum(db: Database, wrong: WrongSum, garbageDueAt: number): Promise<boolean> {
+  switch (wrong.of) {
+    case 'account':
+      return inLockedAccount(db, wrong.id, (trx) => repairAccount(trx, wrong.id))
+    case 'folder':
+      return inLockedAccount(db, wrong.account, (trx) => repairFolder(trx, wrong.id))
+    case 'entry':
+      return inLockedAccount(db, wrong.account, (trx) => repairEntry(trx, wrong.account, wrong.id))
+    case 'content':
+      return repairReferences(db, wrong.id, garbageDueAt)
+    case 'loose folders':
+      return false
+  }
+}
+
+function inLockedAccount(
+  db: Database,
+  id: AccountId,
+  repair: (trx: Trx) => Promise<boolean>,
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    await lockAccount(trx, id)
+    return repair(trx)
+  })
+}
+
+async function repairAccount(trx: Trx, id: AccountId): Promise<boolean> {
+  const sums = await findAccountSums(trx, id)
+  if (sums === undefined || accountFaults(sums).length === 0) return false
+  await setAccountSums(trx, sums)
+  return true
+}
+
+/** Repairs the folder, then its ancestors as far as their counts change. */
+async function repairFolder(trx: Trx, id: FolderId): Promise<boolean> {
+  let isRepaired = false
+  let next: FolderId | null = id
+  while (next !== null) {
+    const sums = await findFolderSums(trx, next)
+    if (sums === undefined || folderFaults(sums).length === 0) break
+    await setFolderSums(trx, sums)
+    isRepaired = true
+    next = sums.parent_id
+  }
+  return isRepaired
+}
+
+async function repairEntry(trx: Trx, account: AccountId, id: BinEntryId): Promise<boolean> {
+  const entry = await findWrongEntry(trx, id)
+  if (entry === undefined) return false
+  await setEntrySums(trx, entry)
+  await repairAccount(trx, account)
+  return true
+}
+
+function repairReferences(db: Database, id: BlobId, garbageDueAt: number): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const content = await lockedContent(trx, id)
+    if (content === undefined || content.refs === content.files) return false
+    await setReferences(trx, id, Math.max(1, content.files))
+    if (content.files === 0) await releaseBlob(trx, id, garbageDueAt)
+    return true
+  })
 }

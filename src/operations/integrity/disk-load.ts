@@ -1,5 +1,5 @@
+import { readFile } from 'node:fs/promises'
 import { MINUTE, SECOND, sleep, type Timers } from '../../domain/clock.ts'
-import type { DiskPressure } from './disk-pressure.ts'
 
 export const BUSY = 0.25
 const FRESH_FOR = SECOND
@@ -48,4 +48,16 @@ export function createDiskLoad(pressure: DiskPressure, timers: Timers): DiskLoad
     },
     isWaitedFor: () => waitedAt !== null && timers.monotonic() - waitedAt < REMEMBERED_FOR,
   }
+}
+
+/** Share (0 to 1) of the last ten seconds in which work here waited for a disk; null where the system does not tell. */
+export type DiskPressure = () => Promise<number | null>
+
+const TEN_SECONDS = /^some avg10=(\d+(?:\.\d+)?) /
+
+/** Linux (`Documentation/accounting/psi.rst`). Kernels without PSI, and other systems, lack the file. */
+export async function linuxDiskPressure(file = '/proc/pressure/io'): Promise<number | null> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const percent = TEN_SECONDS.exec(text)?.[1]
+  return percent === undefined ? null : Number(percent) / 100
 }

@@ -4,8 +4,7 @@ import type { Damage } from '../../database/schema.ts'
 import type { BlobId } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { type BlobRow, contentsAfter, findContent, otherContents } from './integrity.rows.ts'
-import { assertReadable } from './readable.ts'
-import { readDamage, sizeDamage } from './reading.ts'
+import { assertReadable, readDamage, sizeDamage } from './reading.ts'
 import type { Throttle } from './throttle.ts'
 
 const BATCH = 200

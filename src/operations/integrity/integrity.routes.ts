@@ -6,7 +6,7 @@ import { optionalTime, timestamp } from '../../domain/clock.ts'
 import { GUESTS } from '../../domain/ids.ts'
 import { fileUrl } from '../../files/file-answers.ts'
 import { adminEndpoint } from '../../server/endpoint.ts'
-import { pageFields, pageQuery, toList } from '../../server/requests/list-pages.ts'
+import { pageFields, pageQuery, toList } from '../../server/requests/fields.ts'
 import type { OperationsPart } from '../operations.part.ts'
 import type { OwnRunState, ScrubState } from './integrity.ts'
 

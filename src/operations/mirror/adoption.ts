@@ -1,6 +1,7 @@
 /** Adopts as the mirror an empty place, or the mirror of the installation that this one was restored or moved from. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
@@ -8,8 +9,7 @@ import type { BlobId, BlobKey } from '../../domain/ids.ts'
 import { openRows } from '../../storage.ts'
 import { addListed, listedAmong, makeListed } from '../backup/backup.rows.ts'
 import { makeScratch } from '../backup/scratch.ts'
-import { dropCopies, dropListed, restOfListed } from './adoption.rows.ts'
-import { type MirroredContent, mirroredAfter, queueKeys } from './mirror.rows.ts'
+import { type Copied, type MirroredContent, mirroredAfter, queueKeys } from './mirror.rows.ts'
 import { type MirrorParts, takeOverMirror } from './mirror-store.ts'
 
 const BATCH = 500
@@ -85,4 +85,29 @@ async function reconcile(
     await listed.destroy()
     await rm(scratch, { recursive: true, force: true })
   }
+}
+
+type WithListed = { listed_blobs: { key: BlobKey } }
+
+async function dropListed(listed: Database, keys: readonly BlobKey[]): Promise<void> {
+  if (keys.length === 0) return
+  await listed.withTables<WithListed>().deleteFrom('listed_blobs').where('key', 'in', keys).execute()
+}
+
+async function restOfListed(listed: Database, limit: number): Promise<BlobKey[]> {
+  const rows = await listed
+    .withTables<WithListed>()
+    .selectFrom('listed_blobs')
+    .select('key')
+    .limit(limit)
+    .execute()
+  return rows.map(({ key }) => key)
+}
+
+/** Keeps copies recorded meanwhile. */
+async function dropCopies(db: Database, copies: readonly Copied[]): Promise<void> {
+  if (copies.length === 0) return
+  const [ids, keys] = [copies.map(({ id }) => id), copies.map(({ key }) => key)]
+  await sql`update blobs set mirrored_key = null
+    where id in (${sql.join(ids)}) and mirrored_key in (${sql.join(keys)})`.execute(db)
 }

@@ -8,8 +8,8 @@ import { makeBlobKey, type Random } from '../../domain/random.ts'
 import { confirmed, type DamagedBlob } from '../integrity/inspection.ts'
 import { findContent } from '../integrity/integrity.rows.ts'
 import { readDamage } from '../integrity/reading.ts'
+import { copyVerified } from '../integrity/repair-from-copy.ts'
 import type { Throttle } from '../integrity/throttle.ts'
-import { copyVerified } from '../integrity/verified-copy.ts'
 import {
   type Copied,
   type MirrorOrder,

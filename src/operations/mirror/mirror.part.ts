@@ -1,15 +1,23 @@
+import type { Config } from '../../config.ts'
 import type { Core } from '../../core/core.ts'
 import type { Job } from '../../core/jobs/jobs.ts'
 import { noSecondCopies, type SecondCopies } from '../../core/store/second-copy.ts'
 import { MINUTE, SECOND } from '../../domain/clock.ts'
 import type { BlobId } from '../../domain/ids.ts'
+import { settings } from '../../settings.ts'
+import {
+  type ChildEnvironment,
+  placeEnvironment,
+  runChildCommand,
+  storageEnvironment,
+  withoutSettings,
+} from '../child-command.ts'
 import { confirmed } from '../integrity/inspection.ts'
 import { findContent } from '../integrity/integrity.rows.ts'
 import { sizeDamage } from '../integrity/reading.ts'
 import { markFound } from '../integrity/scrub.ts'
 import { mirroredContent } from './mirror.rows.ts'
-import { runMirrorProcess } from './mirror-process.ts'
-import { isLookDue } from './mirror-store.ts'
+import { isLookDue, MirrorUnusable } from './mirror-store.ts'
 import { isReadingDue } from './reading-rounds.ts'
 import { needsMirrorSync } from './sync-mirror.ts'
 
@@ -81,5 +89,40 @@ function createCopies(core: Core): SecondCopies {
         return false
       }
     },
+  }
+}
+
+// Runs `holdfast mirror --now` for the server in a child process.
+
+/** It works on one content at a time. */
+const CONNECTIONS = 2
+
+interface MirrorProcess {
+  readonly config: Config
+  readonly tell: (line: string) => void
+}
+
+/** Ends with the process, or soon after `mayGoOn` returned false. Throws MirrorUnusable for a failure. */
+async function runMirrorProcess({ config, tell }: MirrorProcess, mayGoOn: () => boolean): Promise<void> {
+  const words = ['mirror', '--now', '--for-server']
+  const end = await runChildCommand({ words, env: environmentOf(config, process.env), tell }, mayGoOn)
+  if (end === null || end.code === 0) return
+  throw new MirrorUnusable(end.failure || `the process that keeps the mirror ended with ${end.code}`)
+}
+
+/** The process needs these settings and no other secret, beside what this one inherited. */
+function environmentOf(config: Config, inherited: ChildEnvironment): ChildEnvironment {
+  const { mirror } = config
+  return {
+    ...withoutSettings(inherited),
+    ...storageEnvironment(config, CONNECTIONS),
+    [settings.scrubRate.variable]: String(config.scrubRate),
+    ...(mirror === null
+      ? {}
+      : {
+          [settings.mirrorRate.variable]: String(mirror.rate),
+          [settings.mirrorScrubDays.variable]: String(mirror.scrubDays),
+          ...placeEnvironment('mirror', mirror.place),
+        }),
   }
 }

@@ -1,9 +1,20 @@
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import { generationsOf, isBehind } from '../../core/store/generations.ts'
 import type { Database } from '../../database/database.ts'
-import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
-import { clearMirror, type MirrorClearing } from './clearing.ts'
-import { dueKeys, type MirroredContent, mirroredAfter, oldestUnmirrored, setTimes } from './mirror.rows.ts'
+import {
+  dueKeys,
+  forgetQueued,
+  type MirroredContent,
+  mirroredAfter,
+  oldestUnmirrored,
+  postponeKeys,
+  setTimes,
+} from './mirror.rows.ts'
 import { isOutage, MirrorCopier, type MirrorCopyParts } from './mirror-copier.ts'
+import type { Mirror } from './mirror-store.ts'
 import { type RepairResult, repairFromMirror } from './repair-from-mirror.ts'
 
 const BATCH = 50
@@ -59,5 +70,40 @@ async function repairAll(sync: MirrorSync): Promise<void> {
       }
       after = id
     }
+  }
+}
+
+const CLEARED_AT_ONCE = 500
+const TRIED_AGAIN_AFTER = HOUR
+
+interface MirrorClearing {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly mirror: Mirror
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Removes copies of contents deleted a day or more ago; none while the database is older than its store. */
+async function clearMirror(clearing: MirrorClearing): Promise<void> {
+  const { db, blobs, mirror, clock, signal, onFailure } = clearing
+  await setTimes(db, clock.now() + DAY)
+  for (;;) {
+    signal.throwIfAborted()
+    const keys = await dueKeys(db, clock.now(), CLEARED_AT_ONCE)
+    if (keys.length === 0 || isBehind(await generationsOf(db, blobs))) return
+    await mirror.assertOwn()
+    const removed = await mirror.store.removeAll(keys, onFailure)
+    if (removed.length > 0) {
+      const number = await mirror.advance()
+      await inTransaction(db, async (trx) => {
+        await mirror.remember(trx, number)
+        await forgetQueued(trx, removed)
+      })
+    }
+    const gone = new Set(removed)
+    const stuck = keys.filter((key) => !gone.has(key))
+    await postponeKeys(db, stuck, clock.now() + TRIED_AGAIN_AFTER)
   }
 }

@@ -1,8 +1,64 @@
+import type { Translations } from '../../../web/admin/translated.tsx'
 import { doctorSentencesDe, doctorTitlesDe } from './doctor-de.ts'
-import { jobNamesDe } from './job-names-de.ts'
 import { settingDescriptionsDe } from './setting-descriptions-de.ts'
 import { settingsDe } from './settings-de.ts'
 import type { AdminPageTexts } from './texts.ts'
+
+/** By the name in the log. */
+const jobNamesDe: Translations = {
+  beat: 'Sich bei den anderen Knoten melden',
+  'watch other nodes': 'Auf die anderen Knoten achten',
+  'watch the disk': 'Den Plattenplatz beobachten',
+  'note that the service runs': 'Festhalten, dass der Dienst läuft',
+  'write counters': 'Zähler schreiben',
+  'write downloads by links': 'Downloads über Links schreiben',
+  'write traffic': 'Datenverkehr schreiben',
+  'read the notice': 'Den Hinweis lesen',
+  'write rate windows': 'Zähler der Anfragen schreiben',
+  'probe a broken store': 'Einen gestörten Speicher erneut prüfen',
+  'give back room': 'Reservierten Platz freigeben',
+  'release uploads': 'Uploads freigeben',
+  'finish uploads': 'Uploads abschließen',
+  'make thumbnails': 'Vorschaubilder erstellen',
+  'end uploads of dead nodes': 'Uploads ausgefallener Knoten beenden',
+  'give up unused uploads': 'Verlassene Uploads aufgeben',
+  'forget old idempotency keys': 'Alte Idempotenzschlüssel vergessen',
+  'go on with taking down': 'Das Entfernen gemeldeter Inhalte fortsetzen',
+  'note totals': 'Summen festhalten',
+  'keep warned files': 'Dateien nach einer Warnung behalten',
+  'warn of unused files': 'Vor dem Löschen unbenutzter Dateien warnen',
+  'hide unused files': 'Unbenutzte Dateien ausblenden',
+  'purge unused files': 'Unbenutzte Dateien löschen',
+  'bring back from bins': 'Aus Papierkörben wiederherstellen',
+  'empty bins': 'Papierkörbe leeren',
+  'clear deleted folders': 'Gelöschte Ordner räumen',
+  'purge deleted files': 'Gelöschte Dateien endgültig entfernen',
+  'forget removed accounts': 'Gelöschte Konten vergessen',
+  'forget ended sessions': 'Beendete Sitzungen vergessen',
+  'forget old changes': 'Alte Änderungen vergessen',
+  'forget old reports': 'Alte Meldungen vergessen',
+  'count old downloads by links': 'Alte Downloads über Links zusammenzählen',
+  'forget contributions that never arrived': 'Beiträge vergessen, die nie ankamen',
+  'forget old links': 'Alte Links vergessen',
+  'end forgotten uploads at the store': 'Vergessene Uploads im Speicher beenden',
+  'remove garbage': 'Nicht mehr gebrauchte Inhalte entfernen',
+  'forget outcomes of transactions': 'Ergebnisse von Transaktionen vergessen',
+  'forget old mails': 'Alte Mails vergessen',
+  'forget old webhook deliveries': 'Alte Zustellungen von Webhooks vergessen',
+  'check the database': 'Die Datenbank prüfen',
+  'read stored bytes again': 'Gespeicherte Bytes nachlesen',
+  'note damaged contents': 'Beschädigte Inhalte festhalten',
+  'tell of damaged contents': 'Über beschädigte Inhalte berichten',
+  'tell of ends of links': 'Über das Ende von Links berichten',
+  'tell of many downloads': 'Über viele Downloads berichten',
+  'tell of storage that is nearly full': 'Über fast vollen Speicher berichten',
+  'tell of what happened to links': 'Über Ereignisse von Links berichten',
+  'keep the mirror': 'Den Spiegel nachführen',
+  'back up': 'Sichern',
+  'rehearse a restore': 'Eine Wiederherstellung proben',
+  'send mails': 'Mails senden',
+  'send webhooks': 'Webhooks senden',
+}
 
 const { common } = settingsDe.app
 const files = { one: '{count} Datei', other: '{count} Dateien' }

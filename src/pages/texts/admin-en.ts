@@ -1,6 +1,49 @@
 import type { Translations } from '../../../web/admin/translated.tsx'
-import { doctorTitlesEn } from './doctor-en.ts'
 import { settingsEn } from './settings-en.ts'
+
+export const doctorTitlesEn: Translations = {
+  version: 'Version',
+  'disk-space': 'Disk space',
+  inodes: 'Room for more files (inodes)',
+  'file-system': 'File system',
+  sync: 'Syncs to disk',
+  clock: 'Clock',
+  'database-clock': 'Clock of the database',
+  migrations: 'Database version',
+  postgresql: 'What PostgreSQL syncs',
+  autovacuum: 'PostgreSQL’s autovacuum',
+  connections: 'Connections to the database',
+  database: 'Database',
+  'database-pages': 'Pages of the database',
+  store: 'Store',
+  'store-checksums': 'Checksums of the store',
+  'store-parts': 'Parts of large files',
+  settings: 'Settings',
+  'secret-files': 'Files with secrets',
+  jobs: 'Background jobs',
+  damage: 'Damaged contents',
+  scrub: 'Reading stored bytes again',
+  mirror: 'Mirror',
+  backups: 'Backups',
+  mail: 'Mail',
+  'public-address': 'Public address',
+  'forwarded-address': 'Visitors’ addresses',
+  'unknown-proxy': 'Unknown proxies',
+  host: 'Host name',
+  'body-limit': 'Largest body',
+  'request-buffering': 'Uploads through the proxy',
+  'upload-window': 'Uploads over long lines',
+  'response-buffering': 'Streams through the proxy',
+  'time-out': 'How long the proxy waits',
+  methods: 'Methods',
+  ranges: 'Parts of files',
+  metrics: 'Metrics',
+  'content-address': 'Address of contents',
+  certificate: 'Certificate',
+  http2: 'HTTP/2',
+  hsts: 'Always https (HSTS)',
+  'from-http': 'From http to https',
+}
 
 const { common } = settingsEn.app
 /** What the server says in English is shown as it says it. */

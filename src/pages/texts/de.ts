@@ -1,10 +1,186 @@
 import { adminDe } from './admin-de.ts'
-import { mailDe } from './mail-de.ts'
 import { nearlyFullDe } from './nearly-full-de.ts'
-import { receiptDe } from './receipt-de.ts'
 import { settingsDe } from './settings-de.ts'
-import type { Texts } from './texts.ts'
-import { uploadLinkDe } from './upload-link-de.ts'
+import type { MailTexts, ReceiptTexts, Texts, UploadLinkTexts } from './texts.ts'
+
+const uploadLinkDe: UploadLinkTexts = {
+  title: '{owner} bittet um Dateien',
+  asks: '{owner} bittet dich um Dateien.',
+  unseen: 'Du brauchst kein Konto und siehst nichts von dem, was andere schicken.',
+  kinds: 'Nur diese Arten: {kinds}.',
+  mediaTypes: { 'image/*': 'Bilder', 'video/*': 'Videos', 'audio/*': 'Tonaufnahmen', 'text/*': 'Texte' },
+  full: 'Über diesen Link wird nichts mehr angenommen. Wende dich an die Person, die ihn geschickt hat.',
+  most: { one: 'Bis zu {count} Datei.', other: 'Bis zu {count} Dateien.' },
+  received: 'Die Datei ist angekommen.',
+  labels: { sender: 'Dein Name', address: 'Deine E-Mail-Adresse', reference: 'Kennzeichen' },
+  optional: '{label} (freiwillig)',
+  app: {
+    drop: 'Dateien oder Ordner hier ablegen und schicken',
+    choose: 'Dateien zum Schicken auswählen',
+    dropNow: 'Loslassen zum Schicken',
+    paste: 'Du kannst auch ein Bild oder Text einfügen.',
+    upload: 'Schicken',
+    list: 'Was du schickst',
+    uploaded: { one: '{count} Datei geschickt', other: '{count} Dateien geschickt' },
+    notUploaded: { one: '{count} Datei nicht geschickt', other: '{count} Dateien nicht geschickt' },
+    uploading: { one: '{count} Datei wird geschickt', other: '{count} Dateien werden geschickt' },
+    states: {
+      starting: 'Beginnt',
+      done: '{size}, angekommen',
+      deletionAsked:
+        'Diese Datei zurückziehen? Sie wird endgültig gelöscht, auch für die Person, an die du sie geschickt hast.',
+      deleting: 'Wird zurückgezogen',
+      deletionFailed:
+        'Die Datei ließ sich nicht zurückziehen. Gilt dieser Link nicht mehr, bleibt sie; sonst versuche es noch einmal.',
+      deleted: 'Zurückgezogen',
+    },
+    delete: 'Zurückziehen',
+    deleteForGood: 'Endgültig zurückziehen',
+    earlier: {
+      title: {
+        one: '{count} Datei aus diesem Browser geschickt',
+        other: '{count} Dateien aus diesem Browser geschickt',
+      },
+      why: 'Nur du siehst sie hier. Solange dieser Link gilt, kannst du sie zurückziehen.',
+      facts: '{size}, geschickt am {day}',
+      manage: 'Beleg',
+      forgetAsked:
+        'Vergessen, was du geschickt hast? Es bleibt bei der Person, an die du es geschickt hast, aber du kannst es hier nicht mehr zurückziehen.',
+    },
+  },
+}
+
+const receiptDe: ReceiptTexts = {
+  yours: 'Diese Datei hast du hochgeladen',
+  uploaded: '{size}, hochgeladen am {day}',
+  arriving: '{received} von {size} sind angekommen. Der Upload geht dort weiter, wo er begonnen wurde.',
+  arrivingUnsized: '{received} sind angekommen. Der Upload geht dort weiter, wo er begonnen wurde.',
+  open: 'Datei öffnen',
+  keep: 'Bis {day} behalten',
+  name: 'Name',
+  rename: 'Umbenennen',
+  kept: 'Sie bleibt mindestens bis {day}.',
+  keptForGood: 'Sie bleibt, bis du sie löschst.',
+  renamed: 'Umbenannt.',
+  claim: 'In mein Konto übernehmen',
+  claimWhy:
+    'Du bist als {account} angemeldet. In deinem Konto belegt die Datei deinen Speicher, und du verwaltest sie bei deinen Dateien.',
+  claimed: 'Die Datei ist in deinem Konto',
+  claimedWhy:
+    'Ihr Link ist derselbe. Von nun an verwaltest du sie bei deinen Dateien; diese Seite gibt es nicht mehr.',
+  signInToClaim: 'Melde dich an, um sie in ein Konto zu übernehmen',
+  toFiles: 'Zu meinen Dateien',
+  delete: 'Löschen',
+  deleteWhy: 'Die Datei ist sofort für alle weg, die ihren Link haben. Niemand kann sie zurückholen.',
+  deleteForGood: 'Endgültig löschen',
+  deleted: 'Die Datei ist gelöscht',
+  deletedWhy: 'Ihr Link funktioniert nicht mehr.',
+  elsewhere: 'Auf einem anderen Gerät verwalten',
+  elsewhereWhy:
+    'Scanne dort diesen Code. Wer ihn hat, kann die Datei umbenennen und löschen: gib ihn nicht weiter.',
+  code: 'Code dieser Seite',
+  remember: 'In diesem Browser merken',
+  remembered: 'Dieser Browser merkt sie sich, auf der Startseite.',
+  rememberFailed: 'Dieser Browser behält für diese Seite nichts. Setze stattdessen ein Lesezeichen.',
+  sentTo: 'Diese Datei hast du an {owner} geschickt',
+  sent: '{size}, vollständig angekommen. Geschickt am {moment}.',
+  sentFor: 'Für',
+  sendAnother: 'Noch eine Datei schicken',
+  withdraw: 'Zurückziehen',
+  withdrawWhy:
+    'Die Datei wird endgültig gelöscht, auch für {owner}. Das geht, solange der Link gilt und die Datei dort liegt, wo sie ankam.',
+  withdrawForGood: 'Endgültig zurückziehen',
+  stays:
+    'Sie lässt sich nicht mehr zurückziehen: Der Link gilt nicht mehr, oder {owner} hat die Datei woandershin gelegt.',
+  withdrawn: 'Die Datei ist zurückgezogen',
+  withdrawnWhy: 'Sie ist endgültig gelöscht.',
+  elsewhereSent: 'Scanne dort diesen Code. Wer ihn hat, kann die Datei zurückziehen: gib ihn nicht weiter.',
+  madeLink: 'Diesen Link hast du erstellt',
+  openLink: 'Link öffnen',
+  terms: 'Was er erlaubt',
+  downloads: 'Wie viele Menschen damit herunterladen dürfen',
+  downloadsWhy: 'Leer: beliebig viele.',
+  password: 'Neues Passwort',
+  passwordWhy: 'Leer: Er öffnet sich für alle, die den Link haben.',
+  passwordKept: 'Leer: Das Passwort bleibt, wie es ist.',
+  passwordOff: 'Passwort entfernen',
+  changed: 'Gespeichert, und ab sofort gültig.',
+  takeBackWhy: 'Der Link funktioniert sofort nicht mehr, für niemanden. Die Dateien bleiben.',
+  takeBackForGood: 'Endgültig zurücknehmen',
+  takenBack: 'Der Link ist zurückgenommen',
+  takenBackWhy: 'Er öffnet nichts mehr. Die Dateien bleiben.',
+  elsewhereLink:
+    'Scanne dort diesen Code. Wer ihn hat, kann den Link ändern und zurücknehmen: gib ihn nicht weiter.',
+  toStart: 'Zur Startseite',
+}
+
+const mailDe: MailTexts = {
+  pages: {
+    forgotten: {
+      title: 'Passwort vergessen?',
+      why: 'Wenn dein Konto eine E-Mail-Adresse hat, bekommst du einen Link für ein neues Passwort.',
+      submit: 'Link senden',
+    },
+    forgottenSent: {
+      title: 'Sieh in deinem Postfach nach',
+      why: 'Wenn es das Konto gibt und es eine E-Mail-Adresse hat, ist ein Link unterwegs. Er gilt eine Stunde.',
+      submit: null,
+    },
+    noMail: {
+      title: 'Passwort vergessen?',
+      why: 'Dieser Server verschickt keine E-Mails. Bitte den Betreiber um einen Link für ein neues Passwort.',
+      submit: null,
+    },
+    proved: {
+      title: 'Bestätigt',
+      why: 'Geh zurück zu dem Tab, aus dem du kommst: Dort geht es von selbst weiter. Diesen kannst du schließen.',
+      submit: null,
+    },
+    verify: {
+      title: 'Ist das deine Adresse?',
+      why: 'E-Mails zum Konto {username} gehen dann an {address}.',
+      submit: 'Adresse bestätigen',
+    },
+    verified: {
+      title: 'Die Adresse ist bestätigt',
+      why: 'E-Mails zum Konto {username} gehen ab jetzt an {address}.',
+      submit: null,
+    },
+    keep: {
+      title: 'Dateien behalten?',
+      why: 'Im Konto {username} bald gelöscht: {files}. Behältst du sie, bleiben sie weitere {days} Tage.',
+      submit: 'Behalten',
+    },
+    kept: {
+      title: 'Die Dateien bleiben',
+      why: 'Eine Datei bleibt, solange jemand sie alle {days} Tage öffnet.',
+      submit: null,
+    },
+    staying: {
+      title: 'Die Dateien bleiben',
+      why: 'Die Dateien dieses Kontos werden nicht mehr gelöscht, wenn niemand sie öffnet.',
+      submit: null,
+    },
+    nothingToKeep: {
+      title: 'Nichts zu behalten',
+      why: 'Jemand hat die Dateien inzwischen geöffnet, oder sie sind nicht mehr da.',
+      submit: null,
+    },
+    unsubscribe: {
+      title: 'Keine E-Mails über Dateien mehr?',
+      why: 'Für das Konto {username} kommt dann keine Warnung mehr, bevor ungeöffnete Dateien gelöscht werden, und keine Nachricht über beschädigte Dateien und was über Links kommt.',
+      submit: 'Abbestellen',
+    },
+    unsubscribed: {
+      title: 'Abbestellt',
+      why: 'In den Einstellungen des Kontos {username} lassen sie sich wieder einschalten.',
+      submit: null,
+    },
+  },
+  files: { one: 'Eine Datei', other: '{count} Dateien' },
+  nameOrAddress: 'Benutzername oder E-Mail-Adresse',
+  toSignIn: 'Anmelden',
+}
 
 export const de: Texts = {
   common: {

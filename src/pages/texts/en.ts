@@ -1,10 +1,178 @@
 import { adminEn } from './admin-en.ts'
 import { lookedUp } from './looked-up.ts'
-import { mailEn } from './mail-en.ts'
 import { nearlyFullEn } from './nearly-full-en.ts'
-import { receiptEn } from './receipt-en.ts'
 import { settingsEn } from './settings-en.ts'
-import { uploadLinkEn } from './upload-link-en.ts'
+
+const uploadLinkEn = {
+  title: '{owner} asks for files',
+  asks: '{owner} asks you for files.',
+  unseen: 'You need no account, and see nothing of what others send.',
+  kinds: 'Only these kinds: {kinds}.',
+  mediaTypes: { 'image/*': 'pictures', 'video/*': 'videos', 'audio/*': 'sound', 'text/*': 'texts' },
+  full: 'This link takes no more files. Ask the person who sent it.',
+  most: { one: 'Up to {count} file.', other: 'Up to {count} files.' },
+  received: 'The file has arrived.',
+  labels: { sender: 'Your name', address: 'Your e-mail address', reference: 'Reference' },
+  optional: '{label} (optional)',
+  app: {
+    drop: 'Drop files or folders to send them',
+    choose: 'Choose files to send',
+    dropNow: 'Let go to send',
+    paste: 'You can also paste a picture or text.',
+    upload: 'Send',
+    list: 'What you send',
+    uploaded: { one: '{count} file sent', other: '{count} files sent' },
+    notUploaded: { one: '{count} file not sent', other: '{count} files not sent' },
+    uploading: { one: 'Sending {count} file', other: 'Sending {count} files' },
+    states: {
+      starting: 'Beginning',
+      done: '{size}, arrived',
+      deletionAsked: 'Withdraw this file? It is deleted for good, also for the person you sent it to.',
+      deleting: 'Withdrawing',
+      deletionFailed:
+        'The file could not be withdrawn. If this link has ended, what was sent stays; else try again.',
+      deleted: 'Withdrawn',
+    },
+    delete: 'Withdraw',
+    deleteForGood: 'Withdraw for good',
+    earlier: {
+      title: { one: '{count} file sent from this browser', other: '{count} files sent from this browser' },
+      why: 'Only you see them here. You can withdraw them as long as this link is in force.',
+      facts: '{size}, sent on {day}',
+      manage: 'Receipt',
+      forgetAsked:
+        'Forget what you sent? It stays with the person you sent it to, but you can no longer withdraw it here.',
+    },
+  },
+}
+
+const receiptEn = {
+  yours: 'You uploaded this file',
+  uploaded: '{size}, uploaded on {day}',
+  arriving: '{received} of {size} has arrived. The upload goes on where it was begun.',
+  arrivingUnsized: '{received} has arrived. The upload goes on where it was begun.',
+  open: 'Open the file',
+  keep: 'Keep it until {day}',
+  name: 'Name',
+  rename: 'Rename',
+  kept: 'It is kept until {day} at least.',
+  keptForGood: 'It stays until you delete it.',
+  renamed: 'Renamed.',
+  claim: 'Move to my account',
+  claimWhy:
+    'You are signed in as {account}. In your account the file takes up your storage, and you manage it among your files.',
+  claimed: 'The file is in your account',
+  claimedWhy: 'Its link is the same. From now on you manage it among your files; this page is over.',
+  signInToClaim: 'Sign in to move it to an account',
+  toFiles: 'To my files',
+  delete: 'Delete',
+  deleteWhy: 'The file is gone at once for everybody who has its link. Nobody can bring it back.',
+  deleteForGood: 'Delete for good',
+  deleted: 'The file is deleted',
+  deletedWhy: 'Its link no longer works.',
+  elsewhere: 'Manage it on another device',
+  elsewhereWhy: 'Scan this code there. Whoever has it can rename and delete the file: do not pass it on.',
+  code: 'Code of this page',
+  remember: 'Remember in this browser',
+  remembered: 'This browser remembers it, on the start page.',
+  rememberFailed: 'This browser keeps nothing for this site. Bookmark this page instead.',
+  sentTo: 'You sent this file to {owner}',
+  sent: '{size}, arrived whole. Sent on {moment}.',
+  sentFor: 'For',
+  sendAnother: 'Send another file',
+  withdraw: 'Withdraw',
+  withdrawWhy:
+    'The file is deleted for good, also for {owner}. That is possible while the link is in force and the file is where it came to.',
+  withdrawForGood: 'Withdraw for good',
+  stays: 'It can no longer be withdrawn: the link is over, or {owner} has put the file elsewhere.',
+  withdrawn: 'The file is withdrawn',
+  withdrawnWhy: 'It is deleted for good.',
+  elsewhereSent: 'Scan this code there. Whoever has it can withdraw the file: do not pass it on.',
+  madeLink: 'You made this link',
+  openLink: 'Open the link',
+  terms: 'What it allows',
+  downloads: 'How many people may download it',
+  downloadsWhy: 'Empty: any number.',
+  password: 'New password',
+  passwordWhy: 'Empty: it opens for everybody who has the link.',
+  passwordKept: 'Empty: the password stays as it is.',
+  passwordOff: 'Take the password off',
+  changed: 'Saved, and in force at once.',
+  takeBackWhy: 'The link stops working at once, for everybody. The files stay.',
+  takeBackForGood: 'Take back for good',
+  takenBack: 'The link is taken back',
+  takenBackWhy: 'It opens nothing any more. The files stay.',
+  elsewhereLink: 'Scan this code there. Whoever has it can change and take back the link: do not pass it on.',
+  toStart: 'To the start page',
+}
+
+const mailEn = {
+  pages: {
+    forgotten: {
+      title: 'Forgot your password?',
+      why: 'If your account has an email address, you get a link to set a new password.',
+      submit: 'Send the link',
+    },
+    forgottenSent: {
+      title: 'Check your email',
+      why: 'If the account exists and has an email address, a link is on its way. It works for an hour.',
+      submit: null,
+    },
+    noMail: {
+      title: 'Forgot your password?',
+      why: 'This server sends no email. Ask whoever runs it for a link to set a new password.',
+      submit: null,
+    },
+    proved: {
+      title: 'Confirmed',
+      why: 'Go back to the tab you came from; it continues by itself. You can close this one.',
+      submit: null,
+    },
+    verify: {
+      title: 'Is this your address?',
+      why: 'Email for the account {username} will go to {address}.',
+      submit: 'Confirm the address',
+    },
+    verified: {
+      title: 'Address confirmed',
+      why: 'Email for the account {username} now goes to {address}.',
+      submit: null,
+    },
+    keep: {
+      title: 'Keep the files?',
+      why: 'Soon to be deleted from the account {username}: {files}. Keeping them adds {days} days.',
+      submit: 'Keep them',
+    },
+    kept: {
+      title: 'The files are kept',
+      why: 'A file stays as long as somebody opens it every {days} days.',
+      submit: null,
+    },
+    staying: {
+      title: 'The files stay',
+      why: 'The files of this account are no longer deleted when nobody opens them.',
+      submit: null,
+    },
+    nothingToKeep: {
+      title: 'Nothing to keep',
+      why: 'The files have been opened in the meantime, or they are gone.',
+      submit: null,
+    },
+    unsubscribe: {
+      title: 'Stop emails about files?',
+      why: 'The account {username} will no longer be warned before unopened files are deleted, nor told of damaged files and of what comes by its links.',
+      submit: 'Unsubscribe',
+    },
+    unsubscribed: {
+      title: 'You are unsubscribed',
+      why: 'You can turn them on again in the settings of the account {username}.',
+      submit: null,
+    },
+  },
+  files: { one: 'One file', other: '{count} files' },
+  nameOrAddress: 'User name or email address',
+  toSignIn: 'Sign in',
+}
 
 export const en = {
   common: {

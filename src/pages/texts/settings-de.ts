@@ -1,7 +1,100 @@
+import type { ProofTexts } from '../../../web/shared/app/app-context.ts'
 import { nearlyFullDe } from './nearly-full-de.ts'
-import { proofDe } from './proof-de.ts'
 import type { SettingsPageTexts } from './texts.ts'
-import { webhooksDe } from './webhooks-de.ts'
+
+const webhooksDe: SettingsPageTexts['app']['webhooks'] = {
+  title: 'Webhooks',
+  why: 'Dieser Server sendet, was mit deinen Links geschieht, an eine Adresse von dir, wo ein Programm es annimmt.',
+  guide: 'Wie man sie empfängt',
+  empty: 'Noch keine Webhooks. Füge einen hinzu und sende ihm einen Test.',
+  add: 'Webhook hinzufügen',
+  most: { other: 'Du hast {count} Webhooks, mehr geht nicht. Lösche einen, um einen anderen hinzuzufügen.' },
+  allEvents: 'Alle Ereignisse',
+  kinds: {
+    'link.arrived': 'Eine Datei kam über einen Link',
+    'link.first_download': 'Erster Download eines Links',
+    'link.downloaded': 'Weitere Downloads eines Links',
+    'link.ends_soon': 'Ein Link endet innerhalb eines Tages',
+    'link.ended': 'Ein Link ist beendet',
+    'storage.nearly_full': 'Der Speicher ist fast voll',
+    'webhook.test': 'Test',
+  },
+  inUse: 'In Gebrauch',
+  failing: 'Seit {time} ist nichts angekommen.',
+  paused: 'Angehalten seit {time}. Was inzwischen geschieht, wird nicht nachgesendet.',
+  test: 'Test senden',
+  testOf: 'Test an {url} senden',
+  testSent: 'Der Test ist unterwegs',
+  pause: 'Anhalten',
+  pauseOf: '{url} anhalten',
+  isPaused: 'Angehalten: Dorthin wird nichts gesendet',
+  resume: 'Fortsetzen',
+  resumeOf: '{url} fortsetzen',
+  isResumed: 'Wieder in Gebrauch',
+  change: 'Ändern',
+  changeOf: '{url} ändern',
+  changed: 'Der Webhook ist geändert',
+  remove: 'Löschen',
+  removeOf: 'Den Webhook {url} löschen',
+  removeWhy: 'Dorthin wird nichts mehr gesendet, und auch die Liste der Sendungen ist dann weg.',
+  removed: 'Der Webhook ist gelöscht',
+  deliveries: {
+    title: 'Letzte Sendungen',
+    empty: 'In den letzten 7 Tagen wurde nichts gesendet.',
+    delivered: 'Angekommen',
+    soon: 'Unterwegs',
+    waiting: 'Nächster Versuch am {time}',
+    failed: 'Nicht angekommen',
+    tries: { one: '{count} Versuch gescheitert', other: '{count} Versuche gescheitert' },
+    status: 'die Antwort war {status}',
+    failures: {
+      connection: 'keine Verbindung zu einer öffentlichen Adresse des Hosts',
+      timeout: 'keine Antwort in 15 Sekunden',
+      disabled: 'der Webhook war angehalten',
+    },
+    again: 'Noch einmal senden',
+    againOf: 'Noch einmal senden: {kind}',
+    sentAgain: 'Das Ereignis ist noch einmal unterwegs',
+  },
+  form: {
+    title: 'Neuer Webhook',
+    url: 'Adresse',
+    urlHint: 'http oder https, aus dem Internet erreichbar',
+    kinds: 'Ereignisse',
+    kindWhys: {
+      'link.downloaded': 'Jeder einzelne; bei sehr vielen mehrere als einer mit ihrer Zahl.',
+      'link.ended': 'Durch Zeit, weil alle Downloads gemacht oder alle Dateien da sind, oder durch dich.',
+    },
+    add: 'Webhook hinzufügen',
+    changeTitle: 'Webhook ändern',
+    changeHint: 'Auch was noch wartet, wird an eine neue Adresse gesendet. Das Geheimnis bleibt dasselbe.',
+    save: 'Speichern',
+    wrongUrl: 'Gib eine Adresse ein, die mit https:// oder http:// beginnt, mit Port 80, 443 oder ab 1024.',
+    refused: 'Der Server sendet nichts an diese Adresse. Sie darf nicht in ein privates Netz führen.',
+    added: 'Webhook hinzugefügt',
+    addedWhy:
+      'Damit prüft der Empfänger, dass eine Sendung von diesem Server kommt. Kopiere das Geheimnis jetzt: Es wird nicht noch einmal gezeigt.',
+    secret: 'Geheimnis',
+    done: 'Fertig',
+  },
+}
+
+const proofDe: ProofTexts = {
+  title: 'Bestätige, dass du es bist',
+  why: 'Deine letzte Anmeldung liegt eine Weile zurück. Bestätige noch einmal, um fortzufahren.',
+  password: 'Dein Passwort',
+  confirm: 'Bestätigen',
+  passkey: 'Passkey verwenden',
+  passkeyPlace: {
+    elsewhere: 'Passkeys funktionieren nur unter {address}.',
+    nowhere:
+      'Passkeys funktionieren hier nicht: Die öffentliche Adresse des Servers ist eine IP-Adresse, und sie brauchen einen Namen.',
+  },
+  passkeyFailed: 'Der Browser hat keinen Passkey verwendet. Versuche es noch einmal.',
+  other: 'Mit {name} anmelden',
+  waiting: 'Melde dich im anderen Tab an und komm dann hierher zurück. Es geht von selbst weiter.',
+  none: 'Dieses Konto hat keine Möglichkeit mehr, sich anzumelden. Wende dich an den Betreiber dieses Servers.',
+}
 
 export const settingsDe: SettingsPageTexts = {
   title: 'Einstellungen',

@@ -1,6 +1,98 @@
+import { lookedUp } from './looked-up.ts'
 import { nearlyFullEn } from './nearly-full-en.ts'
-import { proofEn } from './proof-en.ts'
-import { webhooksEn } from './webhooks-en.ts'
+
+const webhooksEn = {
+  title: 'Webhooks',
+  why: 'This server posts what happens to your links to an address of yours, where a program takes it.',
+  guide: 'How to receive them',
+  empty: 'No webhooks yet. Add one, and send it a test.',
+  add: 'Add webhook',
+  most: { other: 'You have {count} webhooks, which is the most. Delete one to add another.' },
+  allEvents: 'All events',
+  kinds: {
+    'link.arrived': 'A file came by a link',
+    'link.first_download': 'First download of a link',
+    'link.downloaded': 'Further downloads of a link',
+    'link.ends_soon': 'A link ends within a day',
+    'link.ended': 'A link has ended',
+    'storage.nearly_full': 'Storage is nearly full',
+    'webhook.test': 'Test',
+  },
+  inUse: 'In use',
+  failing: 'Nothing has got through since {time}.',
+  paused: 'Paused since {time}. What happens meanwhile is not sent later.',
+  test: 'Send a test',
+  testOf: 'Send a test to {url}',
+  testSent: 'The test is on its way',
+  pause: 'Pause',
+  pauseOf: 'Pause {url}',
+  isPaused: 'Paused: nothing is sent there',
+  resume: 'Resume',
+  resumeOf: 'Resume {url}',
+  isResumed: 'In use again',
+  change: 'Change',
+  changeOf: 'Change {url}',
+  changed: 'The webhook is changed',
+  remove: 'Delete',
+  removeOf: 'Delete the webhook {url}',
+  removeWhy: 'Nothing more is sent there, and the list of what was sent goes too.',
+  removed: 'The webhook is deleted',
+  deliveries: {
+    title: 'Recent deliveries',
+    empty: 'Nothing was sent in the last 7 days.',
+    delivered: 'Delivered',
+    soon: 'On its way',
+    waiting: 'Next attempt on {time}',
+    failed: 'Not delivered',
+    tries: { one: '{count} attempt failed', other: '{count} attempts failed' },
+    status: 'the answer was {status}',
+    failures: {
+      connection: 'no connection to a public address of its host',
+      timeout: 'no answer within 15 seconds',
+      disabled: 'the webhook was paused',
+    },
+    again: 'Send again',
+    againOf: 'Send again: {kind}',
+    sentAgain: 'The event is on its way again',
+  },
+  form: {
+    title: 'New webhook',
+    url: 'Address',
+    urlHint: 'http or https, reachable from the Internet',
+    kinds: 'Events',
+    kindWhys: lookedUp({
+      'link.downloaded': 'Each one; when there are very many, several as one with their number.',
+      'link.ended': 'By time, because all its downloads were made, because all files have come, or by you.',
+    }),
+    add: 'Add webhook',
+    changeTitle: 'Change webhook',
+    changeHint: 'What still waits is sent to a new address, too. The secret stays the same.',
+    save: 'Save',
+    wrongUrl: 'Enter an address that begins with https:// or http://, with port 80, 443 or one from 1024 up.',
+    refused: 'The server sends nothing to this address. It must not lead into a private network.',
+    added: 'Webhook added',
+    addedWhy:
+      'Its receiver checks with this secret that what comes is from this server. Copy it now: it is not shown again.',
+    secret: 'Secret',
+    done: 'Done',
+  },
+}
+
+const proofEn = {
+  title: 'Confirm that it is you',
+  why: 'Your last sign-in was a while ago. Confirm once more to continue.',
+  password: 'Your password',
+  confirm: 'Confirm',
+  passkey: 'Use a passkey',
+  passkeyPlace: {
+    elsewhere: 'Passkeys work only at {address}.',
+    nowhere: 'Passkeys do not work here: the server’s public address is an IP address, and they need a name.',
+  },
+  passkeyFailed: 'The browser did not use a passkey. Try again.',
+  other: 'Sign in with {name}',
+  waiting: 'Sign in on the other tab, then come back here. It continues by itself.',
+  none: 'This account has no way left to sign in. Ask whoever runs this server.',
+}
 
 export const settingsEn = {
   title: 'Settings',

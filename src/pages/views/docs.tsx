@@ -1,8 +1,12 @@
 import { renderToStaticMarkup } from 'react-dom/server'
+import api from '../../../docs/guide/api.md'
+import rclone from '../../../docs/guide/rclone.md'
+import sharex from '../../../docs/guide/sharex.md'
+import tusClients from '../../../docs/guide/tus-clients.md'
+import webhooks from '../../../docs/guide/webhooks.md'
 import { GUIDES, type GuideName } from '../guides.ts'
 import type { GuidePageView, ReferenceView } from '../views.ts'
 import type { PageContext } from './context.ts'
-import { guideHtml, guideTitle } from './guide-texts.ts'
 import { Layout } from './layout.tsx'
 import { Reference } from './reference.tsx'
 
@@ -72,4 +76,27 @@ function DocsNav({ context, present }: { context: PageContext; present: GuideNam
       ))}
     </nav>
   )
+}
+
+const PLACEHOLDER_URL = 'https://files.example.org'
+
+interface Guide {
+  readonly title: string
+  readonly html: string
+}
+
+const guides: Readonly<Record<GuideName, Guide>> = {
+  api,
+  webhooks,
+  sharex,
+  rclone,
+  'tus-clients': tusClients,
+}
+
+function guideTitle(name: GuideName): string {
+  return guides[name].title
+}
+
+function guideHtml(name: GuideName, publicUrl: string): string {
+  return guides[name].html.replaceAll(PLACEHOLDER_URL, publicUrl)
 }

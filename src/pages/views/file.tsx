@@ -1,16 +1,18 @@
 import type { FilePageData } from '../../../web/file/data.ts'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { Filled } from '../../../web/shared/filled.tsx'
+import { createWords } from '../../../web/shared/words.ts'
 import { extensionOf } from '../../domain/file-name.ts'
 import { iconKindOf } from '../../domain/icon-kind.ts'
 import type { FilePageView } from '../views.ts'
+import { BarrierNote } from './barrier-note.tsx'
 import type { PageContext } from './context.ts'
+import { CopyLinkButton } from './copy-button.tsx'
 import { AddressForPrograms, DownloadByForm } from './download-form.tsx'
-import { FileDetails } from './file-details.tsx'
-import { FileLink } from './file-link.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
 import { LinkNote } from './link-note.tsx'
 import { PreviewView } from './preview.tsx'
+import { QrCode } from './qr-code.tsx'
 import { Day } from './times.tsx'
 
 interface Props {
@@ -153,4 +155,87 @@ function dataOf(view: FilePageView, { assets, locale, texts }: PageContext): Fil
     },
     texts: texts.file.script,
   }
+}
+
+interface DetailsProps {
+  readonly view: FilePageView
+  readonly context: PageContext
+}
+
+/** For programs, which parse English sizes. */
+const ENGLISH = createWords('en-GB', 'UTC')
+
+/** Programs parse this: in English and in a fixed order. */
+function FileDetails({ view, context }: DetailsProps) {
+  const rows: readonly (readonly [label: string, value: string])[] = [
+    ...(view.uuid === null ? [] : [['UUID', view.uuid] as const]),
+    ['Type', view.type],
+    ['Uploaded', view.uploadedAt],
+    ['Size', ENGLISH.size(view.size)],
+    ['SHA-256', view.sha256],
+    ['Bytes', String(view.size)],
+    ['Views', String(view.views)],
+    ['Downloads', String(view.downloads)],
+    ['Verified', view.verifiedAt ?? 'Not since it was stored'],
+  ]
+  return (
+    <details className="details">
+      <summary>{context.texts.file.details}</summary>
+      <div className="details-rows" id="detailsContent" lang="en">
+        {rows.map(([label, value]) => (
+          <div key={label}>
+            <span>{label}</span>
+            <span>{value}</span>
+          </div>
+        ))}
+      </div>
+      <Verify context={context} />
+    </details>
+  )
+}
+
+/** Hidden without scripts, which do the verification. */
+function Verify({ context }: { context: PageContext }) {
+  const { texts } = context
+  return (
+    <div className="verify">
+      <p className="quiet">{texts.file.verifyWhy}</p>
+      <label className="button button-quiet">
+        <Drawing of="verify" />
+        {texts.file.verify}
+        <input id="verify-file" type="file" />
+      </label>
+      <progress aria-label={texts.file.verify} hidden id="verify-progress" max={1} />
+      <p id="verify-result" role="status" />
+    </div>
+  )
+}
+
+interface LinkProps {
+  readonly view: FilePageView
+  readonly context: PageContext
+}
+
+/** Shown in full, so that it can be selected and copied by hand. */
+function FileLink({ view, context }: LinkProps) {
+  const { texts } = context
+  const isPrivate = view.barrier?.kind === 'private'
+  return (
+    <>
+      {view.barrier === null ? null : <BarrierNote barrier={view.barrier} context={context} />}
+      <div className="link">
+        <p className="link-text">{view.url}</p>
+        <CopyLinkButton context={context} url={view.url} />
+      </div>
+      {isPrivate ? null : (
+        <details className="qr">
+          <summary>
+            <Drawing of="qrcode" />
+            {texts.file.qrCode}
+          </summary>
+          <QrCode label={`${texts.file.link}: ${view.url}`} text={view.url} />
+        </details>
+      )}
+    </>
+  )
 }

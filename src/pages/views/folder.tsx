@@ -1,20 +1,26 @@
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
+import { FileName } from '../../../web/shared/file-name.tsx'
 import { fill } from '../../../web/shared/words.ts'
 import { dayFormat } from '../../domain/days.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import { pageAddress } from '../folder-query.ts'
+import {
+  FILE_SORTS,
+  type FolderQuery,
+  type FolderViewMode,
+  orderAddress,
+  pageAddress,
+  pagesAround,
+  sortedBy,
+  viewModeAddress,
+} from '../folder-query.ts'
 import type { FolderPageView } from '../views.ts'
 import { BarrierNote } from './barrier-note.tsx'
 import type { PageContext } from './context.ts'
 import { CopyLinkButton } from './copy-button.tsx'
 import { AddressForPrograms, DownloadByForm } from './download-form.tsx'
 import { FileItemView, SaveForm } from './file-item.tsx'
-import { FolderBar } from './folder-bar.tsx'
-import { FoldersAbove } from './folders-above.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
 import { LinkNote } from './link-note.tsx'
-import { PagerView } from './pager.tsx'
-import { Subfolders } from './subfolders.tsx'
 
 export function FolderPageDocument({ view, context }: { view: FolderPageView; context: PageContext }) {
   const texts = context.texts.folder
@@ -167,5 +173,175 @@ function Files({ view, context }: FolderProps) {
         ))}
       </ul>
     </>
+  )
+}
+
+interface FolderBarProps {
+  readonly query: FolderQuery
+  readonly look: FolderViewMode
+  readonly pages: number
+  readonly context: PageContext
+}
+
+function FolderBar({ query, look, pages, context }: FolderBarProps) {
+  const texts = context.texts.folder
+  return (
+    <div className="folder-bar">
+      <nav aria-label={texts.sortBy} className="sorts">
+        {FILE_SORTS.map((sort) => (
+          <a
+            aria-current={sort === query.sort ? 'true' : undefined}
+            href={orderAddress(sortedBy(query, sort))}
+            key={sort}
+            rel="nofollow"
+          >
+            {texts.sorts[sort]}
+            {sort === query.sort ? <Direction context={context} order={query.order} /> : null}
+          </a>
+        ))}
+      </nav>
+      <nav aria-label={texts.look} className="looks">
+        {(['list', 'gallery'] as const).map((each) => (
+          <a
+            aria-current={each === look ? 'true' : undefined}
+            href={viewModeAddress(query, each, pages)}
+            key={each}
+            rel="nofollow"
+            title={texts.looks[each]}
+          >
+            <Drawing of={each} />
+            <span className="unseen">{texts.looks[each]}</span>
+          </a>
+        ))}
+      </nav>
+    </div>
+  )
+}
+
+function Direction({ order, context }: { order: FolderQuery['order']; context: PageContext }) {
+  return (
+    <>
+      <Drawing of={order === 'asc' ? 'up' : 'down'} size={16} />
+      <span className="unseen">{context.texts.folder.orders[order]}</span>
+    </>
+  )
+}
+
+type Step = FolderPageView['above'][number]
+
+/** Outermost folder first; collapses the middle of a long path. */
+function FoldersAbove(props: { above: readonly Step[]; context: PageContext }) {
+  const { above, context } = props
+  const [first, ...others] = above
+  if (first === undefined) return null
+  const last = others.slice(-2)
+  const between = others.at(-3)
+  return (
+    <nav aria-label={context.texts.folder.above}>
+      <ol className="above">
+        <li>
+          <a href={first.url}>
+            <Drawing of="folder" />
+            <bdi>{first.name}</bdi>
+          </a>
+        </li>
+        {between === undefined ? null : (
+          <li>
+            <a aria-label={between.name} href={between.url}>
+              …
+            </a>
+          </li>
+        )}
+        {last.map((step) => (
+          <li key={step.url}>
+            <a href={step.url}>
+              <bdi>{step.name}</bdi>
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  )
+}
+
+interface SubfoldersProps {
+  readonly folders: FolderPageView['folders']
+  readonly context: PageContext
+}
+
+function Subfolders({ folders, context }: SubfoldersProps) {
+  const { words, texts } = context
+  if (folders.length === 0) return null
+  return (
+    <ul aria-label={texts.folder.folders} className="subfolders">
+      {folders.map((folder) => (
+        <li key={folder.url}>
+          <a className="subfolder-item" href={folder.url}>
+            <Drawing of={folder.fileCount === null ? 'lock' : 'folder'} size={24} />
+            <FileName name={folder.name} />
+            <span className="small quiet">
+              {folder.fileCount === null
+                ? texts.folder.passwordNeeded
+                : words.count(folder.fileCount, texts.common.files)}
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface PagerProps {
+  readonly query: FolderQuery
+  readonly pages: number
+  readonly context: PageContext
+}
+
+/**
+ * Download programs read `class="page-info">1/3<`, and follow `href="?page=2" class="page-link">→<`
+ * literally: these attributes must come last.
+ */
+function PagerView({ query, pages, context }: PagerProps) {
+  const { page } = query
+  const { folder } = context.texts
+  if (pages <= 1 || page > pages) return null
+  return (
+    <nav aria-label={folder.pages} className="pager">
+      {page > 1 ? (
+        <a aria-label={folder.previousPage} rel="prev" href={pageAddress(page - 1)} className="page-link">
+          ←
+        </a>
+      ) : null}
+      {pagesAround(page, pages).map((each, at) =>
+        each === null ? (
+          <span className="quiet" key={`after ${at}`}>
+            …
+          </span>
+        ) : (
+          <PageNumber context={context} key={each} number={each} {...{ query, pages }} />
+        ),
+      )}
+      {page < pages ? (
+        <a aria-label={folder.nextPage} rel="next" href={pageAddress(page + 1)} className="page-link">
+          →
+        </a>
+      ) : null}
+      <span className="page-info">{`${page}/${pages}`}</span>
+    </nav>
+  )
+}
+
+function PageNumber({ number, query, pages, context }: PagerProps & { readonly number: number }) {
+  const { words, texts } = context
+  const label = fill(texts.folder.pageOf, { page: words.number(number), pages: words.number(pages) })
+  return (
+    <a
+      aria-current={number === query.page ? 'page' : undefined}
+      aria-label={label}
+      href={pageAddress(number)}
+      className="page-link"
+    >
+      {words.number(number)}
+    </a>
   )
 }

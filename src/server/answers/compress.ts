@@ -4,8 +4,7 @@ import { createGzip, gzip } from 'node:zlib'
 import { wholeNumber } from '../../domain/whole-number.ts'
 import type { RequestContext } from '../request-context.ts'
 import { acceptsGzip } from './encoding.ts'
-import { JsonAnswer } from './json.ts'
-import { WholeAnswer } from './known-body.ts'
+import { JsonAnswer, WholeAnswer } from './known-body.ts'
 
 /** Bytes: compression does not speed up a single packet. */
 const MIN_BYTES = 1400

@@ -1,10 +1,9 @@
 import type { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { SECOND } from '../../domain/clock.ts'
 import { storedBody, WholeAnswer } from '../answers/known-body.ts'
 import { assertLength, type BodyChunks, bodyChunks, lengthOf } from './body-chunks.ts'
-import { sendBody } from './body-sending.ts'
 import type { AnswerFailure, AnswerRequest, Flow, Sent } from './exchange.ts'
 import { namedHeaders } from './header-names.ts'
-import { dropUnread, untilSenderStops } from './lingering.ts'
 import { headersOf, NOWHERE, urlOf } from './request-address.ts'
 import { endsWithAnswer, type Refuse } from './unreadable.ts'
 
@@ -213,4 +212,83 @@ export async function sendFailure(failure: Response, outgoing: ServerResponse): 
 function writeHead({ status, headers }: Response, outgoing: ServerResponse): void {
   if (headers.get('connection') === 'close' && outgoing.socket !== null) endsWithAnswer(outgoing.socket)
   outgoing.writeHead(status, namedHeaders(headers))
+}
+
+/** For draining a refused sender: bytes, and milliseconds in total. */
+const MOST = 64 * 1024 * 1024
+const LONGEST = 30 * SECOND
+/** Milliseconds without a byte. */
+const QUIET = 5 * SECOND
+
+/** Closing with unread bytes resets the connection, and the reset may overtake the response. */
+function untilSenderStops(incoming: IncomingMessage): Promise<void> {
+  if (incoming.complete || incoming.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    let left = MOST
+    const stop = () => {
+      clearTimeout(longest)
+      clearTimeout(quiet)
+      incoming.off('data', drop)
+      resolve()
+    }
+    const drop = (chunk: Buffer) => {
+      left -= chunk.length
+      if (left < 0) stop()
+      else quiet.refresh()
+    }
+    const longest = setTimeout(stop, LONGEST)
+    const quiet = setTimeout(stop, QUIET)
+    // Earlier readers must not get these bytes.
+    incoming.removeAllListeners('data')
+    incoming.on('data', drop)
+    incoming.once('end', stop)
+    incoming.once('close', stop)
+    incoming.resume()
+  })
+}
+
+/** Destroys the connection when the body is too large. */
+function dropUnread(incoming: IncomingMessage): void {
+  if (incoming.complete || incoming.destroyed) return
+  let left = MOST
+  incoming.removeAllListeners('data')
+  incoming.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) incoming.destroy()
+  })
+  incoming.resume()
+}
+
+/** At the receiver's speed. `sent` is called per chunk. */
+async function sendBody(
+  first: Uint8Array | null,
+  chunks: Pick<BodyChunks, 'next'>,
+  outgoing: ServerResponse,
+  gone: AbortSignal,
+  sent: (bytes: number) => void,
+): Promise<void> {
+  let coming = Promise.resolve(first)
+  for (;;) {
+    const chunk = await coming
+    if (chunk === null || gone.aborted) break
+    coming = chunks.next()
+    // The await reports the failure, unless the receiver has gone.
+    coming.catch(() => {})
+    sent(chunk.byteLength)
+    // Rather than copying unsent chunks.
+    if (!outgoing.write(chunk)) await drained(outgoing, gone)
+  }
+}
+
+function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done)
+      gone.removeEventListener('abort', done)
+      resolve()
+    }
+    if (gone.aborted) return resolve()
+    outgoing.once('drain', done)
+    gone.addEventListener('abort', done, { once: true })
+  })
 }

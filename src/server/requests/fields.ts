@@ -123,3 +123,23 @@ export const bodyTime = z.iso.datetime({ offset: true, error: 'must be a time su
 export const presentPassword = z.string('must be the password of your account').max(1000).nullish().openapi({
   description: 'The present password; not needed within ten minutes of the last proof that it is you',
 })
+
+export const pageQuery = {
+  page: queryNumber(1, MAX_PAGE).optional(),
+  per_page: queryNumber(1, 100).optional(),
+}
+
+interface PageFields {
+  readonly page: number
+  readonly perPage: number
+}
+
+const PER_PAGE = 20
+
+export function pageFields(query: { readonly page?: number; readonly per_page?: number }): PageFields {
+  return { page: query.page ?? 1, perPage: query.per_page ?? PER_PAGE }
+}
+
+export function toList<Item>({ page, perPage }: PageFields, data: readonly Item[], total: number) {
+  return { success: true as const, data, pagination: paginationOf(page, perPage, total) }
+}

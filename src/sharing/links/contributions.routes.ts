@@ -6,7 +6,7 @@ import { contributionResult, startedUpload } from '../../contract/uploads.ts'
 import type { ContributorCaller } from '../../core/callers.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { type Answers, ASKED_FIELDS } from '../../domain/upload-terms.ts'
-import { jsonResponse } from '../../server/answers/json.ts'
+import { jsonResponse } from '../../server/answers/known-body.ts'
 import type { Authentication } from '../../server/authentication.ts'
 import type { Call } from '../../server/call.ts'
 import { bodyOfBytes, type Documentation, endpoint, fileField, keyedEndpoint } from '../../server/endpoint.ts'
@@ -21,7 +21,7 @@ import { asksForJson, textResponse } from '../../uploads/upload.routes.ts'
 import { toContributionResult } from '../../uploads/upload-answers.ts'
 import type { UploadsPart } from '../../uploads/uploads.part.ts'
 import type { SharingPart } from '../sharing.part.ts'
-import { linkVisit } from './link-visits.ts'
+import { linkVisit } from './link-visitors.ts'
 
 /** Uploads by links. The link alone authorizes: keys and sessions are ignored. */
 

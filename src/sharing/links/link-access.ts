@@ -1,20 +1,22 @@
 import type { Core } from '../../core/core.ts'
 import type { Signing } from '../../core/hmac.ts'
+import type { Database } from '../../database/database.ts'
 import type { LinkDownloader, LinkRights, Requester } from '../../domain/access.ts'
 import { MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId, LinkId } from '../../domain/ids.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
+import type { Reach } from '../../domain/reach.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
-import type { FolderListRow } from '../../files/folders/folders.rows.ts'
+import { type FolderListRow, findFolder } from '../../files/folders/folders.rows.ts'
+import { fileNotFound } from '../../files/own-file.ts'
 import { linkEnded } from '../../uploads/contributions.ts'
 import type { ClosedLock, FolderPasswords } from '../folder-passwords.ts'
 import { type LinkClaims, linkUsedUp } from './link-claims.ts'
-import { isLinkOwner, signedFor } from './link-owners.ts'
 import { linkNotFound } from './link-reading.ts'
 import { linkTargets, targetFiles, targetFolders } from './link-targets.rows.ts'
 import { createLinkVisitors, type KnownVisitor, type LinkVisit, placeTokenFor } from './link-visitors.ts'
-import { type LinkRow, linkById, linkBySlug } from './links.rows.ts'
+import { countLinks, type LinkRow, linkById, linkBySlug } from './links.rows.ts'
 
 const PLACE_LIFETIME = 30 * MINUTE
 
@@ -172,4 +174,29 @@ export function openedLink(visited: VisitedLink): OpenLink {
 
 export function passwordRequired(how = 'open its page and enter the password first'): Refusal {
   return new Refusal('PASSWORD_REQUIRED', `This needs a password; ${how}`)
+}
+
+/** Whether the caller owns all targets. A key restricted to another folder does not. */
+async function isLinkOwner(
+  db: Database,
+  reach: Reach | null,
+  { slug, account_id }: LinkRow,
+): Promise<boolean> {
+  if (reach === null || reach.account !== account_id) return false
+  const { account, within } = reach
+  if (within === null) return true
+  const folder = await findFolder(db, within)
+  return folder !== undefined && (await countLinks(db, { account, within: folder.id, slug })) > 0
+}
+
+/** Null for the owner. Throws Refusal FILE_NOT_FOUND when the owner's rights are void. */
+async function signedFor(
+  db: Database,
+  { reach, signed = null }: Requester,
+  link: LinkRow,
+  visitor: LinkDownloader | null,
+): Promise<LinkDownloader | null> {
+  if (await isLinkOwner(db, reach, link)) return null
+  if (visitor === null && !(await isLinkOwner(db, signed, link))) throw fileNotFound()
+  return visitor
 }

@@ -12,9 +12,8 @@ import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 import type { ByteClaims, DownloadedBytes, PromisedBytes } from './byte-claims.ts'
-import { belonging } from './claim-room.ts'
-import { KeyedMutex } from './keyed-mutex.ts'
 import {
+  addDownloads,
   beginAgainInClaim,
   beginInClaim,
   claimOf,
@@ -26,6 +25,7 @@ import {
   insertClaim,
   isHolding,
   isUsedUp,
+  type LinkClaim,
   linksWithOldClaims,
   lockLink,
   reserveInClaim,
@@ -34,7 +34,6 @@ import {
   visitorOf,
   WHOLE,
 } from './link-claims.rows.ts'
-import { createLinkCounts } from './link-counts.ts'
 import { linkNotFound } from './link-reading.ts'
 
 /** Milliseconds in which all reads by one visitor are one download. */
@@ -233,4 +232,145 @@ export function linkUsedUp(): Refusal {
     'LINK_USED_UP',
     'This link was made for a number of downloads, and all are taken; ask the person who sent it for another one',
   )
+}
+
+/** Reads of the whole by a program without cookies: players seek back, and connections break. */
+const MOST_READINGS = 4
+/**
+ * Wholes promised to such a program while something is missing: what was sent, a beginning that it is about
+ * to abort, and its ranges.
+ */
+const MOST_WHILE_MISSING = 3
+/**
+ * Wholes promised, including ended transfers. Makes up for bytes lost when a connection broke; less than half
+ * a whole more, so no second download.
+ */
+const MOST_ENDED = 1.5
+
+type Belonging = 'more' | 'again'
+
+/**
+ * How a request belongs to the claim; null for a new download. `promised`: in millionths. A visitor with the
+ * cookie reads without limit. A program's claim covers one file or zip.
+ */
+function belonging(
+  { sent, running, bytes }: Pick<LinkClaim, 'sent' | 'running' | 'bytes'>,
+  { program, isAssumed }: LinkDownloader,
+  { start, whole }: PromisedBytes,
+  promised: number,
+): Belonging | null {
+  if (program === null) return 'more'
+  const all = sent + promised
+  if (!isAssumed) return all <= MOST_READINGS * WHOLE ? 'more' : null
+  // A restart at byte 0 only after an interruption, and once: it counts as sent afterwards.
+  if (start === 0) return running === 0 && sent < WHOLE ? 'again' : null
+  const isMissing = bytes < whole
+  const ended = isMissing ? Math.floor((bytes / whole) * WHOLE) + promised : all
+  return ended < MOST_ENDED * WHOLE && all < MOST_WHILE_MISSING * WHOLE ? 'more' : null
+}
+
+/** Serializes work by key, so that a busy link holds one connection to the database. */
+class KeyedMutex<Key> {
+  readonly #last = new Map<Key, Promise<void>>()
+
+  run<T>(key: Key, work: () => Promise<T>): Promise<T> {
+    const result = (this.#last.get(key) ?? Promise.resolve()).then(work)
+    const over = result.then(
+      () => {},
+      () => {},
+    )
+    this.#last.set(key, over)
+    over.then(() => {
+      if (this.#last.get(key) === over) this.#last.delete(key)
+    })
+    return result
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.#last.values())
+  }
+}
+
+interface LinkCounts {
+  /** Counts a download from byte 0, unless less than half of it was sent, and notifies at its end. */
+  of(link: OwnedLink, what: DownloadedBytes): ByteClaims
+  /** Writes the counts. Those that could not be written are kept for the next flush. */
+  flush(): Promise<void>
+}
+
+interface EndedDownload extends LinkDownload {
+  readonly endedAt: number
+}
+
+interface Unwritten {
+  readonly link: OwnedLink
+  /** Downloads begun, less those that ended too early. */
+  count: number
+  readonly over: EndedDownload[]
+}
+
+/** Notified singly, of the downloads of a link that ended within a second. */
+const MOST_ALONE = 20
+
+function createLinkCounts(db: Database, clock: Clock): LinkCounts {
+  const unwritten = new Map<LinkId, Unwritten>()
+
+  function of(link: OwnedLink): Unwritten {
+    const present = unwritten.get(link.id)
+    if (present !== undefined) return present
+    const made: Unwritten = { link: { id: link.id, account: link.account }, count: 0, over: [] }
+    unwritten.set(link.id, made)
+    return made
+  }
+
+  function write({ link, count, over }: Unwritten): Promise<void> {
+    return inTransaction(db, async (trx) => {
+      if (over.length > 0) await lockOwner(trx, link.account)
+      await addDownloads(trx, link.id, count)
+      for (const download of over) await noteDownload(trx, link, download, clock.now())
+    })
+  }
+
+  return {
+    of: (link, what) => ({
+      async begin({ start, end, whole }) {
+        if (start === 0) of(link).count += 1
+        return {
+          end(unsent) {
+            if (start > 0) return
+            if (unsent * 2 > whole) of(link).count -= 1
+            else addTo(of(link).over, { times: 1, bytes: end - unsent, endedAt: clock.now(), ...what })
+          },
+        }
+      },
+    }),
+
+    async flush() {
+      const all = [...unwritten.values()].sort((a, b) => a.link.id - b.link.id)
+      unwritten.clear()
+      for (const [at, each] of all.entries()) {
+        try {
+          await write(each)
+        } catch (error) {
+          for (const left of all.slice(at)) {
+            const present = of(left.link)
+            present.count += left.count
+            for (const download of left.over) addTo(present.over, download)
+          }
+          throw error
+        }
+      }
+    },
+  }
+}
+
+/** Beyond the first ones only sums are kept, in one more entry. */
+function addTo(over: EndedDownload[], download: EndedDownload): void {
+  if (over.length < MOST_ALONE) {
+    over.push(download)
+    return
+  }
+  const rest = over[MOST_ALONE] ?? { times: 0, bytes: 0 }
+  const [times, bytes] = [rest.times + download.times, rest.bytes + download.bytes]
+  over[MOST_ALONE] = { times, bytes, endedAt: download.endedAt, file: null, address: null }
 }

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { type LinkEvent, linkLogAnswer } from '../../contract/links.ts'
-import { eventFields } from '../../core/link-event-fields.ts'
-import type { LinkEventRow } from '../../core/link-events.rows.ts'
+import { eventFields, type LinkEventRow } from '../../core/link-events.rows.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import { MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'

@@ -5,6 +5,8 @@ import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
+import { type Call, FOLDER_COOKIE } from '../../server/call.ts'
+import { cookieValue } from '../../server/requests/cookies.ts'
 import type { LinkClaims } from './link-claims.ts'
 import type { LinkRow } from './links.rows.ts'
 
@@ -81,3 +83,33 @@ function placeInvalid(): Refusal {
 }
 
 const known = (downloader: LinkDownloader): KnownVisitor => ({ downloader, newName: null })
+
+/** Identifies a browser at one link that counts downloads, from the first answer on. */
+export const VISITOR_COOKIE = 'link_visitor'
+
+const LATER_PART = /^bytes=([1-9]\d*-\d*|-\d+)$/
+
+export function linkVisit({ request, bucket, params, url }: Call, once: string | null = null): LinkVisit {
+  const part = url.searchParams.get('download') === 'zip' ? 'zip' : 'file'
+  return {
+    slug: params.link ?? '',
+    passwords: cookieValue(request, FOLDER_COOKIE),
+    name: cookieValue(request, VISITOR_COOKIE),
+    program: [bucket, request.headers.get('user-agent') ?? '', params.target ?? '', part].join('\n'),
+    once,
+    place: url.searchParams.get('place'),
+    isLaterPart: LATER_PART.test(request.headers.get('range') ?? ''),
+  }
+}
+
+/** Most say `bot`, or that they make previews; the others are named. Cubot makes phones. */
+const PREVIEWERS =
+  /(?<!cu)bot\b|crawler|spider|preview|facebookexternalhit|whatsapp|slack-imgproxy|embedly|iframely|vkshare|google-pagerenderer|synapse/i
+
+/** Whether a program or a prefetch makes the request, so no person gets the answer. */
+export function isPreview({ headers }: Request): boolean {
+  return (
+    PREVIEWERS.test(headers.get('user-agent') ?? '') ||
+    /prefetch|prerender/.test(headers.get('sec-purpose') ?? headers.get('purpose') ?? '')
+  )
+}

@@ -1,7 +1,7 @@
 import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely'
 import type { OwnedLink } from '../../core/link-events.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
-import { lookup } from '../../database/lookup.ts'
+import { lookup } from '../../database/prepared.ts'
 import type { Tables } from '../../database/schema.ts'
 import type { AccountId, FileId, FolderId, LinkId, LinkSlug } from '../../domain/ids.ts'
 import { treeOf } from '../../files/folders/trees.rows.ts'

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import type { Sha256 } from '../../domain/ids.ts'
 
 export interface Digest {
@@ -17,4 +18,19 @@ export type HashRequest =
 export interface HashReply {
   readonly content: number
   readonly digest: Digest | null
+}
+
+export class RunningDigest {
+  readonly #sha256 = new Bun.CryptoHasher('sha256')
+  #crc32 = 0
+
+  update(bytes: Uint8Array): void {
+    this.#sha256.update(bytes)
+    this.#crc32 = crc32(bytes, this.#crc32)
+  }
+
+  /** Call once, at the end. */
+  digest(): Digest {
+    return { sha256: this.#sha256.digest('hex') as Sha256, crc32: this.#crc32 }
+  }
 }

@@ -1,5 +1,4 @@
-import type { HashReply, HashRequest } from './content-hash-messages.ts'
-import { RunningDigest } from './running-digest.ts'
+import { type HashReply, type HashRequest, RunningDigest } from './content-hash-messages.ts'
 
 declare const self: Worker
 

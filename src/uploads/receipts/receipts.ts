@@ -1,21 +1,40 @@
+import { changeTotals } from '../../core/accounts.rows.ts'
+import { noteChange } from '../../core/changes.rows.ts'
 import type { Signing } from '../../core/hmac.ts'
 import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
+import { fitsStorage } from '../../core/reservations.rows.ts'
 import type { Database } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { type FileId, type LinkId, parseFileIdentifier, type Receipt, type Uuid } from '../../domain/ids.ts'
-import { GUEST_REACH } from '../../domain/reach.ts'
+import {
+  type FileId,
+  type FileIdentifier,
+  type FolderPlace,
+  GUESTS,
+  type LinkId,
+  type LinkSlug,
+  parseFileIdentifier,
+  type Receipt,
+  type Uuid,
+} from '../../domain/ids.ts'
+import { GUEST_REACH, type Reach } from '../../domain/reach.ts'
+import type { UploadStatus } from '../../domain/upload-status.ts'
+import type { AskedField } from '../../domain/upload-terms.ts'
+import { type FileDetailRow, findFile, giveFile } from '../../files/files.rows.ts'
 import type { FileDetail, Files } from '../../files/files.ts'
+import { changeFiles, findFolder } from '../../files/folders/folders.rows.ts'
+import { assertFolderExists, isWithin, resolvePlace } from '../../files/folders/places.ts'
+import { ownFile } from '../../files/own-file.ts'
 import type { Removals } from '../../files/removals.ts'
 import { addFileUse } from '../../files/use-counters.rows.ts'
+import { contributionByReceipt, type GivenContribution } from '../contributions.rows.ts'
 import { contributionTag } from '../contributions.ts'
+import { limitOf, type StorageLimits, storageFull } from '../reservation.ts'
 import type { ResumableUpload, ResumableUploads } from '../resumable/resumable-uploads.ts'
-import type { StorageLimits } from '../storage-limits.ts'
-import { uploadByUuid } from '../uploads.rows.ts'
-import { type Claimant, claimFile } from './claim.ts'
-import { findContribution, type ReceivedContribution } from './contribution-lookup.ts'
-import { revokeGuestLink } from './guest-links.rows.ts'
+import { giveUploads, uploadByUuid } from '../uploads.rows.ts'
+import { giveLinks, revokeGuestLink } from './guest-links.rows.ts'
 import { createReceiptDeletion, type GuestFile, notFound } from './receipt-deletion.ts'
 
 export interface GivenReceipt {
@@ -229,4 +248,107 @@ function notOfLink(): Refusal {
 
 export function linkIsOver(): Refusal {
   return new Refusal('NOT_FOUND', 'There is no link with this receipt; it may have been revoked already')
+}
+
+interface Claimant {
+  readonly reach: Reach
+  readonly place: FolderPlace
+}
+
+interface ClaimParts {
+  readonly db: Database
+  readonly clock: Pick<Clock, 'now'>
+  readonly limits: StorageLimits
+}
+
+/**
+ * In one transaction under the locks of storing. A file already the account's stays, so a claim may be repeated. Throws
+ * Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or STORAGE_LIMIT_EXCEEDED.
+ */
+export async function claimFile(
+  { db, clock, limits }: ClaimParts,
+  identifier: FileIdentifier & { readonly kind: 'uuid' },
+  { reach, place }: Claimant,
+): Promise<FileDetailRow> {
+  const { account } = reach
+  await inTransaction(db, async (trx) => {
+    await lockAccount(trx, GUESTS)
+    await lockAccount(trx, account)
+    const present = await findFile(trx, identifier)
+    if (present?.account_id === account && (await isWithin(trx, reach, present.folder_id))) return
+    const { id, folder_id: from, size } = await ownFile(trx, GUEST_REACH, identifier)
+    const folder = await resolvePlace(trx, reach, place)
+    await assertFolderExists(trx, folder)
+    if (!(await fitsStorage(trx, account, size, limitOf(account, limits)))) {
+      throw await storageFull(trx, account, limits)
+    }
+    await giveFile(trx, id, { account, folder, now: clock.now() })
+    await giveUploads(trx, identifier.uuid, { account, folder })
+    await giveLinks(trx, id, account)
+    await changeTotals(trx, GUESTS, { storage: -size, files: -1 })
+    await changeFiles(trx, from, -1, -size)
+    await changeTotals(trx, account, { storage: size, files: 1 })
+    await changeFiles(trx, folder, 1, size)
+    await noteChange(trx, account, { kind: 'file.added', file: id, place: folder })
+  })
+  return ownFile(db, reach, identifier)
+}
+
+/** What the sender sent, and nothing of what became of it. */
+interface ReceivedContribution extends Required<{ readonly [Field in AskedField]: string | null }> {
+  readonly status: UploadStatus
+  readonly name: string
+  readonly received: number
+  readonly size: number | null
+  readonly sha256: string | null
+  readonly created_at: number
+  readonly owner: string
+  /** Null once revoked. */
+  readonly link: { readonly slug: LinkSlug; readonly name: string | null } | null
+  readonly canWithdraw: boolean
+}
+
+interface LookingParts {
+  readonly db: Database
+  readonly clock: Pick<Clock, 'now'>
+  readonly resumable: Pick<ResumableUploads, 'bySlug'>
+}
+
+/** Throws Refusal NOT_FOUND when nothing is left of it. */
+async function findContribution(parts: LookingParts, tag: string): Promise<ReceivedContribution> {
+  const found = await contributionByReceipt(parts.db, tag)
+  if (found === undefined) throw notFound()
+  const { sender, address, reference, created_at, owner, slug, link_name: name, revoked_at } = found
+  return {
+    sender,
+    address,
+    reference,
+    created_at,
+    owner,
+    link: revoked_at === null ? { slug, name } : null,
+    ...((await arriving(parts, found)) ?? (await stored(parts, found))),
+  }
+}
+
+type Sent = Pick<ReceivedContribution, 'status' | 'name' | 'received' | 'size' | 'sha256' | 'canWithdraw'>
+
+async function arriving({ db, resumable }: LookingParts, found: GivenContribution): Promise<Sent | null> {
+  const upload = await uploadByUuid(db, found.file_uuid)
+  if (upload === undefined || upload.ended_at !== null) return null
+  const looked = await resumable.bySlug({ account: found.account_id, within: null }, upload.slug)
+  if (looked === null || looked.state === 'completed') return null
+  const { state: status, received, size } = looked
+  return { status, name: found.name, received, size, sha256: null, canWithdraw: true }
+}
+
+async function stored({ db, clock }: LookingParts, found: GivenContribution): Promise<Sent> {
+  const { account_id: account, folder_id, file_uuid: uuid, revoked_at, ends_at } = found
+  const file = await findFile(db, { kind: 'uuid', uuid })
+  if (file === undefined || file.account_id !== account) throw notFound()
+  const { size, sha256 } = file
+  const isOver = revoked_at !== null || (ends_at !== null && ends_at <= clock.now())
+  const folder = isOver ? undefined : await findFolder(db, folder_id)
+  const canWithdraw =
+    folder !== undefined && (await isWithin(db, { account, within: folder.identifier }, file.folder_id))
+  return { status: 'completed', name: found.name, received: size, size, sha256, canWithdraw }
 }

@@ -4,8 +4,13 @@ import type { Refusal } from '../../domain/errors.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { leaseState } from './append-leases.rows.ts'
 import { type AppendLease, locked } from './append-leases.ts'
-import type { AppendRequest, ByteSource } from './append-request.ts'
-import { AppendStream, type AppendStreamParts, QUIET_AFTER } from './append-stream.ts'
+import {
+  type AppendRequest,
+  AppendStream,
+  type AppendStreamParts,
+  type ByteSource,
+  QUIET_AFTER,
+} from './append-stream.ts'
 import { bytesLost, reportLoss } from './finishing.ts'
 import { abandonUpload } from './upload-endings.ts'
 

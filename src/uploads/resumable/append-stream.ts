@@ -1,21 +1,25 @@
 import { BlobRefused, type KeptBlob, type ResumableWriter } from '../../blobs/blob-store.ts'
+import type { Caller } from '../../core/callers.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, repeat, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { assertInvariant } from '../../domain/invariants.ts'
 import { FileHead } from '../file-head.ts'
-import { type ContentHash, type ContentHashing, unhashed } from '../hashing/content-hash.ts'
+import {
+  type ContentHash,
+  type ContentHashing,
+  type RunningHashes,
+  unhashed,
+} from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
-import type { RunningHashes } from '../hashing/running-hashes.ts'
 import { HashingWriter } from '../hashing-writer.ts'
+import { assertFileSize } from '../refusals.ts'
 import type { Reservation } from '../reservation.ts'
-import { assertFileSize } from '../size-limit.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { recordProgress } from './append-leases.rows.ts'
 import { type AppendLease, locked } from './append-leases.ts'
-import type { AppendRequest } from './append-request.ts'
-import { type ChunkChecksum, startChecksum } from './chunk-checksum.ts'
+import { type ChunkChecksum, type ExpectedChecksum, startChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
 import type { UploadReservations } from './upload-reservations.ts'
 
@@ -284,4 +288,18 @@ export class AppendStream {
 
 function isTooLarge(broken: BrokenOff | null): boolean {
   return broken?.reason instanceof Refusal && broken.reason.code === 'PAYLOAD_TOO_LARGE'
+}
+
+export interface ByteSource {
+  /** A chunk is valid until the next read. Rejects for a gone or slow client, and with the reason of `end`. */
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
+  /** Milliseconds that the pending read has waited; 0 without one. */
+  quietFor(): number
+  end(reason: Refusal): void
+}
+
+export interface AppendRequest {
+  readonly caller: Caller
+  readonly source: ByteSource
+  readonly checksum: ExpectedChecksum | null
 }

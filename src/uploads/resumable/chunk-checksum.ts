@@ -1,5 +1,3 @@
-import { crc32c } from '../../domain/crc32c.ts'
-
 export const CHECKSUM_ALGORITHMS = ['sha1', 'sha256', 'crc32c'] as const
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number]
 
@@ -35,4 +33,37 @@ export function startChecksum({ algorithm, digest }: ExpectedChecksum): ChunkChe
     },
     matches: () => hasher.digest().equals(digest),
   }
+}
+
+/** CRC-32C (Castagnoli), reversed, RFC 3720. */
+const POLYNOMIAL = 0x82f63b78
+
+/** For the last byte; the other tables are for bytes followed by one, two or three more. */
+const last = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let rest = byte
+  for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ POLYNOMIAL : rest >>> 1
+  return rest >>> 0
+})
+const third = oneByteOn(last)
+const second = oneByteOn(third)
+const first = oneByteOn(second)
+
+function oneByteOn(table: Uint32Array): Uint32Array {
+  return table.map((rest) => (rest >>> 8) ^ (last[rest & 0xff] ?? 0))
+}
+
+export function crc32c(bytes: Uint8Array, before = 0): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let rest = ~before
+  let at = 0
+  for (; at + 4 <= bytes.length; at += 4) {
+    const word = rest ^ view.getInt32(at, true)
+    rest =
+      (first[word & 0xff] ?? 0) ^
+      (second[(word >>> 8) & 0xff] ?? 0) ^
+      (third[(word >>> 16) & 0xff] ?? 0) ^
+      (last[word >>> 24] ?? 0)
+  }
+  for (; at < bytes.length; at++) rest = (rest >>> 8) ^ (last[(rest ^ view.getUint8(at)) & 0xff] ?? 0)
+  return ~rest >>> 0
 }

@@ -16,18 +16,18 @@ import { assertFolderExists, isWithin } from '../../files/folders/places.ts'
 import type { StoredFile } from '../commit.ts'
 import { type Contributions, hideOwnerDetails } from '../contributions.ts'
 import type { AdmitContributor, AdmitGuest } from '../guest-admission.ts'
-import { checkedKey } from '../idempotency-key.ts'
+import { checkedKey } from '../idempotency.ts'
+import { assertFileSize } from '../refusals.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import type { AppendHandler } from './append-handler.ts'
 import { type AppendLeases, locked } from './append-leases.ts'
-import { QUIET_AFTER } from './append-stream.ts'
+import { type ByteSource, QUIET_AFTER } from './append-stream.ts'
 import { awaitsParts, partsLeft } from './awaited-parts.ts'
 import type { BytesBefore, BytesBeforeOffset } from './bytes-before.ts'
+import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
-import { declaredUploadSize, type NewUpload, startedBy } from './new-upload.ts'
-import { assertFollows, conflict, type NextBytes, tooLong } from './next-bytes.ts'
 import { joinedByLast, joinedIfWhole } from './part-claims.ts'
-import type { UploadCreation } from './upload-creation.ts'
+import { declaredUploadSize, type NewUpload, startedBy, type UploadCreation } from './upload-creation.ts'
 import { endAndDeleteUpload } from './upload-endings.ts'
 import type { UploadLookup } from './upload-lookup.ts'
 import type { UploadReservations } from './upload-reservations.ts'
@@ -271,4 +271,39 @@ export class ResumableUploads {
 
 function hidingOwnerDetails(upload: UploadRow, work: () => Promise<void>): Promise<void> {
   return upload.link_id === null ? work() : hideOwnerDetails(work)
+}
+
+interface NextBytes {
+  readonly offset: number
+  /** Set when this request declares the upload's size. */
+  readonly size: number | null
+  readonly length: number | null
+  readonly checksum: ExpectedChecksum | null
+  readonly source: ByteSource
+}
+
+/** Throws Refusal unless the bytes follow the upload's offset and fit. */
+function assertFollows(upload: UploadRow, bytes: NextBytes, maxFileSize: number): void {
+  if (bytes.offset !== upload.received) throw conflict(upload)
+  if (bytes.size !== null && upload.size !== null && bytes.size !== upload.size) {
+    throw new Refusal(
+      'INVALID_REQUEST',
+      `The size of this upload is ${upload.size} bytes and cannot be changed`,
+    )
+  }
+  assertFileSize(bytes.size ?? 0, maxFileSize)
+  const size = upload.size ?? bytes.size
+  if (size !== null && bytes.offset + (bytes.length ?? 0) > size) throw tooLong({ size })
+}
+
+function conflict(upload: UploadRow): Refusal {
+  const message = `The upload is at offset ${upload.received}; ask for its offset and go on from there`
+  return new Refusal('OFFSET_CONFLICT', message)
+}
+
+function tooLong({ size }: Pick<UploadRow, 'size'>): Refusal {
+  return new Refusal(
+    'PAYLOAD_TOO_LARGE',
+    `The upload was announced with ${size} bytes, and this would be more`,
+  )
 }

@@ -6,7 +6,7 @@ import { declaredLength, drainBody, emptyBody } from '../receive.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 import { assertTus, bytesHeader, CHUNK_TYPE, expectedChecksum, hasChunk } from './tus-headers.ts'
-import { guestsReceipt, stateHeaders } from './tus-state.ts'
+import { guestsReceipt, stateHeaders } from './tus-status.ts'
 
 export async function appendToUpload(
   call: Call,

@@ -1,16 +1,14 @@
-import type { StartedUpload } from '../../contract/uploads.ts'
+import { type StartedUpload, UPLOADS_PATH } from '../../contract/uploads.ts'
 import type { Caller, Sender } from '../../core/callers.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { type FolderPlace, parseFolderPlace, type UploadToken } from '../../domain/ids.ts'
 import { type Answers, ASKED_FIELDS } from '../../domain/upload-terms.ts'
-import { jsonResponse } from '../../server/answers/json.ts'
+import { jsonResponse } from '../../server/answers/known-body.ts'
 import type { Call } from '../../server/call.ts'
 import { idempotencyKeyRefused } from '../contributions.ts'
-import { UPLOADS_PATH } from '../paths.ts'
 import { decodedWords } from '../sent-file-name.ts'
 import { toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
-import type { NewUpload } from './new-upload.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 import { takeChunk } from './tus-append.ts'
 import {
@@ -22,7 +20,8 @@ import {
   parseMetadata,
   pathNames,
 } from './tus-headers.ts'
-import { guestsReceipt, stateHeaders } from './tus-state.ts'
+import { guestsReceipt, stateHeaders } from './tus-status.ts'
+import type { NewUpload } from './upload-creation.ts'
 
 export async function createUpload(call: Call, uploads: UploadsPart, caller: Sender): Promise<Response> {
   assertTus(call)

@@ -1,3 +1,4 @@
+import { UPLOADS_PATH } from '../../contract/uploads.ts'
 import { reachOf, type Sender } from '../../core/callers.ts'
 import type { Signing } from '../../core/hmac.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
@@ -8,19 +9,18 @@ import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { cleanFileName } from '../../domain/file-name.ts'
 import { parseFolderName } from '../../domain/folder-name.ts'
-import type { UploadToken } from '../../domain/ids.ts'
+import type { FolderPlace, UploadToken } from '../../domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../../domain/random.ts'
+import type { Answers } from '../../domain/upload-terms.ts'
 import { ensurePath } from '../../files/folders/folder-path.ts'
 import { resolvePlace } from '../../files/folders/places.ts'
 import type { Contributions } from '../contributions.ts'
-import { UPLOADS_PATH } from '../paths.ts'
-import { assertFileSize } from '../size-limit.ts'
+import type { StartedByGuest } from '../guest-admission.ts'
+import { assertFileSize } from '../refusals.ts'
 import { type NewUploadRow, type UploadRow, uploadByToken } from '../uploads.rows.ts'
 import { originOf } from './empty-uploads.ts'
-import { type ContentInParts, declaredUploadSize, type FinalContent, type NewUpload } from './new-upload.ts'
 import { areWhole, claimParts, sizeOfParts } from './part-claims.ts'
 import type { UploadReservations } from './upload-reservations.ts'
-import { repeatableToken, tokensInParts } from './upload-tokens.ts'
 
 type WantedRow = Pick<NewUploadRow, 'kind' | 'size' | 'concat' | 'part'> & { readonly token: UploadToken }
 
@@ -176,4 +176,87 @@ export class UploadCreation {
       ]
     })
   }
+}
+
+interface TokenSources {
+  readonly signing: Signing
+  readonly random: Random
+}
+
+/** Derived from the request: a repetition finds the upload, since parts can be claimed but once. */
+function repeatableToken(sources: TokenSources, caller: Sender, request: NewUpload): UploadToken | null {
+  const { content, metadata } = request
+  if (content.kind === 'whole' || content.kind === 'partial' || content.key === null) return null
+  if (content.kind === 'in parts') return tokensInParts(sources, caller, request, content).whole
+  return finalToken(content.key, content.parts, metadata)
+}
+
+/** As secret as the parts' own tokens. */
+export function finalToken(key: string, parts: readonly UploadToken[], metadata: string): UploadToken {
+  return tokenFrom(JSON.stringify(['final upload', key, parts, metadata]))
+}
+
+/** Derived from the server's secret too, so that guessing a request's key reveals nothing. */
+function tokensInParts(
+  { signing, random }: TokenSources,
+  caller: Sender,
+  { metadata, place }: NewUpload,
+  { key, lengths }: ContentInParts,
+): { readonly whole: UploadToken; readonly parts: readonly UploadToken[] } {
+  const sender = caller.kind === 'account' ? caller.account : caller.bucket
+  const seed =
+    key === null
+      ? makeUploadToken(random)
+      : signing.sign('upload in parts', [sender, key, place, metadata, lengths])
+  return {
+    whole: tokenFrom(`whole\n${seed}`),
+    parts: lengths.map((_, part) => tokenFrom(`part ${part}\n${seed}`)),
+  }
+}
+
+function tokenFrom(secret: string): UploadToken {
+  return Bun.SHA256.hash(secret, 'hex').slice(0, 32) as UploadToken
+}
+
+interface ContentInParts {
+  readonly kind: 'in parts'
+  /** Bytes of each part, in order. */
+  readonly lengths: readonly number[]
+  readonly key: string | null
+}
+
+interface FinalContent {
+  readonly kind: 'final'
+  readonly parts: readonly UploadToken[]
+  readonly concat: string
+  readonly key: string | null
+}
+
+export interface NewUpload {
+  readonly place: FolderPlace
+  /** Whether the request names the folder; guests may not. */
+  readonly namesFolder: boolean
+  /** Folders, created where missing. */
+  readonly path: readonly string[]
+  readonly name: string
+  readonly declaredType: string | null
+  /** As sent, and returned so. */
+  readonly metadata: string
+  readonly answers?: Answers
+  readonly content:
+    | { readonly kind: 'whole'; readonly size: number | null }
+    | { readonly kind: 'partial'; readonly size: number | null; readonly concat: string }
+    | ContentInParts
+    | FinalContent
+}
+
+/** Throws Refusal INVALID_REQUEST: a link takes each file as one upload of known length. */
+export function declaredUploadSize({ content }: NewUpload): number {
+  if (content.kind === 'whole' && content.size !== null) return content.size
+  throw new Refusal('INVALID_REQUEST', 'An upload by a link needs Upload-Length, and is not made of parts')
+}
+
+export function startedBy({ content }: NewUpload): StartedByGuest {
+  if (content.kind === 'partial') return { uploads: 0, parts: 1 }
+  return { uploads: 1, parts: content.kind === 'in parts' ? content.lengths.length : 0 }
 }

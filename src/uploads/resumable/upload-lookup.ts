@@ -1,5 +1,6 @@
 import { findAccount } from '../../core/accounts.rows.ts'
 import { assertScope, type Caller, ownerOf } from '../../core/callers.ts'
+import type { Signing } from '../../core/hmac.ts'
 import type { Aging, Outages } from '../../core/outages.ts'
 import { hashToken } from '../../core/token-hash.ts'
 import type { Database } from '../../database/database.ts'
@@ -8,6 +9,7 @@ import { Refusal } from '../../domain/errors.ts'
 import {
   type FolderIdentifier,
   GUESTS,
+  isSlug,
   type OwnUploadName,
   type Slug,
   type UploadToken,
@@ -24,7 +26,6 @@ import {
 } from '../uploads.rows.ts'
 import { uploadNotFound } from './append-leases.ts'
 import { awaitsParts, withPartsReceived } from './awaited-parts.ts'
-import type { OwnUploadNames } from './own-upload-names.ts'
 
 const MOST_LISTED = 1000
 
@@ -158,5 +159,23 @@ export class UploadLookup {
     assertScope(caller, 'manage')
     const upload = await uploadBySlug(db, slug)
     return upload?.account_id === caller.account ? upload : undefined
+  }
+}
+
+/** Signed names for owners without the token. The link, which owners share, does not lead to one. */
+interface OwnUploadNames {
+  of(slug: Slug): OwnUploadName
+  read(name: string): Slug | null
+}
+
+const PURPOSE = 'own upload'
+
+export function createOwnUploadNames(signing: Signing): OwnUploadNames {
+  return {
+    of: (slug) => signing.sign(PURPOSE, slug) as OwnUploadName,
+    read(name) {
+      const slug = signing.verify(PURPOSE, name)
+      return typeof slug === 'string' && isSlug(slug) ? slug : null
+    },
   }
 }

@@ -7,11 +7,10 @@ import { inTransaction } from '../../database/transactions.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { type AccountId, GUESTS } from '../../domain/ids.ts'
 import type { Contributions } from '../contributions.ts'
-import { guestBudget } from '../guest-budget.ts'
-import { uploadInterrupted } from '../interrupted.ts'
-import { Reservation } from '../reservation.ts'
+import { guestBudget } from '../guest-admission.ts'
+import { uploadInterrupted } from '../refusals.ts'
+import { Reservation, reserveInAccount } from '../reservation.ts'
 import type { ReservationLimits, Reservations } from '../reservations.ts'
-import { reserveInAccount } from '../storage-limits.ts'
 import {
   growUploadReservation,
   insertUpload,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createOidcProvider } from '../../../src/accounts/sign-in/oidc-provider.ts'
+import { createOidcProvider } from '../../../src/accounts/sign-in/oidc.ts'
 import { createRateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
 import { MINUTE } from '../../../src/domain/clock.ts'
 import { Refusal } from '../../../src/domain/errors.ts'

@@ -4,8 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type KeyRate, takeForKey } from '../../../src/core/rate-limits/key-rates.ts'
-import { createRateLimits, type RateLimits, type Verdict } from '../../../src/core/rate-limits/rate-limits.ts'
+import {
+  createRateLimits,
+  type KeyRate,
+  type RateLimits,
+  takeForKey,
+  type Verdict,
+} from '../../../src/core/rate-limits/rate-limits.ts'
 import { createSharedRateLimits } from '../../../src/core/rate-limits/shared-rate-limits.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { isDatabaseFailure } from '../../../src/database/differences.ts'

@@ -1,8 +1,8 @@
 /** How the bytes of a zip are read, with contents that are made here. */
 import { describe, expect, test } from 'bun:test'
 import type { ArchiveSource } from '../../../src/downloads/zip/archive-filler.ts'
-import { archiveStream } from '../../../src/downloads/zip/archive-stream.ts'
-import type { ZipSegment } from '../../../src/downloads/zip/zip-layout.ts'
+import { archiveStream } from '../../../src/downloads/zip/archives.ts'
+import type { ZipSegment } from '../../../src/downloads/zip/zip-entries.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const KIB = 1024

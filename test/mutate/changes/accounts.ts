@@ -31,11 +31,15 @@ export const accounts: readonly Change[] = [
     { tests: ['test/accounts/removed-account.unit.test.ts'] },
     [['if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()', '']],
   ),
-  ...changesIn('src/accounts/sign-in/totp.ts', { tests: ['test/accounts/sign-in/totp.unit.test.ts'] }, [
-    ['const WINDOW = 1', 'const WINDOW = 2'],
-    ['const WINDOW = 1', 'const WINDOW = 0'],
-    ['Math.floor(now / STEP) + delta', 'Math.floor(now / STEP)'],
-  ]),
+  ...changesIn(
+    'src/accounts/sign-in/second-factor-codes.ts',
+    { tests: ['test/accounts/sign-in/totp.unit.test.ts'] },
+    [
+      ['const WINDOW = 1', 'const WINDOW = 2'],
+      ['const WINDOW = 1', 'const WINDOW = 0'],
+      ['Math.floor(now / STEP) + delta', 'Math.floor(now / STEP)'],
+    ],
+  ),
   ...changesIn('src/accounts/sign-in/two-factors.rows.ts', rows, [
     ["row('last_step', '<', step)", "row('last_step', '<=', step)"],
     [
@@ -74,7 +78,7 @@ export const accounts: readonly Change[] = [
     ],
     ['await countCode(given, db, browser)', '', fiveCodes],
   ]),
-  ...changesIn('src/accounts/sign-in/challenges.rows.ts', rows, [
+  ...changesIn('src/accounts/sign-in/challenges.ts', rows, [
     ['row.expires_at <= now', 'row.expires_at < now'],
     [".where('expires_at', '>', now)", ".where('expires_at', '>=', now)"],
     [".where('value', '=', before)", ''],
@@ -132,7 +136,7 @@ export const accounts: readonly Change[] = [
       ".where('sessions.id', '=', hiddenFromSqlite(db, session))",
     ],
   ]),
-  ...changesIn('src/accounts/keys/key-holders.ts', times, [
+  ...changesIn('src/accounts/keys/keys.ts', times, [
     [
       'caller.expiresAt !== null && caller.expiresAt <= now',
       'caller.expiresAt !== null && caller.expiresAt < now',
@@ -180,7 +184,7 @@ export const accounts: readonly Change[] = [
     { tests: ['test/accounts/key-scopes.test.ts'], named: 'does what its scope says' },
     [['if (caller.scopes.includes(scope)) return', 'if (caller.scopes.length > 0) return']],
   ),
-  ...changesIn('src/core/rate-limits/key-rates.ts', keyRates, [
+  ...changesIn('src/core/rate-limits/rate-limits.ts', keyRates, [
     ['if (!all.allowed) await rates.giveBack(subject, requests, own.openedAt)', ''],
     ['|| factor === 0', ''],
     ['const ceiling = limit * factor', 'const ceiling = limit * factor + 1'],

@@ -29,7 +29,7 @@ export const core: readonly Change[] = [
     ['holders > 1) }', 'holders > 0) }'],
     ['(own?.[by] ?? 0) + needed', '(own?.[by] ?? 0)'],
   ]),
-  ...changesIn('src/core/rate-limits/pending-takes.ts', sharedWindows, [
+  ...changesIn('src/core/rate-limits/shared-rate-limits.ts', sharedWindows, [
     ['const mayFit = amount <= room', 'const mayFit = amount < room'],
     ['if (fits) left -= amount', 'if (fits) left -= 1'],
     ['window.used - this.amount()', 'window.used'],

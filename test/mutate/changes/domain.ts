@@ -17,7 +17,7 @@ export const domain: readonly Change[] = [
     ['signed: signed !== null && isInside(signed) ? signed : null', 'signed'],
     ['account === owner || signed?.account === owner', 'account === owner'],
   ]),
-  ...changesIn('src/domain/outages.ts', { tests: ['test/domain/outages.test.ts'] }, [
+  ...changesIn('src/core/outages.ts', { tests: ['test/domain/outages.test.ts'] }, [
     ['Math.max(last.ended, ended)', 'ended'],
     ['if (began > end) break', 'if (began >= end) break'],
     ['ended - Math.max(began, start)', 'ended - began'],

@@ -45,7 +45,7 @@ export const downloads: readonly Change[] = [
     ],
     ['        counted: c,\n', '        counted: !c,\n'],
   ]),
-  ...changesIn('src/downloads/token-rights.ts', tokens, [
+  ...changesIn('src/downloads/content-tokens.ts', tokens, [
     ['h: [...closed],', 'h: [],'],
     ['n: closings,', 'n: null,'],
     ['w: within,', 'w: null,'],

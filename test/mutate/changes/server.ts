@@ -2,7 +2,7 @@
 import { type Change, changesIn } from '../change.ts'
 
 export const server: readonly Change[] = [
-  ...changesIn('src/server/answers/ranges.ts', { tests: ['test/server/answers/ranges.unit.test.ts'] }, [
+  ...changesIn('src/server/answers/part-to-send.ts', { tests: ['test/server/answers/ranges.unit.test.ts'] }, [
     ['if (first >= size)', 'if (first > size)'],
     ['if (last < first)', 'if (last <= first)'],
     ['Math.min(last + 1, size)', 'Math.min(last, size)'],
@@ -13,7 +13,7 @@ export const server: readonly Change[] = [
     ['|| another !== undefined', ''],
   ]),
   ...changesIn(
-    'src/server/answers/conditions.ts',
+    'src/server/answers/part-to-send.ts',
     { tests: ['test/server/answers/conditions.unit.test.ts'] },
     [
       [

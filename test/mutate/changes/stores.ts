@@ -22,7 +22,7 @@ export const stores: readonly Change[] = [
     ['this.#waiting[0].commits <= commits', 'this.#waiting[0].commits <= commits + 1'],
     ['if (error !== null && error !== undefined) this.#lost(error)', ''],
   ]),
-  ...changesIn('src/database/sqlite-driver.ts', groupCommit, [['if (waits) await log?.durable()', '']]),
+  ...changesIn('src/database/sqlite.ts', groupCommit, [['if (waits) await log?.durable()', '']]),
   ...changesIn('src/server/server.ts', groupCommit, [['if (unsynced !== null) await unsynced', '']]),
   ...changesIn('src/blobs/retries.ts', { tests: ['test/blobs/retries.contract.test.ts'] }, [
     ['tries >= policy.tries || !isTransient(error)', 'tries >= policy.tries'],
@@ -62,14 +62,14 @@ export const stores: readonly Change[] = [
       resumableDisk,
     ],
   ]),
-  ...changesIn('src/blobs/whole-blob.ts', syncFailures, [
+  ...changesIn('src/blobs/disk.ts', syncFailures, [
     ['file.datasync(), ', ''],
     [', syncDirectory(layout.shard(key))', ''],
     ["for (const sync of syncs) if (sync.status === 'rejected') throw sync.reason\n", ''],
   ]),
-  ...changesIn('src/blobs/disk-writer.ts', diskWriter, [
+  ...changesIn('src/blobs/disk.ts', diskWriter, [
     ['    await this.#file.sync()\n', ''],
-    ['    await recorded\n', ''],
+    ['    await recorded\n    try {\n      return await', '    try {\n      return await'],
     ['    await removeUnfinished(this.#layout, this.#key)\n', ''],
   ]),
   ...changesIn('src/blobs/disk-layout.ts', diskRemoval, [
@@ -111,7 +111,7 @@ export const stores: readonly Change[] = [
     ['if (last === null) return', 'if (last === null) return this.#putWhole(last)', shown],
     ['if (copy !== undefined) await', 'if (copy === undefined) await', shown],
   ]),
-  ...changesIn('src/blobs/s3-partial-reads/growing-object.ts', shown, [
+  ...changesIn('src/blobs/s3-partial-reads.ts', shown, [
     ['start: end - (size ?? 0), end }', 'start: end, end }'],
     ['{ start: begin, end: begin + size }', '{ start: 0, end: size }'],
     ['parts.slice(0, count)', 'parts.slice(0, 0)'],
@@ -129,7 +129,7 @@ export const stores: readonly Change[] = [
     ['at + 1}</PartNumber>', 'at}</PartNumber>'],
     ['!== last + 1 || etag === null', '=== 0 || etag === null'],
   ]),
-  ...changesIn('src/blobs/s3-session.ts', parts, [
+  ...changesIn('src/blobs/s3-resumable.ts', parts, [
     ['    await this.#parts.settle()\n', ''],
     ['    this.#tailBefore = this.#tail\n', '    this.#tailBefore = null\n'],
     ['    if (this.#tailBefore !== null) this.#unwanted.push(this.#tailBefore)\n', ''],

@@ -20,7 +20,7 @@ export const uploads: readonly Change[] = [
   ...changesIn('src/core/reservations.rows.ts', reservations, [
     ['await takeReserved(trx, row.bytes, row.account_id)', ''],
   ]),
-  ...changesIn('src/core/opened-reservations.rows.ts', commitBatcher, [
+  ...changesIn('src/core/reservations.rows.ts', commitBatcher, [
     ['account\n        and $', 'account\n        or $'],
     [' and folders.account_id = given.account\n', '\n'],
     ['having count(deleted_at) = 0', 'having count(deleted_at) < 9'],
@@ -34,7 +34,7 @@ export const uploads: readonly Change[] = [
     ['where reservations.bytes < given.size', 'where reservations.bytes > given.size'],
   ]),
   ...changesIn('src/core/reservations.rows.ts', claims, [['.length > 0', '.length >= 0']]),
-  ...changesIn('src/uploads/receipts/claim.ts', claims, [
+  ...changesIn('src/uploads/receipts/receipts.ts', claims, [
     ['    await changeTotals(trx, GUESTS, { storage: -size, files: -1 })\n', ''],
     ['    await changeFiles(trx, from, -1, -size)\n', ''],
     ['    await changeTotals(trx, account, { storage: size, files: 1 })\n', ''],
@@ -75,24 +75,20 @@ export const uploads: readonly Change[] = [
       { explained: 'a promise that has ended is counted no more' },
     ],
   ]),
-  ...changesIn(
-    'src/uploads/content/buffered-content.ts',
-    { tests: ['test/uploads/buffered-content.unit.test.ts'] },
-    [
-      ['    await recorded\n', ''],
-      ['    await this.#streamed.write(this.#buffered())\n', ''],
-      ['if (this.#mayBeStored) await', 'if (false) await'],
-      ['    inUse -= 1\n', ''],
-    ],
-  ),
-  ...changesIn('src/uploads/content/blob-key-pool.ts', reservations, [['...this.#taken, ', '']]),
+  ...changesIn('src/uploads/incoming-content.ts', { tests: ['test/uploads/buffered-content.unit.test.ts'] }, [
+    ['    await recorded\n', ''],
+    ['    await this.#streamed.write(this.#buffered())\n', ''],
+    ['if (this.#mayBeStored) await', 'if (false) await'],
+    ['    inUse -= 1\n', ''],
+  ]),
+  ...changesIn('src/uploads/incoming-content.ts', reservations, [['...this.#taken, ', '']]),
   ...changesIn('src/files/blob-cleaning.job.ts', reservations, [
     ['sizes[at] !== null', 'true'],
     ['for (const key of stored) if (!(await blobExists(trx, key))) left', 'for (const key of stored) left'],
     ['    await recordPooledKeys(trx, [])\n', ''],
   ]),
   ...changesIn(
-    'src/uploads/request-reservation.ts',
+    'src/uploads/reservations.ts',
     { tests: ['test/uploads/guests.test.ts'], named: 'last byte' },
     [['if (this.#pool !== null) await assertFits(trx, this.#account, 0, limits)', '']],
   ),

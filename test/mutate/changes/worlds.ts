@@ -7,7 +7,7 @@ export const worlds: readonly Change[] = [
   ...changesIn('src/uploads/direct-uploads.ts', inWorlds, [
     ['      await reservation.release()\n      throw health', '      throw health'],
   ]),
-  ...changesIn('src/uploads/request-reservation.ts', inWorlds, [
+  ...changesIn('src/uploads/reservations.ts', inWorlds, [
     ['if (!this.#hasRow && !(error instanceof Refusal)) failed.add(this.key, this.#account)', ''],
   ]),
   ...changesIn('src/sharing/links/link-claims.ts', inWorlds, [

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { DAY, HOUR } from '../../../src/domain/clock.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import type { RecoveryPoint } from '../../../src/operations/backup/catalog.ts'
-import { retainedPoints } from '../../../src/operations/backup/retention.ts'
+import { retainedPoints } from '../../../src/operations/backup/pruning.ts'
 
 const NOW = Date.parse('2026-11-24T12:00:00Z')
 

@@ -7,7 +7,7 @@ import { countDamaged, damagedContents, oldestUnverified } from '../../../src/co
 import { DAY } from '../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { createLog } from '../../../src/log.ts'
-import { StoreUnreadable } from '../../../src/operations/integrity/readable.ts'
+import { StoreUnreadable } from '../../../src/operations/integrity/reading.ts'
 import { scrub, scrubDays, TooMuchDamage } from '../../../src/operations/integrity/scrub.ts'
 import {
   api,

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { checkConditions, rangeApplies, type Validators } from '../../../src/server/answers/conditions.ts'
-import { parseHttpDate } from '../../../src/server/answers/http-date.ts'
+import {
+  checkConditions,
+  parseHttpDate,
+  rangeApplies,
+  type Validators,
+} from '../../../src/server/answers/part-to-send.ts'
 
 const NOW = 'Sun, 06 Nov 1994 08:49:37 GMT'
 const BEFORE = 'Sun, 06 Nov 1994 08:49:36 GMT'

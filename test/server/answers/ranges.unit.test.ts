@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseRange } from '../../../src/server/answers/ranges.ts'
+import { parseRange } from '../../../src/server/answers/part-to-send.ts'
 import { runsOf } from '../../support/cases.ts'
 
 const whole = { kind: 'whole' } as const

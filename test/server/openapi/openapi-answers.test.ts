@@ -1,5 +1,4 @@
 /** The document of the API beside the answers of the server: nothing is documented that does not answer so. */
-
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -7,7 +6,7 @@ import { OIDC_CALLBACK } from '../../../src/accounts/sign-in/sign-in-terms.ts'
 import { PROBE_HEADER } from '../../../src/contract/health.ts'
 import { createSigning } from '../../../src/core/hmac.ts'
 import { metaOf } from '../../../src/core/meta.rows.ts'
-import { createProbes } from '../../../src/operations/doctor/probe-tokens.ts'
+import { createProbes } from '../../../src/operations/doctor/probe-path.ts'
 import { referenceOf } from '../../../src/pages/reference/reference.ts'
 import { exampleOf } from '../../../src/pages/reference/reference-fields.ts'
 import { type ApiDocument, documentSchema } from '../../../src/pages/reference/reference-schema.ts'

@@ -2,8 +2,11 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { checkProxies } from '../../../src/operations/doctor/forwarding.ts'
-import { parseTrustedProxies } from '../../../src/server/requests/client-address.ts'
-import { isNear, watchForUnknownProxies } from '../../../src/server/requests/unknown-proxies.ts'
+import {
+  isNear,
+  parseTrustedProxies,
+  watchForUnknownProxies,
+} from '../../../src/server/requests/client-address.ts'
 import { withHoldfast } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { atNode } from '../../support/servers/holdfast.ts'

@@ -1,7 +1,7 @@
 /** An S3 store behind a fault proxy, with helpers for it. */
 import { type BlobChunks, type BlobStore, StoreFailure } from '../../../src/blobs/blob-store.ts'
 import { openS3Blobs, type S3Options } from '../../../src/blobs/s3.ts'
-import type { S3Settings } from '../../../src/blobs/s3-signing.ts'
+import type { S3Settings } from '../../../src/blobs/s3-requests.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { patient } from '../patience.ts'

@@ -1,5 +1,4 @@
 /** What a job goes on with after the last byte has come, where the disk has no space or has lost something. */
-
 import { describe, expect, test } from 'bun:test'
 import { truncateSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -17,7 +16,7 @@ import { FileCommit } from '../../../src/uploads/commit.ts'
 import { Contributions } from '../../../src/uploads/contributions.ts'
 import { startContentHashing } from '../../../src/uploads/hashing/content-hash.ts'
 import { Reservations } from '../../../src/uploads/reservations.ts'
-import { createResumable } from '../../../src/uploads/resumable/resumable.ts'
+import { createResumable } from '../../../src/uploads/uploads.part.ts'
 import { NOWHERE } from '../../support/node-place.ts'
 import { buildParts } from '../../support/servers/parts.ts'
 import { overridden } from '../../support/storage/overridden.ts'
