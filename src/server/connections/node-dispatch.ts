@@ -4,7 +4,7 @@ import type { Server } from 'bun'
 
 /*
  * Everything that knows how Bun's `node:http` works beneath its own objects, which is documented nowhere and described here
- * as of Bun 1.4.5. `dispatch-self-test.ts` tries it as the server starts; where it has changed, `node-listener.ts` serves.
+ * as of Bun 1.4.5. `dispatch-self-test.ts` tries it as the server starts; where it has changed, `listener.ts` serves with `node:http` alone.
  */
 
 interface Handle {
