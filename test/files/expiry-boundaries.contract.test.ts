@@ -54,6 +54,8 @@ interface Scene {
   readonly expiry: Expiry
   readonly usage: Usage
   readonly account: AccountId
+  /** Runs once a search has read the time. */
+  readonly settled: { run(): Promise<unknown> }
   addAccount(name: string, inactiveDays: number | null): Promise<AccountId>
   setDays(account: AccountId, inactiveDays: number | null): Promise<void>
   /** A file that was last used so many milliseconds ago, of the first account unless another is named. */
@@ -92,12 +94,20 @@ async function scene(
     cutoff: (at = clock.now()) => at - lasts * DAY,
   })
   const inactivity = createInactivity({ lifetime }, days)
-  const outages = { settle: async () => clock.now() }
+  const settled = { run: async () => {} }
+  const outages = {
+    async settle() {
+      const at = clock.now()
+      await settled.run()
+      return at
+    },
+  }
   const guard = createClockGuard(clock)
   return {
     db,
     clock,
     account,
+    settled,
     usage,
     cleaning,
     expiry: createExpiry({ db, cleaning, usage, clock, guard, outages, inactivity }),
@@ -374,6 +384,19 @@ describe.each(databases('inactivity'))('how long files stay that nobody uses, on
     await inTransaction(db, (trx) => setRemoved(trx, marked, 'expired', clock.now() - DAY))
     await expiry.purge()
     expect(await Promise.all(files.map(removal))).toEqual([undefined, 'expired', 'expired'])
+  })
+
+  test('does not end a file that came after the clock was set back in the middle of a search', async () => {
+    await using database = await open()
+    const { db, clock, expiry, settled, addFile, removal } = await scene(database)
+    const files: FileId[] = []
+    settled.run = async () => {
+      clock.leap(-LASTS - DAY)
+      files.push(await addFile(0))
+    }
+    await expiry.mark()
+    expect(await Promise.all(files.map(removal))).toEqual([null])
+    expect(await db.selectFrom('changes').select('id').execute()).toEqual([])
   })
 
   test('is not longer for files that came after a time in which the clock was ahead', async () => {
