@@ -103,16 +103,16 @@ describe('holdfast admin', () => {
     const person = visitor(() => host.url)
     const as = (password: string) => person.send('POST', '/api/v1/session', { username: 'invited', password })
     expect((await as(PASSWORD)).status).toBe(200)
-    expect((await json('audit', '--act', 'account.signed_in'))[0]).toMatchObject({
+    expect((await json('admin', 'audit', '--act', 'account.signed_in'))[0]).toMatchObject({
       account: { username: 'invited' },
       object: 'invited',
       details: { by: 'password' },
     })
     person.cookies.clear()
     for (let each = 0; each < 11; each++) await as('not it')
-    const { output } = await run('audit', '--act', 'tries.locked')
+    const { output } = await run('admin', 'audit', '--act', 'tries.locked')
     expect(output).toMatch(/ not signed in +(127\.0\.0\.1|::1) +tries\.locked +invited /)
-    expect((await run('audit', '--act', 'invitation.made')).output).toMatch(/ command line +- /)
+    expect((await run('admin', 'audit', '--act', 'invitation.made')).output).toMatch(/ command line +- /)
   })
 
   test('takes down what was reported, and the log tells', async () => {
