@@ -68,7 +68,7 @@ function fileRow({ name, size, created_at, url }: FileItem): string[] {
   return [name, formatSize(size), shortTime(created_at), url]
 }
 
-interface Options extends ServerOption {
+interface MakeFolderOptions extends ServerOption {
   readonly parents?: true
   readonly private?: true
   readonly password?: string
@@ -84,10 +84,16 @@ export function makeFolderCommand(mkdir: Command, environment: Environment): voi
     .option('--password <password>', 'the password that others need to open it')
     .option('--json', 'print a JSON object')
     .option('--server <url>', 'use this server instead of the one of the last login')
-    .action((path: string, options: Options) => asClient(() => run(environment, path, options)))
+    .action((path: string, options: MakeFolderOptions) =>
+      asClient(() => runMakeFolder(environment, path, options)),
+    )
 }
 
-async function run(environment: Environment, path: string, options: Options): Promise<void> {
+async function runMakeFolder(
+  environment: Environment,
+  path: string,
+  options: MakeFolderOptions,
+): Promise<void> {
   const name = parseRemoteName(path.startsWith('/') ? path : `/${path}`)
   const last = name.kind === 'path' ? name.names.at(-1) : undefined
   if (name.kind !== 'path' || last === undefined)

@@ -48,7 +48,7 @@ export const getFilesPageOf = endpoint({
   },
 })
 
-const subjects: Readonly<Record<SettingsSection, string>> = {
+const settingsSubjects: Readonly<Record<SettingsSection, string>> = {
   storage: 'what is stored, and how many requests were made',
   keys: 'API keys',
   webhooks: 'webhooks and what was sent to them',
@@ -56,8 +56,8 @@ const subjects: Readonly<Record<SettingsSection, string>> = {
   account: 'the name of the account, and its end',
 }
 
-function isSection(text: string): text is SettingsSection {
-  return Object.hasOwn(subjects, text)
+function isSettingsSection(text: string): text is SettingsSection {
+  return Object.hasOwn(settingsSubjects, text)
 }
 
 /**
@@ -77,7 +77,7 @@ async function settingsPage(
   },
 ): Promise<Response> {
   const section = call.params.section ?? 'storage'
-  if (!isSection(section)) throw new Refusal('NOT_FOUND', 'There is no such page')
+  if (!isSettingsSection(section)) throw new Refusal('NOT_FOUND', 'There is no such page')
   const session = await authentication.pageSession(call)
   if (session === null) return seeOther(`/sign-in?next=${encodeURIComponent(call.url.pathname)}`)
   const { publicUrl } = call.site
@@ -93,7 +93,7 @@ function isOfUse({ isOn, address }: MailAddressState): boolean {
 
 export const getSettingsPage = endpoint({
   documentation: {
-    summary: `The settings: ${subjects.storage}`,
+    summary: `The settings: ${settingsSubjects.storage}`,
     tag: 'Site',
     answers: {
       200: { description: 'A page' },
@@ -110,7 +110,7 @@ export const getSettingsPageOf = endpoint({
     ...getSettingsPage.documentation,
     summary: 'One page of the settings',
     params: z.object({
-      section: z.string().openapi({ description: Object.keys(subjects).join(', '), example: 'keys' }),
+      section: z.string().openapi({ description: Object.keys(settingsSubjects).join(', '), example: 'keys' }),
     }),
   },
 })
@@ -125,7 +125,7 @@ const adminSubjects: Readonly<Record<AdminSection, string>> = {
   notice: 'what everybody is told on every page',
   settings: 'the settings in force',
   doctor: 'whether the set-up is sound',
-  audit: 'what administrators have done',
+  audit: 'what administrators have done, who signed in, and where tries were locked',
 }
 
 function isAdminSection(text: string): text is AdminSection {

@@ -8,7 +8,7 @@ import { withAdministration } from '../administration.ts'
 import { readCount } from '../options.ts'
 import { printJson, printLines, printPairs, printTable } from '../output.ts'
 
-interface Options {
+interface StatisticsOptions {
   readonly days: number
   readonly json?: true
 }
@@ -19,7 +19,7 @@ export function statisticsCommand(statistics: Command, environment: Environment)
     .description('print what the server holds, and what it did day by day')
     .option('--days <number>', 'the number of days, including today', readDays, 30)
     .option('--json', 'print {"now","days","outages"}')
-    .action((options: Options) => print(environment, options))
+    .action((options: StatisticsOptions) => printStatistics(environment, options))
 }
 
 /** Parses a number of days. Throws InvalidArgumentError, which commander shows. */
@@ -29,7 +29,7 @@ function readDays(text: string): number {
   throw new InvalidArgumentError('Allowed is a whole number from 1 to 366.')
 }
 
-function print(environment: Environment, options: Options): Promise<void> {
+function printStatistics(environment: Environment, options: StatisticsOptions): Promise<void> {
   return withAdministration(environment, async ({ statistics }) => {
     const { now, days, outages } = await statistics.read(options.days)
     const { diskFree: _, reportsOpen, contentsDamaged, unknownProxies, ...totals } = now
@@ -92,15 +92,15 @@ export function jobsCommand(jobs: Command, environment: Environment): void {
     .command('list')
     .description('list background jobs; with SQLite, only those that fail')
     .option('--json', 'print a JSON array')
-    .action(({ json }: { json?: true }) => list(environment, json === true))
+    .action(({ json }: { json?: true }) => listJobs(environment, json === true))
   jobs
     .command('retry')
     .description('retry a job that was set aside')
     .argument('<name>', 'as the list shows it')
-    .action((name: string) => retry(environment, name))
+    .action((name: string) => retryJob(environment, name))
 }
 
-function list(environment: Environment, json: boolean): Promise<void> {
+function listJobs(environment: Environment, json: boolean): Promise<void> {
   return withAdministration(environment, async ({ backgroundJobs }) => {
     const jobs = await backgroundJobs.list()
     if (json) {
@@ -129,7 +129,7 @@ function list(environment: Environment, json: boolean): Promise<void> {
   })
 }
 
-function retry(environment: Environment, name: string): Promise<void> {
+function retryJob(environment: Environment, name: string): Promise<void> {
   return withAdministration(environment, async ({ backgroundJobs }) => {
     await backgroundJobs.retry(COMMAND_LINE, name)
     printLines(`The job "${name}" runs again at its next time.`)

@@ -1,4 +1,5 @@
 import { useCallback } from 'react'
+import type { StatisticsNow } from '../../../src/contract/operations.ts'
 import { Loaded } from '../../shared/app/loaded.tsx'
 import { PageSection } from '../../shared/app/part.tsx'
 import { useAnswer } from '../../shared/app/use-answer.ts'
@@ -10,7 +11,6 @@ import { askedChoice, withAsked } from '../lists/address.ts'
 import { FigureList } from './figures.tsx'
 import { OutageList } from './outage-list.tsx'
 import { OverTime } from './over-time.tsx'
-import { ProxyWarning } from './proxy-warning.tsx'
 
 /** In days. */
 const SPANS = ['30', '7', '90', '365'] as const
@@ -58,5 +58,18 @@ export function OverviewSection() {
         </Loaded>
       </PageSection>
     </>
+  )
+}
+
+/** Names the newest proxy that nobody configured, and the setting for all of them; nothing where there is none. */
+function ProxyWarning({ now }: { readonly now: StatisticsNow }) {
+  const { overview } = useAdmin().texts
+  const last = now.unknown_proxies.at(-1)
+  if (last === undefined) return null
+  const peers = now.unknown_proxies.map(({ peer }) => peer).join(',')
+  return (
+    <p className="failure" role="alert">
+      {fill(overview.unknownProxy, { ...last, setting: `HOLDFAST_TRUSTED_PROXIES=${peers}` })}
+    </p>
   )
 }
