@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Environment } from '../config/environment.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/clock.ts'
+import { filesCommand } from './admin/files.ts'
 import { noticeCommand } from './admin/notice.ts'
 import {
   auditCommand,
@@ -10,7 +11,7 @@ import {
   settingsCommand,
   statisticsCommand,
 } from './admin/server-state.ts'
-import { filesCommand, refusedCommands, takeDownCommand } from './admin/take-downs.ts'
+import { refusedCommands, takeDownCommand } from './admin/take-downs.ts'
 import { withAdministration } from './administration.ts'
 import { printJson, printLines } from './output.ts'
 import { linkAddress } from './places.ts'
