@@ -45,13 +45,19 @@ const MAY_IMPORT = {
   ],
   downloads: ['files/', 'sharing/', 'thumbnails/(thumbnails|icons)\\.ts$', 'uploads/hashing/'],
   events: ['files/folders/'],
+  contents: [
+    'accounts/keys/keys\\.ts$',
+    'mail/(outbox|recipients\\.rows)\\.ts$',
+    'uploads/(hashing/|hashing-writer\\.ts$|resumable/upload-ends\\.rows\\.ts$)',
+    '(settings|storage)\\.ts$',
+  ],
   operations: [
     'accounts/',
+    'contents/',
     'files/',
     'mail/(outbox|recipients\\.rows)\\.ts$',
     'sharing/(reports|reports\\.rows|take-downs)\\.ts$',
     'thumbnails/thumbnails\\.ts$',
-    'uploads/(hashing/|hashing-writer\\.ts$|resumable/upload-ends\\.rows\\.ts$)',
     '(settings|storage)\\.ts$',
   ],
 }
@@ -188,13 +194,14 @@ module.exports = {
     ]),
     only(
       'command-line',
-      'Commands get their parts from app.ts and operations/, or are those of the client.',
+      'Commands get their parts from app.ts, contents/ and operations/, or are those of the client.',
       '^src/(cli/|main\\.ts$)',
       [
         '^src/cli/',
         '^src/client/',
         '^src/(domain|contract)/',
-        '^src/operations/(administration|migration-time|secret-rotation|takeover|doctor/doctor|integrity/(check|database-check)|mark-copies|mirror/mirror-(command|repair)|backup/(backup|restore|drill|backup-repair)|relocation/relocate)\\.ts$',
+        '^src/operations/(administration|database-check|migration-time|secret-rotation|takeover|doctor/doctor)\\.ts$',
+        '^src/contents/(check|mirror|mirror-repair|mark-copies|backup|backup-repair|restore|drill|relocation|copying)\\.ts$',
         '^src/(app|config|config/(config-problems|environment)|settings|log|program/(bundle|version))\\.ts$',
       ],
     ),

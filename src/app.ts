@@ -5,6 +5,8 @@ import type { OneTimeLink } from './accounts/one-time-links.ts'
 import { usableOidc } from './accounts/sign-in/oidc.ts'
 import { createSignInPart } from './accounts/sign-in.part.ts'
 import type { SettingInForce } from './config.ts'
+import { createContentsPart } from './contents/contents.part.ts'
+import { type DiskPressure, linuxDiskPressure } from './contents/pace.ts'
 import { type Core, createCore, pairUp } from './core/core.ts'
 import { type Job, startJobs } from './core/jobs/jobs.ts'
 import { createShutdownHooks, type ShutdownHooks } from './core/shutdown-hooks.ts'
@@ -15,10 +17,7 @@ import { createFilesPart } from './files/files.part.ts'
 import type { Log } from './log.ts'
 import { createMailPart, type MailPart } from './mail/mail.part.ts'
 import { sendTestMail, tryMailServer } from './mail/smtp.ts'
-import { type DiskPressure, linuxDiskPressure } from './operations/integrity/disk-load.ts'
-import { createSuspectQueue } from './operations/integrity/suspect-queue.ts'
 import type { Metrics } from './operations/metrics/metrics.ts'
-import { createMirrorPart } from './operations/mirror/mirror.part.ts'
 import { createOperationsPart } from './operations/operations.part.ts'
 import { openSecrets, readSecret } from './operations/secrets.ts'
 import { type BuiltSite, openBuiltSite } from './pages/built-site.ts'
@@ -151,11 +150,11 @@ async function createParts(
   const sharing = createSharingPart(core, mails, files)
   const thumbnails = createThumbnailsPart(core)
   const uploads = createUploadsPart(core, { files, thumbnails })
-  const mirror = createMirrorPart(core)
+  const contents = createContentsPart(core, { diskPressure: () => diskPressure(), mails })
   const downloads = createDownloadsPart(core, {
     sharing,
-    copies: mirror.copies,
-    suspects: createSuspectQueue(core),
+    copies: contents.copies,
+    suspects: contents.suspects,
     arrivalOf: uploads.arrivalOf,
     partialReads: uploads.partialReads,
   })
@@ -164,9 +163,8 @@ async function createParts(
   const operations = await createOperationsPart(core, {
     settings,
     metrics: given.metrics,
+    diskLoad: contents.diskLoad,
     tryMail: tryMailServer,
-    diskPressure: () => diskPressure(),
-    mails,
   })
   const authentication = createAuthentication({
     ...core,
@@ -191,8 +189,8 @@ async function createParts(
       mail,
       signIn,
       accounts,
+      contents,
       operations,
-      mirror,
       webhooks,
     ]),
   }

@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { ConfigError } from '../config/config-problems.ts'
 import type { Environment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config.ts'
+import type { Relocated, RelocationStep } from '../contents/relocation.ts'
 import { systemClock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { systemRandom } from '../domain/random.ts'
-import type { Relocated, RelocationStep } from '../operations/relocation/relocate.ts'
 import { settings } from '../settings.ts'
 import { explain } from './failure.ts'
 import { printLines, printProblem } from './output.ts'
@@ -65,7 +65,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const config = loadConfig(environment)
   const to = targetEnvironment(environment, options)
   const target = targetConfig(to)
-  const { relocate, movedParts, TargetUnusable } = await import('../operations/relocation/relocate.ts')
+  const { relocate, movedParts, TargetUnusable } = await import('../contents/relocation.ts')
   const moves = movedParts(config, target)
   assertMoves(config, target, moves, options)
 

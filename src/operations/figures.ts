@@ -1,16 +1,15 @@
 import type { Config } from '../config.ts'
+import { countRepaired } from '../contents/damages.rows.ts'
+import type { MarkState } from '../contents/mark-copies.ts'
+import { attachedMirror, mirrorLag } from '../contents/mirror-place.ts'
+import { presentRound } from '../contents/mirror-reading.ts'
+import { ownState } from '../contents/own-backups.ts'
+import { scrubDays } from '../contents/scrub.ts'
 import { countDamaged, oldestUnverified } from '../core/damage.rows.ts'
 import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/figures.rows.ts'
 import type { JobClaims } from '../core/jobs/job-leases.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, HOUR, SECOND } from '../domain/clock.ts'
-import { ownState } from './backup/own-runs.ts'
-import { countRepaired } from './integrity/damages.rows.ts'
-import { scrubDays } from './integrity/scrub.ts'
-import type { MarkState } from './mark-copies.ts'
-import { mirrorLag } from './mirror/mirror-lag.ts'
-import { attachedMirror } from './mirror/mirror-store.ts'
-import { presentRound } from './mirror/reading-rounds.ts'
 
 /** Equal on every node. */
 export interface InstallationFigures extends AccountTotals {

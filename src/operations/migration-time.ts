@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import { writeRows } from '../contents/copied.rows.ts'
+import { makeScratch } from '../contents/scratch.ts'
 import type { Database } from '../database/database.ts'
 import { databaseVersion, migrate } from '../database/migrate.ts'
 import { connect, type OpenDatabase, openCopy, openRows, type StorageOptions } from '../storage.ts'
-import { writeRows } from './backup/backup.rows.ts'
-import { makeScratch } from './backup/scratch.ts'
 import { copyTableRows, currentSchema, dropSchema, makeSchema, tableBytes } from './migration-copy.rows.ts'
 
 /** Schema of the copy in PostgreSQL; replaces one left by a killed run. */

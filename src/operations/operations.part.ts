@@ -1,5 +1,6 @@
 import type { MailConfig } from '../config/setting-groups.ts'
 import type { SettingInForce } from '../config.ts'
+import type { DiskLoad } from '../contents/pace.ts'
 import type { AuditLog } from '../core/audit-log.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
@@ -7,22 +8,15 @@ import type { Readiness } from '../core/readiness.ts'
 import type { RemovalGuard } from '../core/store/generations.ts'
 import { assertOwnStore } from '../core/store/pairing.ts'
 import { MINUTE, SECOND } from '../domain/clock.ts'
-import type { EndableMails } from '../mail/outbox.ts'
 import { dataDiskSize, reserveOf } from '../storage.ts'
 import { type AllFiles, createAllFiles } from './all-files.ts'
 import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
-import { ownBackupJobs } from './backup/own-backups.job.ts'
+import { databaseCheckJobs } from './database-check.ts'
 import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
 import { createDoctor, type Doctor } from './doctor/doctor.ts'
 import { createProbes, type Probes } from './doctor/probe-path.ts'
 import { createFigures, type OperationFigures } from './figures.ts'
-import { mailDamages } from './integrity/damage-mails.job.ts'
-import { latestDamage } from './integrity/damage-mails.rows.ts'
-import { followDamages } from './integrity/damages.job.ts'
-import { databaseCheckJobs } from './integrity/database-check.ts'
-import { createDiskLoad, type DiskLoad, type DiskPressure } from './integrity/disk-load.ts'
-import { createIntegrity, type Integrity } from './integrity/integrity.ts'
-import { SCRUB_JOB, scrub } from './integrity/scrub.ts'
+import { createIntegrity, type Integrity } from './integrity.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { createNotices, type NoticeBoard } from './notices.ts'
 import { createStatistics, type Statistics } from './statistics.ts'
@@ -51,13 +45,11 @@ export interface OperationsPart {
 
 export async function createOperationsPart(
   core: Core,
-  given: Pick<OperationsPart, 'settings' | 'metrics'> & {
+  given: Pick<OperationsPart, 'settings' | 'metrics' | 'diskLoad'> & {
     readonly tryMail: TryMail
-    readonly diskPressure: DiskPressure
-    readonly mails: EndableMails
   },
 ): Promise<OperationsPart> {
-  const { settings, metrics, tryMail, diskPressure, mails } = given
+  const { settings, metrics, diskLoad, tryMail } = given
   const { db, blobs, freeSpace, nodes, clock, config, log, failed } = core
   const diskWatch = createDiskWatch({
     blobSpace: () => blobs.freeSpace(),
@@ -78,8 +70,6 @@ export async function createOperationsPart(
     report: failed('traffic could not be written'),
   })
   const backgroundJobs = createBackgroundJobs(db, nodes, clock, core.history)
-  const isOnDisk = config.s3 === null
-  const diskLoad = createDiskLoad(isOnDisk ? diskPressure : async () => null, clock.timers)
   const integrity = createIntegrity({ ...core, jobs: backgroundJobs })
   const probes = createProbes(core.signing, clock)
   const probeStore = async () => {
@@ -110,25 +100,6 @@ export async function createOperationsPart(
       { name: 'read the notice', on: 'every node', every: 2 * SECOND, run: () => notices.refresh() },
       ...(await databaseCheckJobs(core)),
       { name: 'note totals', on: 'one node', every: 10 * MINUTE, run: () => statistics.sample() },
-      {
-        name: SCRUB_JOB,
-        on: 'one node',
-        every: MINUTE,
-        run: (mayGoOn) => scrub({ ...core, diskLoad }, mayGoOn),
-      },
-      {
-        name: 'note damaged contents',
-        on: 'one node',
-        every: MINUTE,
-        run: (mayGoOn) => followDamages(core, mayGoOn),
-      },
-      {
-        name: 'tell of damaged contents',
-        on: 'one node',
-        every: 10 * MINUTE,
-        run: async (mayGoOn) => mailDamages({ ...core, ...mails }, await latestDamage(db), mayGoOn),
-      },
-      ...ownBackupJobs(core, mails),
     ],
   }
 }

@@ -1,8 +1,8 @@
+import { assertOwnVersion } from '../contents/installation.ts'
 import { assertNoServerRuns } from '../core/nodes/no-server-runs.ts'
 import { type Clock, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { connect, databaseExists, holdDataFolder, type StorageOptions } from '../storage.ts'
-import { assertOwnVersion } from './installation.ts'
 import { type Rotation, readSecret, rotateSecrets } from './secrets.ts'
 
 /**

@@ -44,7 +44,7 @@ import {
 import { examineEndpoint } from '../operations/doctor/doctor.routes.ts'
 import { probeEndpoint } from '../operations/doctor/probe.routes.ts'
 import { getHealthEndpoint, getReadinessEndpoint } from '../operations/health.routes.ts'
-import { getIntegrityEndpoint, listDamagedFilesEndpoint } from '../operations/integrity/integrity.routes.ts'
+import { getIntegrityEndpoint, listDamagedFilesEndpoint } from '../operations/integrity.routes.ts'
 import { getMetricsEndpoint } from '../operations/metrics/metrics.routes.ts'
 import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
 import { linkLogEndpoint } from '../sharing/links/link-log.routes.ts'

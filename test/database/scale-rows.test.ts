@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { databaseOf, type ScaleEngine, scaleHost } from '../../bench/scale/scale-hosts.ts'
-import { wrongSums } from '../../src/operations/integrity/sums.ts'
+import { wrongSums } from '../../src/contents/sums.ts'
 import { createDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
 
 test('written to SQLite, they add up', () => addsUp((folder) => ({ name: 'SQLite', folder })))

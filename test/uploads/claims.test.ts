@@ -1,9 +1,9 @@
 /** What guests have uploaded becomes an account's, by its receipt. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { wrongSums } from '../../src/contents/sums.ts'
 import { DAY } from '../../src/domain/clock.ts'
 import { type AccountId, type FolderIdentifier, GUESTS } from '../../src/domain/ids.ts'
-import { wrongSums } from '../../src/operations/integrity/sums.ts'
 import { type Answer, type Api, api, newcomer, refusal } from '../support/clients/api.ts'
 import { makeLink } from '../support/clients/links.ts'
 import { sessionHeaders, signedIn } from '../support/clients/site-visitor.ts'

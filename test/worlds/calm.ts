@@ -1,6 +1,7 @@
 /** What must be true of a world once nothing fails any more. */
+
+import { wrongSums } from '../../src/contents/sums.ts'
 import { DAY, MINUTE } from '../../src/domain/clock.ts'
-import { wrongSums } from '../../src/operations/integrity/sums.ts'
 import { finishResumable } from './resumable-actions.ts'
 import { repeatAlone } from './upload-actions.ts'
 import type { World } from './world.ts'

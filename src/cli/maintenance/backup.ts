@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
+import type { BackedUp, BackupStep, Outcome, RetentionPolicy } from '../../contents/backup.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import type { BackedUp, BackupStep, Outcome, RetentionPolicy } from '../../operations/backup/backup.ts'
 
 import { printJson, printLines, printProblem } from '../output.ts'
 import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
@@ -74,7 +74,7 @@ async function run(
 ): Promise<void> {
   const config = loadConfig(environment)
   const { forServer = false } = options
-  const { backUp } = await import('../../operations/backup/backup.ts')
+  const { backUp } = await import('../../contents/backup.ts')
   const stop = abortedBySignal('stopped; no point was added, and the same command goes on from here')
   const input = forServer ? stopWithServer(stop) : null
   const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)

@@ -2,17 +2,11 @@ import { setImmediate } from 'node:timers/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
+import type { BackupRepair } from '../../contents/backup-repair.ts'
+import type { CheckResult, CheckWork, Progress, ReadData, RepairBlob } from '../../contents/check.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
-import type { BackupRepair } from '../../operations/backup/backup-repair.ts'
-import type {
-  CheckResult,
-  CheckWork,
-  Progress,
-  ReadData,
-  RepairBlob,
-} from '../../operations/integrity/check.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
 import { standardError } from '../step-progress.ts'
@@ -107,10 +101,10 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const { readData, rate, json } = options
   const config = loadConfig(environment)
   if (options.database) return checkPages(config, options)
-  const { checkInstallation } = await import('../../operations/integrity/check.ts')
+  const { checkInstallation } = await import('../../contents/check.ts')
   const bar = progressLine()
   const repair = await openedRepair(config, options)
-  const { mirrorRepair } = await import('../../operations/mirror/mirror-repair.ts')
+  const { mirrorRepair } = await import('../../contents/mirror-repair.ts')
   const onFailure = (error: unknown) =>
     bar.say(`The mirror: ${error instanceof Error ? error.message : String(error)}`)
   const mirror = mirrorRepair(config, onFailure)
@@ -137,7 +131,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
 }
 
 async function checkPages(config: Config, { json, forServer }: Options): Promise<void> {
-  const { readPages } = await import('../../operations/integrity/database-check.ts')
+  const { readPages } = await import('../../operations/database-check.ts')
   const stop = new AbortController()
   const input = forServer ? stopWithServer(stop) : null
   const line = progressLine()
@@ -172,7 +166,7 @@ async function repairFromAny(
 
 async function openedRepair(config: Config, options: Options): Promise<BackupRepair | null> {
   if (options.from === undefined) return null
-  const { openBackupRepair } = await import('../../operations/backup/backup-repair.ts')
+  const { openBackupRepair } = await import('../../contents/backup-repair.ts')
   return openBackupRepair({
     ...(await openingAt(placeOf(options.from, options, config), config)),
     signal: new AbortController().signal,

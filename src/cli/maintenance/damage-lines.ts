@@ -1,4 +1,4 @@
-import type { UncopyableBlob } from '../../operations/relocation/relocate.ts'
+import type { UncopyableBlob } from '../../contents/copying.ts'
 import { printProblem } from '../output.ts'
 
 export function printDamage(damaged: readonly UncopyableBlob[], what: string): void {

@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { loadConfig } from '../../config.ts'
+import type { Drilled, Outcome } from '../../contents/drill.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import type { Drilled, Outcome } from '../../operations/backup/drill.ts'
 import { printJson, printLines, printProblem } from '../output.ts'
 import { standardError, stepProgress } from '../step-progress.ts'
 import { abortedBySignal } from '../stop-signal.ts'
@@ -58,7 +58,7 @@ async function run(
 ): Promise<void> {
   const config = loadConfig(environment)
   const { forServer = false } = options
-  const { drill } = await import('../../operations/backup/drill.ts')
+  const { drill } = await import('../../contents/drill.ts')
   const { startHoldfast } = await import('../../app.ts')
   const { createLog } = await import('../../log.ts')
   const stop = abortedBySignal('stopped; nothing is left behind')

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { loadConfig } from '../../config.ts'
+import { stateName } from '../../contents/mark-copies.ts'
+import type { MirrorCommand, MirrorReport, MirrorStep } from '../../contents/mirror.ts'
 import { MINUTE, SECOND, systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import type { Log } from '../../log.ts'
-import { stateName } from '../../operations/mark-copies.ts'
-import type { MirrorCommand, MirrorReport, MirrorStep } from '../../operations/mirror/mirror-command.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
 import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
 import { abortedBySignal } from '../stop-signal.ts'
@@ -74,7 +74,7 @@ const LONG = 10 * MINUTE
 async function run(environment: Environment, options: Options): Promise<void> {
   const { now, rate, readData, adopt, json, forServer } = options
   const config = loadConfig(environment)
-  const { runMirrorCommand, runMirrorForServer } = await import('../../operations/mirror/mirror-command.ts')
+  const { runMirrorCommand, runMirrorForServer } = await import('../../contents/mirror.ts')
   const stop = abortedBySignal('stopped; the same command goes on from here')
   const input = forServer ? stopWithServer(stop) : null
   const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)

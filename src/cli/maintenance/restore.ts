@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
+import type { MarkState } from '../../contents/mark-copies.ts'
+import type { RelocationStep } from '../../contents/relocation.ts'
+import type { FoundBackup, RecoveryPoint, Restored } from '../../contents/restore.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import type { FoundBackup, RecoveryPoint, Restored } from '../../operations/backup/restore.ts'
-import type { MarkState } from '../../operations/mark-copies.ts'
-import type { RelocationStep } from '../../operations/relocation/relocate.ts'
 import { timeOf } from '../options.ts'
 import { printJson, printLines, printTable } from '../output.ts'
 import { bytesPlace, databasePlace } from '../places.ts'
@@ -83,7 +83,7 @@ async function run(
   options: Options,
 ): Promise<void> {
   const config = loadConfig(environment)
-  const { pointsOf, restore } = await import('../../operations/backup/restore.ts')
+  const { pointsOf, restore } = await import('../../contents/restore.ts')
   const stop = abortedBySignal('stopped; the same command goes on from here')
   const target = await openingOf(command, named, options, { config, signal: stop.signal })
   const { json = false, atLeast = null } = options

@@ -1,7 +1,7 @@
 import type { OwnBackups } from '../../config/setting-groups.ts'
+import type { OwnState, Runs } from '../../contents/own-backups.ts'
 import { HOUR } from '../../domain/clock.ts'
 import { settings } from '../../settings.ts'
-import type { OwnState, Runs } from '../backup/own-runs.ts'
 import { advice, type Finding, fine, problem, say } from './findings.ts'
 
 const CHECK = 'backups'

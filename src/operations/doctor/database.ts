@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { missingMigrations } from '../../database/migrate.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
 import { settings } from '../../settings.ts'
-import { checkInOwnProcess } from '../integrity/database-check.ts'
+import { checkInOwnProcess } from '../database-check.ts'
 import { advice, type Change, type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
 
 /** Beyond this, nodes disagree about what has expired. */

@@ -1,12 +1,12 @@
 import { StoreFailure } from '../../blobs/blob-store.ts'
 import type { Config } from '../../config.ts'
+import { SCRUB_JOB } from '../../contents/scrub.ts'
 import { DAY } from '../../domain/clock.ts'
 import type { Random } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
 import { noticesOtherBytes, tryJoin } from '../../storage.ts'
-import type { IntegrityState, ScrubState } from '../integrity/integrity.ts'
-import { SCRUB_JOB } from '../integrity/scrub.ts'
+import type { IntegrityState, ScrubState } from '../integrity.ts'
 import { advice, type Finding, fine, problem, reasonOf, say, unknown } from './findings.ts'
 
 export async function checkStore({ s3 }: Config, probeStore: () => Promise<void>): Promise<Finding> {

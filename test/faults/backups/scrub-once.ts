@@ -1,9 +1,9 @@
 /** Reads stored bytes again, as the job of a server does, of the data folder in the environment. */
 import { loadConfig } from '../../../src/config.ts'
+import { scrub } from '../../../src/contents/scrub.ts'
 import { systemClock } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { createLog } from '../../../src/log.ts'
-import { scrub } from '../../../src/operations/integrity/scrub.ts'
 import { openBlobs, openDatabase } from '../../../src/storage.ts'
 
 const config = loadConfig(process.env)

@@ -34,13 +34,13 @@ export const stores: readonly Change[] = [
     ['(step * (1 + chance)) / 2', 'step * chance'],
     ['Math.min(LONGEST_DELAY, FIRST_DELAY', 'Math.max(LONGEST_DELAY, FIRST_DELAY'],
   ]),
-  ...changesIn('src/operations/integrity/inspection.ts', scrubbing, [
+  ...changesIn('src/contents/reading.ts', scrubbing, [
     [
       "  if (damage === 'unreadable') await assertReadable(blobs, await otherContents(db, now.id, 'key'))\n",
       '',
     ],
   ]),
-  ...changesIn('src/operations/integrity/reading.ts', scrubbing, [
+  ...changesIn('src/contents/reading.ts', scrubbing, [
     [
       "if (isUnreadable(error)) return 'unreadable'\n    throw error\n  }\n  if (read",
       'throw error\n  }\n  if (read',

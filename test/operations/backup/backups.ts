@@ -4,13 +4,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type * as z from 'zod'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
-import { systemRandom } from '../../../src/domain/random.ts'
 import {
   type Catalog,
   CatalogReader,
   type FoundCatalog,
   sealCatalog,
-} from '../../../src/operations/backup/catalog-copies.ts'
+} from '../../../src/contents/backup-catalog.ts'
+import { systemRandom } from '../../../src/domain/random.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 import type { TestHoldfast } from '../../support/servers/holdfast.ts'
 import { checked, doneIn, environmentOf, made, restored, runIn, type Settings } from './commands.ts'

@@ -1,10 +1,10 @@
 /** The two copies of a catalog: whatever happens to one of them, the other one counts. */
 import { describe, expect, test } from 'bun:test'
 import type { MarkCopy } from '../../../src/blobs/blob-store.ts'
+import { type Catalog, CatalogReader, sealCatalog } from '../../../src/contents/backup-catalog.ts'
+import { type BackupKey, makeKey } from '../../../src/contents/backup-encryption.ts'
+import { COPIES } from '../../../src/contents/mark-copies.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import { type Catalog, CatalogReader, sealCatalog } from '../../../src/operations/backup/catalog-copies.ts'
-import { type BackupKey, makeKey } from '../../../src/operations/backup/encryption.ts'
-import { COPIES } from '../../../src/operations/mark-copies.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
 const locked = await makeKey(PASSPHRASE)

@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { StoreFailure } from '../../../src/blobs/blob-store.ts'
+import { durabilityOf } from '../../../src/contents/durability.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import { durabilityOf } from '../../../src/operations/backup/durability.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 
 /** Tells which contents were removed. */

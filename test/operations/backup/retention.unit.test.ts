@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import type { RecoveryPoint } from '../../../src/contents/backup-catalog.ts'
+import { retainedPoints } from '../../../src/contents/backup-points.ts'
 import { DAY, HOUR } from '../../../src/domain/clock.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import type { RecoveryPoint } from '../../../src/operations/backup/catalog.ts'
-import { retainedPoints } from '../../../src/operations/backup/pruning.ts'
 
 const NOW = Date.parse('2026-11-24T12:00:00Z')
 

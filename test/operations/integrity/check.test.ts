@@ -1,10 +1,10 @@
 /** `holdfast check` beside running servers. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type SqlBool, sql } from 'kysely'
+import { checkInstallation, type ReadData } from '../../../src/contents/check.ts'
 import { systemClock } from '../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import { checkInstallation, type ReadData } from '../../../src/operations/integrity/check.ts'
 import { holdfast } from '../../cli/command.ts'
 import { holdfastHere as command } from '../../cli/command-here.ts'
 import { caller } from '../../support/clients/caller.ts'

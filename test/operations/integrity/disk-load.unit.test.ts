@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { BUSY, createDiskLoad, linuxDiskPressure } from '../../../src/contents/pace.ts'
 import { MINUTE, SECOND, type Timers } from '../../../src/domain/clock.ts'
-import { BUSY, createDiskLoad, linuxDiskPressure } from '../../../src/operations/integrity/disk-load.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 
 /** Time that passes only while somebody waits. */

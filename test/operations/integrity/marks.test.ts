@@ -1,11 +1,11 @@
 /** What a check finds damaged is not sent any more, until it is sound again. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type CheckWork, checkInstallation } from '../../../src/contents/check.ts'
+import { DamageMarker, type MarkLimit } from '../../../src/contents/damage.ts'
 import { countDamaged } from '../../../src/core/damage.rows.ts'
 import { WrongStore } from '../../../src/core/store/pairing.ts'
 import { DAY, systemClock } from '../../../src/domain/clock.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import { type CheckWork, checkInstallation } from '../../../src/operations/integrity/check.ts'
-import { DamageMarker, type MarkLimit } from '../../../src/operations/integrity/damage-marker.ts'
 import { MAIN, onlyThese } from '../../cli/command.ts'
 import { GENEROUS, signedAddress, textBytes, upload, visit } from '../../support/clients/public.ts'
 import { startProgram, watchProgram } from '../../support/processes/program.ts'

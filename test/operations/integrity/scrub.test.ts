@@ -3,12 +3,12 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { type BlobStore, BlobUnreadable } from '../../../src/blobs/blob-store.ts'
 import type { Config } from '../../../src/config.ts'
+import { StoreUnreadable } from '../../../src/contents/reading.ts'
+import { scrub, scrubDays, TooMuchDamage } from '../../../src/contents/scrub.ts'
 import { countDamaged, damagedContents, oldestUnverified } from '../../../src/core/damage.rows.ts'
 import { DAY } from '../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { createLog } from '../../../src/log.ts'
-import { StoreUnreadable } from '../../../src/operations/integrity/reading.ts'
-import { scrub, scrubDays, TooMuchDamage } from '../../../src/operations/integrity/scrub.ts'
 import {
   api,
   elements,

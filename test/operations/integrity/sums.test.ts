@@ -1,9 +1,9 @@
 /** What folders, bins and accounts count is compared with what there is, and put right on demand. */
 import { describe, expect, test } from 'bun:test'
+import { checkInstallation } from '../../../src/contents/check.ts'
 import { systemClock } from '../../../src/domain/clock.ts'
 import type { AccountId, BinEntryId, FolderIdentifier } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
-import { checkInstallation } from '../../../src/operations/integrity/check.ts'
 import { type Api, api } from '../../support/clients/api.ts'
 import { intoBin, restore, totals } from '../../support/clients/bin.ts'
 import { GENEROUS } from '../../support/clients/public.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createThrottle } from '../../../src/operations/integrity/throttle.ts'
+import { createThrottle } from '../../../src/contents/pace.ts'
 
 test('a throttle lets no more bytes through than its rate allows, and saves nothing up', async () => {
   let now = 0

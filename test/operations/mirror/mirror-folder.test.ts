@@ -16,15 +16,19 @@ import {
 import { join } from 'node:path'
 import * as z from 'zod'
 import { StoreFailure } from '../../../src/blobs/blob-store.ts'
+import { COPIES } from '../../../src/contents/mark-copies.ts'
+import {
+  type Mirror,
+  MirrorUnusable,
+  openMirror,
+  writeMirrorMark,
+} from '../../../src/contents/mirror-place.ts'
+import { MirrorCopier } from '../../../src/contents/mirror-sync.ts'
+import { unthrottled } from '../../../src/contents/pace.ts'
 import { WrongStore } from '../../../src/core/store/pairing.ts'
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { checkMirror } from '../../../src/operations/doctor/mirror.ts'
-import { unthrottled } from '../../../src/operations/integrity/throttle.ts'
-import { COPIES } from '../../../src/operations/mark-copies.ts'
-import { MirrorCopier } from '../../../src/operations/mirror/mirror-copier.ts'
-import { writeMirrorMark } from '../../../src/operations/mirror/mirror-mark.ts'
-import { type Mirror, MirrorUnusable, openMirror } from '../../../src/operations/mirror/mirror-store.ts'
 import { MAIN, onlyThese } from '../../cli/command.ts'
 import { readMetrics } from '../../support/clients/metrics.ts'
 import { randomBytes, textBytes, upload, visit } from '../../support/clients/public.ts'

@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DAY, systemClock } from '../../../src/domain/clock.ts'
-import type { BlobKey } from '../../../src/domain/ids.ts'
-import { systemRandom } from '../../../src/domain/random.ts'
-import { unthrottled } from '../../../src/operations/integrity/throttle.ts'
-import { MirrorUnusable, openMirror } from '../../../src/operations/mirror/mirror-store.ts'
+import { MirrorUnusable, openMirror } from '../../../src/contents/mirror-place.ts'
 import {
   isReadingDue,
   presentRound,
   type ReadingRound,
   readRound,
-} from '../../../src/operations/mirror/reading-rounds.ts'
+} from '../../../src/contents/mirror-reading.ts'
+import { unthrottled } from '../../../src/contents/pace.ts'
+import { DAY, systemClock } from '../../../src/domain/clock.ts'
+import type { BlobKey } from '../../../src/domain/ids.ts'
+import { systemRandom } from '../../../src/domain/random.ts'
 import { readMetrics } from '../../support/clients/metrics.ts'
 import { randomBytes, upload } from '../../support/clients/public.ts'
 import { keptLog } from '../../support/kept-log.ts'

@@ -1,10 +1,10 @@
 /** A second store that gets a copy of every content, and from which damaged ones are brought back. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { noteCopies, queueKeys } from '../../../src/contents/mirror.rows.ts'
 import { markDamaged } from '../../../src/core/damage.rows.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import { noteCopies, queueKeys } from '../../../src/operations/mirror/mirror.rows.ts'
 import { deleteFile, textBytes, upload } from '../../support/clients/public.ts'
 import { keptLog } from '../../support/kept-log.ts'
 import { onCluster } from '../../support/servers/holdfast.ts'

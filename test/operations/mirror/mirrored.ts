@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StorePlace } from '../../../src/config/setting-groups.ts'
 import type { Config } from '../../../src/config.ts'
+import { type MirrorCommand, runMirrorCommand } from '../../../src/contents/mirror.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { createLog, type Log } from '../../../src/log.ts'
-import { type MirrorCommand, runMirrorCommand } from '../../../src/operations/mirror/mirror-command.ts'
 import { openPlace } from '../../../src/storage.ts'
 import {
   GENEROUS,

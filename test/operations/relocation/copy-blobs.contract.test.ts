@@ -7,13 +7,17 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type BlobStore, StoreFailure } from '../../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
+import { makeRelocatedBlobs } from '../../../src/contents/copied.rows.ts'
+import {
+  type BlobCopyJob,
+  type CopyRoute,
+  copyBlobs,
+  createBlobCopier,
+  verifyOnThreads,
+} from '../../../src/contents/copying.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
-import { type CopyRoute, createBlobCopier } from '../../../src/operations/relocation/blob-copier.ts'
-import { verifyOnThreads } from '../../../src/operations/relocation/byte-verifier.ts'
-import { type BlobCopyJob, copyBlobs } from '../../../src/operations/relocation/copy-blobs.ts'
-import { makeRelocatedBlobs } from '../../../src/operations/relocation/relocated-blobs.rows.ts'
 import { chance } from '../../support/chance.ts'
 import { sha256 } from '../../support/clients/caller.ts'
 import { sqliteDatabase } from '../../support/databases/databases.ts'

@@ -1,10 +1,10 @@
 /** Rows from either database to either, more of them than go in one statement. */
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import { copyRows, countRows, holdsNothing } from '../../../src/contents/row-copy.rows.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { lastId, setLastId } from '../../../src/database/differences.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
-import { copyRows, countRows, holdsNothing } from '../../../src/operations/relocation/row-copy.rows.ts'
 import { type ContractDatabase, databases } from '../../support/databases/databases.ts'
 
 /** Rows of each table: two statements full and one row more. */

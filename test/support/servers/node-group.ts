@@ -1,8 +1,8 @@
 /** The servers of a test: one node, or three behind a balancer that chooses randomly. */
 import { startHoldfast } from '../../../src/app.ts'
 import { settingsInForce } from '../../../src/config.ts'
+import type { DiskPressure } from '../../../src/contents/pace.ts'
 import type { Log } from '../../../src/log.ts'
-import type { DiskPressure } from '../../../src/operations/integrity/disk-load.ts'
 import type { ListenWay } from '../../../src/server/connections/listening.ts'
 import type { StorageOptions } from '../../../src/storage.ts'
 import { ends } from '../eventually.ts'

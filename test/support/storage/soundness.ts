@@ -1,7 +1,8 @@
 /** Invariants of an installation with nothing under way, after any faults. */
+
+import { wrongSums } from '../../../src/contents/sums.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { wholeSum } from '../../../src/database/differences.ts'
-import { wrongSums } from '../../../src/operations/integrity/sums.ts'
 import { eventually } from '../eventually.ts'
 import type { SharedInstallation } from '../servers/shared-installation.ts'
 

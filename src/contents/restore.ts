@@ -1,0 +1,144 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { metaOf } from '../core/meta.rows.ts'
+import { type Origin, pairMeta } from '../core/store/pairing.ts'
+import type { Database } from '../database/database.ts'
+import { isBlank } from '../database/migrate.ts'
+import { Refusal } from '../domain/errors.ts'
+import { connect, holdDataFolder, openRows, type StorageOptions } from '../storage.ts'
+import { addDoubted, type HeldCatalog, type RecoveryPoint } from './backup-catalog.ts'
+import type { BackupStore } from './backup-encryption.ts'
+import { assertAtLeast, openToRead, type TargetOptions } from './backup-place.ts'
+import { unpackRows } from './backup-points.ts'
+import { contentKeys } from './copied.rows.ts'
+import type { UncopyableBlob } from './copying.ts'
+import { openToFill } from './durability.ts'
+import type { MarkState } from './mark-copies.ts'
+import { relocateBlobs as copyInstallation, type RelocationWatch } from './relocation.ts'
+import { holdsNothing } from './row-copy.rows.ts'
+import { makeScratch } from './scratch.ts'
+
+export type { RecoveryPoint } from './backup-catalog.ts'
+
+export type Restoring = StorageOptions &
+  TargetOptions & {
+    /** The newest point up to this time, in milliseconds; null: the newest. */
+    readonly at: number | null
+    /** Required series and lowest number of the catalog; null: any. */
+    readonly atLeast: MarkState | null
+    /** Called before anything is restored. */
+    readonly onFound: (found: FoundBackup) => void
+    readonly watch: RelocationWatch
+  }
+
+export interface FoundBackup extends MarkState {
+  readonly points: number
+  readonly newest: number | null
+  /** False without a passphrase: write access to the place suffices to change all of it. */
+  readonly isAuthenticated: boolean
+}
+
+export interface Restored {
+  readonly point: RecoveryPoint
+  /** Missing or damaged in the backup: their files are restored without bytes. */
+  readonly damaged: readonly UncopyableBlob[]
+  readonly found: FoundBackup
+}
+
+/** The oldest first. Throws Refusal PRECONDITION_FAILED without a backup. */
+export async function pointsOf(
+  options: TargetOptions & Partial<Pick<Restoring, 'atLeast' | 'onFound'>>,
+): Promise<readonly RecoveryPoint[]> {
+  const { catalog } = await openToRead(options)
+  await catalog.release()
+  const found = foundIn(catalog)
+  options.onFound?.(found)
+  assertAtLeast(found, options.atLeast ?? null)
+  return catalog.present.points
+}
+
+/**
+ * Fills the configured database and store, comparing each content with its hash. A killed restore continues when run
+ * again. Throws Refusal PRECONDITION_FAILED for a place that is not empty, and DataFolderInUse.
+ */
+export async function restore(restoring: Restoring): Promise<Restored> {
+  const { config, at, atLeast, onFound } = restoring
+  const open = new AsyncDisposableStack()
+  try {
+    const { store, rows: packed, catalog } = await openToRead(restoring)
+    open.defer(() => catalog.release())
+    const found = foundIn(catalog)
+    onFound(found)
+    assertAtLeast(found, atLeast)
+    const point = catalog.present.points.findLast(({ takenAt }) => at === null || takenAt <= at)
+    if (point === undefined) {
+      throw new Refusal(
+        'PRECONDITION_FAILED',
+        'the backup has no point that is so old; "--points" lists them',
+      )
+    }
+    const scratch = await makeScratch()
+    open.defer(() => rm(scratch, { recursive: true, force: true }))
+    const path = join(scratch, 'point.sqlite')
+    await unpackRows(packed, point, path)
+    const rows = openRows(path)
+    open.defer(() => rows.destroy())
+    await assertKeys(rows)
+
+    open.defer(await holdDataFolder(config))
+    const { db, isShared, close } = await connect({ ...restoring, report() {} })
+    open.defer(close)
+    await assertEmpty(db)
+    const { blobs, durability } = await openToFill(restoring)
+    const { damaged } = await copyInstallation({
+      ...restoring,
+      durability,
+      source: originOf(rows, store, catalog.present.mark),
+      target: { db, isShared, blobs },
+      skipDamaged: true,
+      movedTo: null,
+      pause: (milliseconds) => pause(milliseconds),
+    })
+    if (damaged.length > 0) {
+      const keys = damaged.map(({ key }) => key)
+      await catalog.change({ doubted: addDoubted(catalog.present.doubted, keys) })
+    }
+    return { point, damaged, found }
+  } finally {
+    await open.disposeAsync()
+  }
+}
+
+function foundIn({ present, key }: HeldCatalog): FoundBackup {
+  const { series, number, points } = present
+  const newest = points.at(-1)?.takenAt ?? null
+  return { series, number, points: points.length, newest, isAuthenticated: key !== null }
+}
+
+/** A forged backup must not name objects that are no contents. */
+async function assertKeys(rows: Database): Promise<void> {
+  for await (const _ of contentKeys(rows));
+}
+
+async function assertEmpty(db: Database): Promise<void> {
+  if ((await isBlank(db)) || (await holdsNothing(db))) return
+  if ((await metaOf(db, pairMeta.relocating)) !== null) return
+  throw new Refusal(
+    'PRECONDITION_FAILED',
+    'the database that is configured is not empty: a backup is restored into an empty data folder, or an empty database and an empty bucket. Name those in the settings',
+  )
+}
+
+function originOf(db: Database, store: BackupStore, mark: string): Origin {
+  return {
+    db,
+    isShared: false,
+    blobs: {
+      read: (key, start, end, size) => store.read(key, start, end, size),
+      size: (key) => store.size(key),
+      readMark: async () => mark,
+      writeMark: () => Promise.reject(new Error('a backup has no mark of a store')),
+    },
+  }
+}
