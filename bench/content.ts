@@ -1,11 +1,12 @@
+/** Bytes and random numbers that are the same in every run. */
 import { createHash } from 'node:crypto'
 
 const MIB = 1024 * 1024
 const BLOCK = 16 * MIB
 
 /**
- * Content for all contenders: an incompressible block, repeated, in pieces of up to 1 MiB. The first eight
- * bytes are the number, so that all contents differ and none can be deduplicated.
+ * An incompressible block, repeated, in pieces of up to 1 MiB. The first eight bytes are the number, so that all contents
+ * differ and none is deduplicated.
  */
 export function content(size: number, number: number): readonly Uint8Array[] {
   const first = new Uint8Array(Math.min(MIB, size))
@@ -28,7 +29,7 @@ export function sha256(pieces: Iterable<Uint8Array>): string {
   return hash.digest('hex')
 }
 
-/** Reproducible random numbers (mulberry32): at least 0, less than 1. */
+/** Random numbers (mulberry32): at least 0, less than 1. */
 export function repeatableRandom(seed: number): () => number {
   let state = seed
   return () => {
@@ -42,11 +43,10 @@ export function repeatableRandom(seed: number): () => number {
 let made: Uint8Array<ArrayBuffer> | null = null
 
 function block(): Uint8Array<ArrayBuffer> {
-  if (made === null) {
-    const random = repeatableRandom(1)
-    const words = new Uint32Array(BLOCK / 4)
-    for (let at = 0; at < words.length; at++) words[at] = random() * 4294967296
-    made = new Uint8Array(words.buffer)
-  }
+  if (made !== null) return made
+  const random = repeatableRandom(1)
+  const words = new Uint32Array(BLOCK / 4)
+  for (let at = 0; at < words.length; at++) words[at] = random() * 4294967296
+  made = new Uint8Array(words.buffer)
   return made
 }

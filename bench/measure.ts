@@ -1,131 +1,117 @@
-import { readyMemory } from './page-cache.ts'
-import { resetPeak, usage } from './process-usage.ts'
+/** Runs contenders in turn, and measures their rates and what their processes use. */
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 
-/** Processes of a contender. */
-export interface Processes {
-  readonly pids: readonly number[]
-  /** Processes of backing services, by name. */
-  readonly behind?: Readonly<Record<string, readonly number[]>>
-}
+export const MIB = 1024 ** 2
+export const GIB = 1024 ** 3
 
-/** Result of one contender in one round. Null where a value does not apply. */
+/** Name of the contender that the others are compared with. */
+export const OURS = 'Holdfast'
+
+/** One contender in one round. Null where a value does not apply. */
 export interface Measurement {
-  /** Rate in the scenario's unit; more is better. */
+  /** In the scenario's unit; more is better. */
   readonly rate: number
-  /** CPU seconds of the server per GiB, or per million requests. */
+  /** Processor seconds of the server for one unit of `per`. */
   readonly cpu: number | null
-  /** CPU seconds of backing services, by name. */
+  /** Processor seconds of the services behind it, by name. */
   readonly behind?: Readonly<Record<string, number>>
   /** Peak resident memory of the server in bytes. */
-  readonly peakBytes: number | null
+  readonly peak: number | null
 }
 
 export interface Contender {
   readonly name: string
-  /** Runs once. `round` counts from 0; unmeasured warm-ups come before it. */
+  /** Runs once; rounds count from 0. */
   run(round: number): Promise<Measurement>
+}
+
+/** Holdfast's rate is to be at least `least` times that of the contender `of`. */
+export interface Goal {
+  readonly least: number
+  readonly of: string
 }
 
 export interface Scenario {
   readonly title: string
   readonly unit: string
-  /** Unit of work for `cpu`, such as `GiB`. */
+  /** What `cpu` is measured for: `GiB`, `file`, `1,000 requests`. */
   readonly per: string
-  /** Bytes of each file, where the work is many files of one size and `per` is `GiB`. */
-  readonly fileSize?: number
-  /** Bytes that a contender writes to disk, where they affect the result. */
+  /** Bytes that a contender writes to disk, where that affects the result. */
   readonly writes?: number
-  /** Contenders; missing peers are left out. */
+  readonly goals?: readonly Goal[]
   readonly contenders: readonly Contender[]
 }
 
-export interface BenchFigures {
+/** Medians over the rounds. */
+export interface Figures extends Measurement {
   readonly name: string
-  readonly rate: number
   readonly lowest: number
   readonly highest: number
-  readonly cpu: number | null
   readonly behind: Readonly<Record<string, number>>
-  readonly peakBytes: number | null
 }
 
 export interface Measured {
   readonly scenario: Scenario
-  /** Medians over the rounds, in the order of the contenders. */
-  readonly figures: readonly BenchFigures[]
+  /** In the order of the contenders. */
+  readonly figures: readonly Figures[]
 }
 
-/** Name of the contender that the others are compared with. */
-export const OURS = 'Holdfast'
-
-export const GIB = 1024 ** 3
-export const MIB = 1024 ** 2
+/** Processes of a server, and of the services behind it by name. */
+export interface Processes {
+  readonly pids: readonly number[]
+  readonly behind?: Readonly<Record<string, readonly number[]>>
+}
 
 /**
- * Every round runs every contender of every scenario, so that other load on the machine affects all of them;
- * the order of contenders rotates each round. `scratch`: a folder on the disk that they write to.
+ * Every round runs every contender of every scenario, another one first each time, so that other load on the machine
+ * affects all of them. `scratch`: a folder on the disk that they write to.
  */
 export async function measureAll(
   scenarios: readonly Scenario[],
   rounds: number,
   scratch: string,
-  say: (line: string) => void,
 ): Promise<Measured[]> {
   const samples = new Map<Contender, Measurement[]>()
   for (let round = 0; round < rounds; round++) {
-    for (const scenario of scenarios) {
-      const { contenders } = scenario
-      for (let turn = 0; turn < contenders.length; turn++) {
-        const contender = contenders[(turn + round) % contenders.length]
-        if (contender === undefined) continue
-        if (scenario.writes !== undefined) readyMemory(scratch, scenario.writes)
+    for (const { title, unit, writes, contenders } of scenarios) {
+      const first = round % contenders.length
+      for (const contender of [...contenders.slice(first), ...contenders.slice(0, first)]) {
+        if (writes !== undefined) warmMemory(scratch, writes)
         const sample = await contender.run(round)
         samples.set(contender, [...(samples.get(contender) ?? []), sample])
-        say(
-          `round ${round + 1}  ${scenario.title}  ${contender.name}: ${sample.rate.toFixed(0)} ${scenario.unit}`,
-        )
+        console.error(`round ${round + 1}  ${title}  ${contender.name}: ${sample.rate.toFixed(0)} ${unit}`)
       }
     }
   }
   return scenarios.map((scenario) => ({
     scenario,
-    figures: scenario.contenders.map((contender) => figures(contender.name, samples.get(contender) ?? [])),
+    figures: scenario.contenders.map((contender) => medians(contender.name, samples.get(contender) ?? [])),
   }))
 }
 
-/** Resources used by some work. */
-interface Used {
-  readonly cpuSeconds: number
-  readonly behind: Readonly<Record<string, number>>
-  readonly peakBytes: number
-}
-
-/** Runs the work and measures the resources that the processes use meanwhile. */
+/** Runs the work and measures what the processes use meanwhile; `sample` divides it by the work done. */
 export async function withUsage<T>(
   { pids, behind = {} }: Processes,
   work: () => Promise<T>,
-): Promise<Used & { readonly result: T }> {
-  const cpuBehind = () => mapped(behind, (others) => usage(others).cpuSeconds)
-  resetPeak(pids)
+): Promise<{ readonly result: T; sample(rate: number, done: number): Measurement }> {
+  for (const pid of pids.flatMap(family)) writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  const services = Object.entries(behind)
   const before = usage(pids)
-  const beforeBehind = cpuBehind()
+  const beforeBehind = services.map(([, others]) => usage(others).seconds)
   const result = await work()
   const after = usage(pids)
+  const used = services.map(
+    ([name, others], at) => [name, usage(others).seconds - (beforeBehind[at] ?? 0)] as const,
+  )
   return {
     result,
-    cpuSeconds: after.cpuSeconds - before.cpuSeconds,
-    behind: mapped(cpuBehind(), (seconds, name) => seconds - (beforeBehind[name] ?? 0)),
-    peakBytes: after.peakBytes,
-  }
-}
-
-/** `amount`: work done, in the unit for CPU time. */
-export function sampleOf(rate: number, used: Used, amount: number): Measurement {
-  return {
-    rate,
-    cpu: used.cpuSeconds / amount,
-    behind: mapped(used.behind, (seconds) => seconds / amount),
-    peakBytes: used.peakBytes,
+    sample: (rate, done) => ({
+      rate,
+      cpu: (after.seconds - before.seconds) / done,
+      behind: Object.fromEntries(used.map(([name, seconds]) => [name, seconds / done])),
+      peak: after.peak,
+    }),
   }
 }
 
@@ -137,29 +123,73 @@ export function median(values: readonly number[]): number {
   return (upper + lower) / 2
 }
 
-function figures(name: string, samples: readonly Measurement[]): BenchFigures {
-  const rates = samples.map((sample) => sample.rate)
+function medians(name: string, samples: readonly Measurement[]): Figures {
+  const rates = samples.map(({ rate }) => rate)
+  const known = (values: readonly (number | null)[]) => {
+    const numbers = values.filter((value) => value !== null)
+    return numbers.length === 0 ? null : median(numbers)
+  }
+  const services = Object.keys(samples[0]?.behind ?? {})
   return {
     name,
     rate: median(rates),
     lowest: Math.min(...rates),
     highest: Math.max(...rates),
-    cpu: known(samples.map((sample) => sample.cpu)),
-    behind: mapped(samples[0]?.behind ?? {}, (_, name) =>
-      median(samples.map((sample) => sample.behind?.[name] ?? Number.NaN)),
+    cpu: known(samples.map(({ cpu }) => cpu)),
+    peak: known(samples.map(({ peak }) => peak)),
+    behind: Object.fromEntries(
+      services.map((service) => [
+        service,
+        median(samples.map(({ behind }) => behind?.[service] ?? Number.NaN)),
+      ]),
     ),
-    peakBytes: known(samples.map((sample) => sample.peakBytes)),
   }
 }
 
-function known(values: readonly (number | null)[]): number | null {
-  const numbers = values.filter((value) => value !== null)
-  return numbers.length === 0 ? null : median(numbers)
+/** Clock ticks per second in /proc/<pid>/stat: 100 on every Linux that Bun supports. */
+const TICKS = 100
+
+/** Processor seconds since their start, and peak memory in bytes, of processes and their descendants (proc(5)). */
+function usage(pids: readonly number[]): { readonly seconds: number; readonly peak: number } {
+  let seconds = 0
+  let peak = 0
+  for (const pid of pids.flatMap(family)) {
+    const stat = read(pid, 'stat')
+    if (stat === null) continue
+    // The name in parentheses may contain spaces. utime, stime and those of reaped children are fields 14 to 17; the
+    // first field after the name is 3.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    seconds += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / TICKS
+    peak += 1024 * Number(/^VmHWM:\s*(\d+) kB/m.exec(read(pid, 'status') ?? '')?.[1] ?? 0)
+  }
+  return { seconds, peak }
 }
 
-function mapped<T, U>(
-  record: Readonly<Record<string, T>>,
-  change: (value: T, name: string) => U,
-): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
+function family(pid: number): number[] {
+  const children = (read(pid, `task/${pid}/children`) ?? '').split(' ').filter(Boolean)
+  return [pid, ...children.flatMap((child) => family(Number(child)))]
+}
+
+/** Null when the process has ended: PostgreSQL's come and go, and what they used is then added to their parent's. */
+function read(pid: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+      return null
+    throw error
+  }
+}
+
+/**
+ * Touches so many bytes of page cache. A virtual machine gets memory that it has not used for some seconds from its host
+ * page by page, which takes longer than an upload: whoever comes after a deleted file would seem twice as fast.
+ */
+function warmMemory(folder: string, bytes: number): void {
+  const path = join(folder, 'warm.bin')
+  const piece = new Uint8Array(MIB)
+  const file = openSync(path, 'w')
+  for (let written = 0; written < bytes; written += piece.length) writeSync(file, piece)
+  closeSync(file)
+  rmSync(path)
 }

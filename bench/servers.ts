@@ -1,37 +1,30 @@
+/** Holdfast and its peers, each in a process of its own, on a free port. */
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type OutputFile, outputFile } from '../test/support/processes/output-file.ts'
+import { devDependencies as packages } from '../package.json'
+import { outputFile } from '../test/support/processes/output-file.ts'
 import { runProgram } from '../test/support/processes/program.ts'
+import { runClient } from './client.ts'
 import type { Processes } from './measure.ts'
 
-/** Address of a server, and its processes. */
-export interface MeasuredEndpoint extends Processes {
+export interface Endpoint extends Processes {
   /** Without a trailing slash. */
   readonly url: string
 }
 
-/** A measured server in a process of its own. */
-export interface MeasuredServer extends MeasuredEndpoint {
+export interface Server extends Endpoint {
   stop(): Promise<void>
 }
 
-export interface MeasuredHoldfast extends MeasuredServer {
+export interface Holdfast extends Server {
   /** Creates an account and returns its API key. */
   addAccount(username: string): Promise<string>
 }
 
-/** A peer that keeps files put to `<url>/put/` in a folder, and serves that at `<url>/files/`. */
-export interface MeasuredBytes extends MeasuredServer {
-  readonly folder: string
-}
-
-/** `<url>/put-1m/` takes files with a buffer of 1 MiB. */
-export interface Nginx extends MeasuredBytes {
-  readonly version: string
-}
-
-export interface TusPeer extends MeasuredServer {
-  /** Folder of uploaded files, under the server's names for them. */
+/** Keeps what is put to `<url>/put/` in a folder, and sends it from `<url>/files/`. */
+export interface ByteServer extends Server {
+  /** With its version. */
+  readonly name: string
   readonly folder: string
 }
 
@@ -39,53 +32,44 @@ const REPOSITORY = join(import.meta.dir, '..')
 const READY_WITHIN = 30_000
 
 export interface HoldfastOptions {
-  /** Folder for a CPU profile, written when the server stops. */
-  readonly profile?: string | undefined
   /** Working tree whose sources it runs; this one unless told. */
   readonly tree?: string | undefined
+  /** Folder for a CPU profile, written when the server stops. */
+  readonly profile?: string | undefined
   /** HOLDFAST_ variables, with that prefix. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Starts Holdfast as in production, with its log; only limits that a benchmark would exceed are raised. */
-export async function startMeasuredHoldfast(
+/** Holdfast as it is delivered, with its log in a file; only limits that a benchmark exceeds are raised. */
+export async function startHoldfast(
   folder: string,
-  { profile, tree = REPOSITORY, settings = {} }: HoldfastOptions = {},
-): Promise<MeasuredHoldfast> {
+  { tree = REPOSITORY, profile, settings = {} }: HoldfastOptions = {},
+): Promise<Holdfast> {
   mkdirSync(folder, { recursive: true })
-  // A developer's own environment and .env must not affect the measurement.
-  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'))
+  const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'))
   const env = {
-    ...Object.fromEntries(others),
+    ...Object.fromEntries(foreign),
     HOLDFAST_HOST: '127.0.0.1',
     HOLDFAST_PORT: '0',
     HOLDFAST_DATA_DIR: join(folder, 'data'),
     HOLDFAST_RATE_LIMIT: '1000000000',
     HOLDFAST_STORAGE_LIMIT: '1000GB',
     HOLDFAST_MAX_FILE_SIZE: '20GB',
-    HOLDFAST_LOG_LEVEL: 'info',
     ...settings,
   }
-  const profiling =
-    profile === undefined
-      ? []
-      : ['--cpu-prof', '--cpu-prof-md', `--cpu-prof-dir=${profile}`, '--cpu-prof-name=holdfast']
+  const profiling = profile === undefined ? [] : ['--cpu-prof', '--cpu-prof-md', `--cpu-prof-dir=${profile}`]
+  const program = [process.execPath, '--no-env-file']
   const log = join(folder, 'log')
-  const server = Bun.spawn([process.execPath, '--no-env-file', ...profiling, 'src/main.ts', 'serve'], {
+  const server = Bun.spawn([...program, ...profiling, 'src/main.ts', 'serve'], {
     cwd: tree,
     env,
     stdout: openSync(log, 'a'),
-    stderr: openSync(`${log}.errors`, 'a'),
+    stderr: openSync(log, 'a'),
   })
-  const url = await until('Holdfast to listen', () => {
-    if (server.exitCode !== null) {
-      throw new Error(
-        `Holdfast does not start: ${readFileSync(`${log}.errors`, 'utf8')}${readFileSync(log, 'utf8')}`,
-      )
-    }
-    const line = readFileSync(log, 'utf8')
-      .split('\n')
-      .find((text) => text.includes('"msg":"listening"'))
+  const url = await until('Holdfast to listen', async () => {
+    const text = readFileSync(log, 'utf8')
+    if (server.exitCode !== null) throw new Error(`Holdfast does not start: ${text}`)
+    const line = text.split('\n').find((each) => each.includes('"msg":"listening"'))
     if (line === undefined) return null
     const said: { url: string } = JSON.parse(line)
     return said.url.replace(/\/$/, '')
@@ -95,8 +79,7 @@ export async function startMeasuredHoldfast(
     pids: [server.pid],
     stop: () => stopped(server),
     async addAccount(username) {
-      const program = [process.execPath, '--no-env-file', 'src/main.ts']
-      const command = [...program, 'account', 'add', username, '--json']
+      const command = [...program, 'src/main.ts', 'account', 'add', username, '--json']
       const { code, output, errors } = await runProgram(command, { cwd: tree, env })
       if (code !== 0) throw new Error(`no account was made: ${errors}`)
       const account: { api_key: string } = JSON.parse(output)
@@ -105,17 +88,40 @@ export async function startMeasuredHoldfast(
   }
 }
 
-/**
- * nginx with Debian's configuration and log, and a folder that accepts PUT; null when it is not installed.
- */
-export async function startNginx(folder: string): Promise<Nginx | null> {
-  const binary = Bun.which('nginx', { PATH: `${process.env.PATH}:/usr/sbin` })
+/** Uploads small files to an account of their own; returns its key and the slug of the file in the middle. */
+export async function addListed(
+  holdfast: Holdfast,
+  count: number,
+): Promise<{ readonly key: string; readonly slug: string }> {
+  console.error(`uploading ${count} small files to list`)
+  const key = await holdfast.addAccount('bench-list')
+  const to = { by: 'form', url: `${holdfast.url}/api/v1/upload`, key } as const
+  const job = { kind: 'upload', to, size: 64, count, connections: 16, first: 1e9 } as const
+  const { names } = await runClient(job)
+  return { key, slug: names[Math.floor(count / 2)] ?? '' }
+}
+
+/** Signed address of a file's bytes, valid for half an hour, at this server whatever its public address. */
+export async function contentAddress({ url }: Endpoint, slug: string): Promise<string> {
+  const answer = await fetch(`${url}/v2/api/public/download`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ file_slug: slug }),
+  })
+  if (!answer.ok) throw new Error(`no content address: ${answer.status} ${await answer.text()}`)
+  const { file, token }: { file: string; token: string } = JSON.parse(await answer.text())
+  return `${url}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
+}
+
+/** nginx with Debian's settings, and PUT allowed; `/put-1m/` takes files with a buffer of 1 MiB. */
+export async function startNginx(folder: string): Promise<ByteServer | null> {
+  const binary = debian('nginx')
   if (binary === null) return null
-  const built = Bun.spawnSync([binary, '-V']).stderr.toString()
-  if (!built.includes('http_dav_module')) return null
-  const files = join(folder, 'files')
-  mkdirSync(files, { recursive: true })
+  const files = madeFolder(folder, 'files')
   const port = freePort()
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  )
   writeFileSync(
     join(folder, 'nginx.conf'),
     `${process.getuid?.() === 0 ? 'user root;' : ''}
@@ -130,11 +136,7 @@ http {
   access_log ${folder}/access.log;
   default_type application/octet-stream;
   client_max_body_size 0;
-  client_body_temp_path ${folder}/body;
-  proxy_temp_path ${folder}/proxy;
-  fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi;
-  scgi_temp_path ${folder}/scgi;
+  ${temporary.join('\n  ')}
   server {
     listen 127.0.0.1:${port};
     location /files/ { alias ${files}/; }
@@ -144,80 +146,129 @@ http {
 }
 `,
   )
-  const server = Bun.spawn(
-    [binary, '-p', folder, '-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`],
-    {
-      stdout: 'ignore',
-      stderr: openSync(join(folder, 'stderr.log'), 'a'),
-    },
+  const command = [binary, '-p', folder, '-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`]
+  const name = `nginx ${version(binary, '-v')}`
+  return { ...(await startPeer(name, command, port, '/files/')), name, folder: files }
+}
+
+/** Apache's WebDAV module, as its manual sets it up. */
+export async function startApache(folder: string): Promise<ByteServer | null> {
+  const binary = debian('apache2')
+  if (binary === null) return null
+  const files = madeFolder(folder, 'files')
+  const port = freePort()
+  const modules = ['mpm_event', 'authz_core', 'alias', 'dav', 'dav_fs'].map(
+    (module) => `LoadModule ${module}_module /usr/lib/apache2/modules/mod_${module}.so`,
   )
-  const url = `http://127.0.0.1:${port}`
-  await until('nginx to listen', async () => {
-    if (server.exitCode !== null) {
-      throw new Error(`nginx does not start: ${readFileSync(join(folder, 'stderr.log'), 'utf8')}`)
-    }
-    return (await answers(url)) ? true : null
-  })
-  const version = /nginx\/([\d.]+)/.exec(built)?.[1] ?? 'unknown'
-  return { url, version, folder: files, pids: [server.pid], stop: () => stopped(server) }
+  writeFileSync(
+    join(folder, 'apache.conf'),
+    `ServerRoot ${folder}
+ServerName 127.0.0.1
+Listen 127.0.0.1:${port}
+PidFile ${folder}/apache.pid
+ErrorLog ${folder}/error.log
+${modules.join('\n')}
+${process.getuid?.() === 0 ? 'User www-data\nGroup www-data' : ''}
+LogFormat "%h %t \\"%r\\" %>s %b" common
+DavLockDB ${folder}/locks
+LimitRequestBody 0
+KeepAlive On
+MaxKeepAliveRequests 0
+DocumentRoot ${files}
+Alias /put ${files}
+Alias /files ${files}
+<Directory ${files}>
+  Dav On
+  Require all granted
+</Directory>
+`,
+  )
+  if (process.getuid?.() === 0) Bun.spawnSync(['chown', '-R', 'www-data', folder])
+  const command = [binary, '-DFOREGROUND', '-f', join(folder, 'apache.conf')]
+  const name = `Apache mod_dav ${version(binary, '-v')}`
+  return { ...(await startPeer(name, command, port, '/files/')), name, folder: files }
 }
 
-/** Node.js, or null when it is not installed. Bun may add a `node` to PATH that is Bun itself. */
-export function findNode(): { readonly program: string; readonly version: string } | null {
-  const program = Bun.which('node')
-  if (program === null) return null
-  const told = Bun.spawnSync([program, '-p', 'process.versions.bun ?? process.version']).stdout.toString()
-  return told.startsWith('v') ? { program, version: told.slice(1).trim() } : null
+/** `rclone serve webdav`; its addresses have no `/put`, so `putUrl` is its root. */
+export async function startRclone(folder: string): Promise<ByteServer | null> {
+  const binary = debian('rclone')
+  if (binary === null) return null
+  const files = madeFolder(folder, 'put')
+  const port = freePort()
+  const command = [binary, 'serve', 'webdav', folder, '--addr', `127.0.0.1:${port}`, '--config', '/dev/null']
+  const name = `rclone serve webdav ${version(binary, 'version')}`
+  return { ...(await startPeer(name, command, port, '/')), name, folder: files }
 }
 
-/** @tus/server with its file store, run by the given runtime: Node.js, its main platform, or Bun. */
-export async function startTusPeer(folder: string, runtime: string): Promise<TusPeer> {
-  const files = join(folder, 'files')
-  mkdirSync(files, { recursive: true })
+/** See peers/bare.ts. */
+export async function startBare(folder: string): Promise<ByteServer> {
+  const files = madeFolder(folder, 'files')
+  const server = await startScript([process.execPath, join(import.meta.dir, 'peers/bare.ts'), files])
+  return { ...server, name: 'bare Bun server', folder: files }
+}
+
+/** @tus/server on the given runtime: Node.js, which it is written for, or Bun. */
+export async function startTus(folder: string, runtime: string): Promise<ByteServer> {
+  const files = madeFolder(folder, 'files')
   // Compiled first, because not every version of Node.js runs TypeScript.
   const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, 'tus-peer.ts')],
+    entrypoints: [join(import.meta.dir, 'peers/tus.ts')],
     target: 'node',
     packages: 'external',
     outdir: folder,
-    naming: 'tus-peer.mjs',
+    naming: 'tus.mjs',
   })
-  const program = outputs.map(({ path }) => path)
-  const output = outputFile()
-  const server = Bun.spawn([runtime, ...program, files], {
-    stdout: output.descriptor,
-    stderr: openSync(join(folder, 'stderr.log'), 'a'),
-  })
-  const url = await firstLine(`@tus/server on ${runtime}`, output)
-  return { url, folder: files, pids: [server.pid], stop: () => stopped(server) }
+  const server = await startScript([runtime, ...outputs.map(({ path }) => path), files])
+  return { ...server, name: `@tus/server ${packages['@tus/server']}`, folder: files }
 }
 
-/** The minimal Bun server, which returns the given detail and listing as constants. */
-export async function startBare(detail: unknown, listing: unknown): Promise<MeasuredServer> {
-  const output = outputFile()
-  const server = Bun.spawn([process.execPath, join(import.meta.dir, 'bare.ts')], {
-    stdin: new Blob([JSON.stringify({ detail, listing })]),
-    stdout: output.descriptor,
-    stderr: 'inherit',
+/** Node.js, or null. Bun may put a `node` on PATH that is Bun itself. */
+export function findNode(): string | null {
+  const program = Bun.which('node')
+  if (program === null) return null
+  const said = Bun.spawnSync([program, '-p', 'process.versions.bun ?? process.version']).stdout.toString()
+  return said.startsWith('v') ? program : null
+}
+
+/** Path of a program of Debian, some of which are outside of an ordinary user's PATH. */
+export function debian(program: string): string | null {
+  return Bun.which(program, { PATH: `${process.env.PATH}:/usr/sbin` })
+}
+
+function version(binary: string, option: string): string {
+  const { stdout, stderr } = Bun.spawnSync([binary, option])
+  return /\d+(\.\d+)+/.exec(`${stdout}${stderr}`)?.[0] ?? ''
+}
+
+/** A program that is told its port, and answers at the path when it is ready. */
+async function startPeer(name: string, command: string[], port: number, path: string): Promise<Server> {
+  const errors = outputFile()
+  const server = Bun.spawn(command, { stdout: 'ignore', stderr: errors.descriptor })
+  const url = `http://127.0.0.1:${port}`
+  await until(`${name} to listen`, async () => {
+    if (server.exitCode !== null) throw new Error(`${name} does not start: ${errors.text()}`)
+    return fetch(url + path).then(
+      () => true,
+      () => null,
+    )
   })
-  const url = await firstLine('the bare server', output)
   return { url, pids: [server.pid], stop: () => stopped(server) }
 }
 
-/** A minimal Bun server that keeps bytes put to `<url>/put/` in the folder, and serves it at `<url>/files/`. */
-export async function startBareBytes(folder: string): Promise<MeasuredBytes> {
+/** A script that prints its address when it listens. */
+async function startScript(command: string[]): Promise<Server> {
   const output = outputFile()
-  const server = Bun.spawn([process.execPath, join(import.meta.dir, 'bare-bytes.ts'), folder], {
-    stdout: output.descriptor,
-    stderr: 'inherit',
+  const server = Bun.spawn(command, { stdout: output.descriptor, stderr: 'inherit' })
+  const url = await until(`${command.join(' ')} to listen`, async () => {
+    return /^(.*)\n/.exec(output.text())?.[1] ?? null
   })
-  const url = await firstLine('the bare server of bytes', output)
-  return { url, folder, pids: [server.pid], stop: () => stopped(server) }
+  return { url, pids: [server.pid], stop: () => stopped(server) }
 }
 
-/** What a server says once it listens. */
-function firstLine(name: string, output: OutputFile): Promise<string> {
-  return until(`${name} to listen`, async () => /^(.*)\n/.exec(output.text())?.[1]?.trim() ?? null)
+function madeFolder(folder: string, name: string): string {
+  const path = join(folder, name)
+  mkdirSync(path, { recursive: true })
+  return path
 }
 
 async function stopped(server: Bun.Subprocess): Promise<void> {
@@ -225,22 +276,12 @@ async function stopped(server: Bun.Subprocess): Promise<void> {
   await server.exited
 }
 
-async function answers(url: string): Promise<boolean> {
-  return fetch(url).then(
-    () => true,
-    () => false,
-  )
-}
-
 function freePort(): number {
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = probe
-  probe.stop(true)
-  if (port === undefined) throw new Error('no free port')
-  return port
+  using probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  return Number(probe.url.port)
 }
 
-async function until<T>(what: string, look: () => T | null | Promise<T | null>): Promise<T> {
+async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
   const deadline = performance.now() + READY_WITHIN
   while (performance.now() < deadline) {
     const found = await look()

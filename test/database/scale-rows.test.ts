@@ -4,15 +4,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { databaseOf, type ScaleEngine, scaleHost } from '../../bench/scale/scale-hosts.ts'
+import { scaleHost } from '../../bench/scale.ts'
+import { loadConfig } from '../../src/config.ts'
 import { wrongSums } from '../../src/contents/sums.ts'
+import { systemClock } from '../../src/domain/clock.ts'
+import { systemRandom } from '../../src/domain/random.ts'
+import { openDatabase } from '../../src/storage.ts'
 import { createDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
 
-test('written to SQLite, they add up', () => addsUp((folder) => ({ name: 'SQLite', folder })))
+test('written to SQLite, they add up', async () => {
+  await addsUp(null)
+})
 
 test.if(whyNoPostgres() === null)('written to PostgreSQL, they add up', async () => {
   const { url: server, drop } = await createDatabase()
-  const made = await addsUp((folder) => ({ name: 'PostgreSQL', folder, server }))
+  const made = await addsUp(server)
   const client = new Client({ connectionString: server })
   await client.connect()
   await client.query(`drop database ${new URL(made).pathname.slice(1)}`)
@@ -21,14 +27,20 @@ test.if(whyNoPostgres() === null)('written to PostgreSQL, they add up', async ()
 })
 
 /** Returns the URL of the database, if it has one. */
-async function addsUp(engineIn: (folder: string) => ScaleEngine): Promise<string> {
+async function addsUp(server: string | null): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'))
   try {
-    const host = await scaleHost(engineIn(folder), { files: 2500, folders: 50 }, () => {})
-    const { db, close } = await databaseOf(host)
+    const { settings } = await scaleHost(folder, server, 2500)
+    const config = loadConfig(settings)
+    const { db, close } = await openDatabase({
+      config,
+      clock: systemClock,
+      random: systemRandom,
+      report() {},
+    })
     expect(await Array.fromAsync(wrongSums(db))).toEqual([])
     await close()
-    return host.settings.DATABASE_URL ?? ''
+    return settings.HOLDFAST_DATABASE_URL ?? ''
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,7 +1,4 @@
-/**
- * @tus/server with its file store, configured as in its manual: `<folder>`. Prints its address when it
- * listens.
- */
+/** @tus/server with its file store, set up as in its manual: `<folder>`. Prints its address when it listens. */
 import { FileStore } from '@tus/file-store'
 import { Server } from '@tus/server'
 
