@@ -29,25 +29,15 @@ export interface BlobStore {
   resume(key: BlobKey, kept: KeptBlob | null, length?: number | null): Promise<ResumableWriter>
 
   /**
-   * The bytes from `start` to `end` (exclusive), as a body that the server can send by itself. `size`: of the
-   * whole blob, where known. Throws BlobMissing, and BlobDamaged for a blob of another size. Blobs are
-   * removed only some time after their last reference, so a blob stays while it is sent. A stream that cannot
-   * deliver all bytes fails with StoreFailure. It reads on demand, and releases the connection when
-   * cancelled. A Blob fails with the system's error, see `isUnreadable`.
+   * The bytes from `start` to `end` (exclusive): all of them, or a failure. `size`: of the whole blob, where known.
+   * Throws BlobMissing, and BlobDamaged for a blob of another size. Blobs are removed only some time after their last
+   * reference, so a blob stays while it is read. Read the chunks by `eachChunk` or `readInto`, or call `next` to the end
+   * or `cancel`.
    */
-  read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody>
-
-  /** Opens a blob, which the caller closes. Null from a store that has `chunks`. Throws as `read` does. */
-  open(key: BlobKey, size: number): Promise<OpenBlob | null>
+  read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks>
 
   /** Opens a blob with recorded state, which the caller closes, also while it grows. Throws BlobMissing. */
   openGrowing(key: BlobKey): Promise<GrowingBlob>
-
-  /** As `read`, in chunks, without a stream between. Null from a store that has `open`. */
-  chunks(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks | null>
-
-  /** Do not use the target before this settles. Throws as `read` does, and StoreFailure where the blob ends early. */
-  readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void>
 
   size(key: BlobKey): Promise<number | null>
 
@@ -101,48 +91,74 @@ export interface LinkOptions {
   readonly disposition: string
 }
 
-/** An open blob stays readable to its end even when removed meanwhile. */
-export interface OpenBlob {
-  /** Do not use the target until the promise is settled. Throws BlobDamaged for lost bytes, and StoreFailure. */
+/** An open blob that may still grow, and stays readable when removed. */
+export interface GrowingBlob {
+  /** End of the bytes readable from `start` on; `start` itself where a session must `makeReadable` first. */
+  readableFrom(start: number, kept: KeptBlob): Promise<number>
+
+  /**
+   * Do not use the target until the promise is settled. Throws StoreFailure, and BlobMissing where `readableFrom` has to
+   * find the bytes anew.
+   */
   readInto(start: number, target: Uint8Array): Promise<void>
 
   /** Never throws. No read may be in progress. */
   close(): Promise<void>
 }
 
-/** An open blob that may still grow. Where `readInto` throws BlobMissing, `readableFrom` finds the bytes. */
-export interface GrowingBlob extends OpenBlob {
-  /** End of the bytes readable from `start` on; `start` itself where a session must `makeReadable` first. */
-  readableFrom(start: number, kept: KeptBlob): Promise<number>
-}
-
-/** One call at a time. */
+/** Bytes in their order, read on demand. One call of `next` at a time. A removed blob stays readable to the end. */
 export interface BlobChunks {
-  /** The next chunk, which is not reused; null at the end and after `cancel`. Throws StoreFailure. */
+  /**
+   * Null at the end and after `cancel`. A chunk is valid until `next` was called twice more. Throws BlobDamaged for lost
+   * bytes, BlobUnreadable and StoreFailure.
+   */
   next(): Promise<Uint8Array | null>
 
-  /** Releases the connection. Never throws; harmless after the end. */
+  /** Closes the file or connection, as the end and a failure do. Never throws; harmless after the end. */
   cancel(): void
+
+  /** Gives back the chunks' memory after the end. No chunk may be in use. */
+  release(): void
 }
 
-export function streamOf(chunks: BlobChunks): ReadableStream<Uint8Array> {
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const chunk = await chunks.next()
-        if (chunk === null) controller.close()
-        else controller.enqueue(chunk)
-      },
-      cancel: () => chunks.cancel(),
-    },
-    { highWaterMark: 0 },
-  )
+/** Reads one chunk ahead, and cancels when left early. A chunk is valid until the next one is asked for. */
+export async function* eachChunk(chunks: BlobChunks): AsyncGenerator<Uint8Array> {
+  let isWhole = false
+  try {
+    let next = chunks.next()
+    for (;;) {
+      const chunk = await next
+      isWhole = chunk === null
+      if (chunk === null) return
+      next = chunks.next()
+      // It may fail before it is awaited.
+      next.catch(() => {})
+      yield chunk
+    }
+  } finally {
+    if (isWhole) chunks.release()
+    else chunks.cancel()
+  }
 }
 
-export type BlobBody = Blob | ReadableStream<Uint8Array>
+/** Fills the target from byte `start` of the blob. Throws as `read` and its chunks do. */
+export async function readInto(
+  blobs: Pick<BlobStore, 'read'>,
+  key: BlobKey,
+  start: number,
+  target: Uint8Array,
+  size?: number,
+): Promise<void> {
+  await fill(target, await blobs.read(key, start, start + target.length, size))
+}
 
-export function chunksOf(body: BlobBody): ReadableStream<Uint8Array> {
-  return body instanceof Blob ? body.stream() : body
+/** The target has the length of all chunks. */
+export async function fill(target: Uint8Array, chunks: BlobChunks): Promise<void> {
+  let filled = 0
+  for await (const chunk of eachChunk(chunks)) {
+    target.set(chunk, filled)
+    filled += chunk.length
+  }
 }
 
 /** Every method throws StoreFailure when the store cannot take the bytes; then only `abort` makes sense. */

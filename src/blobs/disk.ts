@@ -5,7 +5,7 @@ import { makeBlobKey, type Random } from '../domain/random.ts'
 import {
   assertSize,
   assertStored,
-  type BlobBody,
+  type BlobChunks,
   BlobDamaged,
   BlobMissing,
   type BlobStore,
@@ -15,7 +15,6 @@ import {
   type KeptBlob,
   type ListedBlob,
   type MarkCopy,
-  type OpenBlob,
   type ResumableWriter,
 } from './blob-store.ts'
 import { DirectWriting } from './direct-writing.ts'
@@ -33,7 +32,7 @@ import {
   writeSynced,
 } from './disk-files.ts'
 import { DiskLayout, makeFolders, removeDurably, removeUnfinished } from './disk-layout.ts'
-import { BlobFiles } from './disk-reading.ts'
+import { BlobFiles, FileChunks } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { GrowingFile } from './growing-file.ts'
 import { removeOneByOne } from './removal.ts'
@@ -104,15 +103,8 @@ class DiskBlobs implements BlobStore {
     return resumeOnDisk(parts, key, kept)
   }
 
-  async read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody> {
-    const stored = await this.size(key)
-    if (stored === null) throw new BlobMissing(key)
-    if (size !== undefined) assertSize(key, stored, size)
-    return Bun.file(this.#layout.finished(key)).slice(start, end)
-  }
-
-  open(key: BlobKey, size: number): Promise<OpenBlob> {
-    return this.#files.open(key, this.#layout.finished(key), size)
+  async read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks> {
+    return new FileChunks(await this.#files.open(key, this.#layout.finished(key), size), start, end)
   }
 
   async openGrowing(key: BlobKey): Promise<GrowingBlob> {
@@ -122,14 +114,6 @@ class DiskBlobs implements BlobStore {
       if (!(error instanceof BlobMissing)) throw error
     }
     return this.#files.open(key, this.#layout.finished(key))
-  }
-
-  async chunks(): Promise<null> {
-    return null
-  }
-
-  readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void> {
-    return this.#files.fill(key, this.#layout.finished(key), start, target, size)
   }
 
   size(key: BlobKey): Promise<number | null> {

@@ -15,6 +15,7 @@ export function s3Chunks(answer: S3Stream, length: number, stall: number): BlobC
       }
     },
     cancel: () => chunks.cancel(),
+    release() {},
   }
 }
 

@@ -1,6 +1,6 @@
 import type { BlobKey } from '../domain/ids.ts'
 import { wholeNumber } from '../domain/whole-number.ts'
-import { assertSize, type BlobBody, type BlobChunks, BlobMissing, streamOf } from './blob-store.ts'
+import { assertSize, type BlobChunks, BlobMissing } from './blob-store.ts'
 import type { PartMemory } from './part-memory.ts'
 import { s3Chunks, s3Fill, s3Whole } from './s3-body.ts'
 import type { S3Client, S3Stream } from './s3-client.ts'
@@ -22,12 +22,7 @@ interface BlobRange {
   readonly size: number | undefined
 }
 
-export async function readRange(client: S3Client, range: BlobRange): Promise<BlobBody> {
-  const found = await wholeOrChunks(client, range, LARGEST_WHOLE_READ)
-  return found instanceof Uint8Array ? new Blob([found]) : streamOf(found)
-}
-
-/** As `BlobStore.chunks`. `shared`: memory for ranges held whole until they are sent. */
+/** As `BlobStore.read`. `shared`: memory for ranges held whole until they are sent. */
 export async function readChunks(
   client: S3Client,
   range: BlobRange,
@@ -79,10 +74,11 @@ function oneChunk(bytes: Uint8Array, over: () => void): BlobChunks {
       return chunk
     },
     cancel: end,
+    release: end,
   }
 }
 
-/** As `BlobStore.readInto`; the target has the range's length. */
+/** The target has the range's length. */
 export async function readRangeInto(client: S3Client, range: BlobRange, target: Uint8Array): Promise<void> {
   if (target.length === 0) return assertStored(client, range)
   await openRange(client, range, (answer) => s3Fill(answer, target, client.timeouts.stall))

@@ -1,7 +1,6 @@
 import type { BlobKey, Sha256 } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import type {
-  BlobBody,
   BlobChunks,
   BlobStore,
   BlobWriter,
@@ -34,7 +33,7 @@ import {
 import { LARGEST_BLOB, newPart, type PlanPart, planFor, type SealedPart } from './s3-part.ts'
 import { canCopyParts, GrowingObject } from './s3-partial-reads.ts'
 import { ObjectParts, type ObjectPartsOptions } from './s3-parts.ts'
-import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
+import { readChunks } from './s3-reading.ts'
 import { abortForgotten, removeBlob, removeBlobs } from './s3-removal.ts'
 import type { S3Settings } from './s3-requests.ts'
 import { resumeOnS3 } from './s3-resumable.ts'
@@ -171,24 +170,12 @@ class S3Blobs implements BlobStore {
     return resumeOnS3({ ...parts, canShow: () => this.#canMakeReadable() }, key, kept)
   }
 
-  read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody> {
-    return readRange(this.#client, { key, start, end, size })
-  }
-
-  async open(): Promise<null> {
-    return null
+  read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks> {
+    return readChunks(this.#client, { key, start, end, size }, this.#readMemory)
   }
 
   async openGrowing(key: BlobKey): Promise<GrowingBlob> {
     return new GrowingObject(this.#client, key)
-  }
-
-  chunks(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks> {
-    return readChunks(this.#client, { key, start, end, size }, this.#readMemory)
-  }
-
-  readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void> {
-    return readRangeInto(this.#client, { key, start, end: start + target.length, size }, target)
   }
 
   size(key: BlobKey): Promise<number | null> {

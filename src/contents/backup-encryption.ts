@@ -1,13 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto'
 import {
-  type BlobBody,
+  type BlobChunks,
   type BlobStore,
   BlobUnreadable,
   type BlobWriter,
-  streamOf,
+  eachChunk,
 } from '../blobs/blob-store.ts'
 import type { BlobKey } from '../domain/ids.ts'
-import { piecesOf } from './copying.ts'
 
 /**
  * Encrypted backups. Each has a random key in its catalog, encrypted by AES-256-GCM under a scrypt key of the
@@ -69,12 +68,12 @@ function plainSize(sealed: number): number {
 export function encrypted(store: BackupStore, secret: string, role: Role): BackupStore {
   return {
     create: async (blob) => new SealingWriter(await store.create(blob), { secret, role, blob }),
-    async read(blob, start, end, size): Promise<BlobBody> {
+    async read(blob, start, end, size): Promise<BlobChunks> {
       if (start !== 0) throw new Error('an encrypted content is read from its beginning')
       const sealed = sealedSize(end)
       const body = await store.read(blob, 0, sealed, size === undefined ? undefined : sealedSize(size))
-      const plain = decrypted(piecesOf(body, sealed), { secret, role, blob })
-      return streamOf({
+      const plain = decrypted(eachChunk(body), { secret, role, blob })
+      return {
         next: async () => {
           try {
             return (await plain.next()).value ?? null
@@ -84,7 +83,8 @@ export function encrypted(store: BackupStore, secret: string, role: Role): Backu
           }
         },
         cancel: () => void plain.return(undefined).catch(() => {}),
-      })
+        release() {},
+      }
     },
     async size(blob) {
       const sealed = await store.size(blob)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
-import { chunksOf, isUnreadable, StoreFailure } from '../blobs/blob-store.ts'
+import { eachChunk, isUnreadable, StoreFailure } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { DAY } from '../domain/clock.ts'
@@ -49,10 +49,10 @@ export class RowsLost extends Refusal {}
 export async function unpackRows(store: BackupStore, point: RecoveryPoint, path: string): Promise<void> {
   const hash = new Bun.CryptoHasher('sha256')
   async function* packed(): AsyncGenerator<Uint8Array> {
-    const body = await store.read(point.key, 0, point.size, point.size)
-    for await (const chunk of chunksOf(body)) {
+    for await (const chunk of eachChunk(await store.read(point.key, 0, point.size, point.size))) {
       hash.update(chunk)
-      yield chunk
+      // The pipeline holds several chunks.
+      yield Buffer.from(chunk)
     }
   }
   try {

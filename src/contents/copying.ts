@@ -1,8 +1,8 @@
 import {
-  type BlobBody,
   BlobDamaged,
   BlobMissing,
   type BlobStore,
+  eachChunk,
   isLost,
   isUnreadable,
   StoreFailure,
@@ -181,7 +181,6 @@ function limitedTo(most: number, mostBytes: number) {
 }
 
 const TRIES = 4
-const PIECE = 1024 * 1024
 
 export type CopiedBlob =
   | { readonly kind: 'there' | 'copied' }
@@ -291,7 +290,7 @@ async function isIntact(
   onChunk: (bytes: number) => void,
 ): Promise<boolean> {
   try {
-    const bytes = piecesOf(await to.read(blob.key, 0, blob.size), blob.size)
+    const bytes = eachChunk(await to.read(blob.key, 0, blob.size, blob.size))
     return await verifier.arrival(blob, bytes, { signal, onChunk, store: null })
   } catch (error) {
     // Unreadable at the target: write it again.
@@ -304,31 +303,13 @@ type Source = { readonly bytes: AsyncIterable<Uint8Array> } | { readonly reason:
 
 async function bodyOf(from: CopyRoute['from'], blob: BlobToMove): Promise<Source> {
   try {
-    return { bytes: piecesOf(await from.read(blob.key, 0, blob.size, blob.size), blob.size) }
+    return { bytes: eachChunk(await from.read(blob.key, 0, blob.size, blob.size)) }
   } catch (error) {
     if (error instanceof BlobMissing) return { reason: 'is missing' }
     if (isUnreadable(error)) return { reason: 'cannot be read' }
     if (!(error instanceof BlobDamaged)) throw error
     return { reason: `has ${await from.size(blob.key)} bytes instead of ${blob.size}` }
   }
-}
-
-/** Reads one piece ahead, each in one call: a stream takes several times as long for small files. */
-export async function* piecesOf(body: BlobBody, size: number): AsyncGenerator<Uint8Array> {
-  if (!(body instanceof Blob)) return yield* body
-  const piece = (at: number) => {
-    const bytes = body.slice(at, at + PIECE).bytes()
-    // A read ahead may fail before it is awaited.
-    bytes.catch(() => {})
-    return bytes
-  }
-  let next = piece(0)
-  for (let at = PIECE; at < size; at += PIECE) {
-    const bytes = await next
-    next = piece(at)
-    yield bytes
-  }
-  yield await next
 }
 
 async function* throttled(body: AsyncIterable<Uint8Array>, throttle: Throttle): AsyncGenerator<Uint8Array> {

@@ -2,7 +2,7 @@ import {
   BlobDamaged,
   BlobMissing,
   type BlobStore,
-  chunksOf,
+  eachChunk,
   isUnreadable,
   StoreFailure,
 } from '../blobs/blob-store.ts'
@@ -171,8 +171,7 @@ export async function copyVerified(
   let read = 0
   const writer = await to.create(toKey)
   try {
-    const body = await from.read(fromKey, 0, size, size)
-    for await (const chunk of chunksOf(body)) {
+    for await (const chunk of eachChunk(await from.read(fromKey, 0, size, size))) {
       await throttle(chunk.length)
       hash.update(chunk)
       read += chunk.length

@@ -2,8 +2,9 @@ import {
   BlobDamaged,
   BlobMissing,
   type BlobStore,
-  chunksOf,
+  eachChunk,
   isUnreadable,
+  readInto,
   StoreFailure,
 } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
@@ -22,8 +23,7 @@ export async function readDamage(
   const hash = new Bun.CryptoHasher('sha256')
   let read = 0
   try {
-    const body = await blobs.read(key, 0, size, size)
-    for await (const chunk of chunksOf(body)) {
+    for await (const chunk of eachChunk(await blobs.read(key, 0, size, size))) {
       hash.update(chunk)
       read += chunk.length
       await throttle(chunk.length)
@@ -66,13 +66,13 @@ export class StoreUnreadable extends StoreFailure {
 
 /** Throws StoreUnreadable unless the beginning of one of `others` can be read; does nothing without others. */
 export async function assertReadable(
-  store: Pick<BlobStore, 'readInto'>,
+  store: Pick<BlobStore, 'read'>,
   others: readonly { readonly key: BlobKey; readonly size: number }[],
 ): Promise<void> {
   let cause: unknown = null
   for (const { key, size } of others) {
     try {
-      return await store.readInto(key, 0, new Uint8Array(Math.min(size, SOME)), size)
+      return await readInto(store, key, 0, new Uint8Array(Math.min(size, SOME)), size)
     } catch (error) {
       cause = error
     }

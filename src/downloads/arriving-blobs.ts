@@ -1,18 +1,12 @@
-import {
-  type BlobChunks,
-  type BlobStore,
-  type GrowingBlob,
-  type OpenBlob,
-  StoreFailure,
-} from '../blobs/blob-store.ts'
+import { type BlobChunks, type BlobStore, type GrowingBlob, StoreFailure } from '../blobs/blob-store.ts'
 import type { BlobKey } from '../domain/ids.ts'
 import type { ArrivedBytes } from './arrival-progress.ts'
 
-type Blobs = Pick<BlobStore, 'readsGrowing' | 'open' | 'openGrowing' | 'chunks'>
+type Blobs = Pick<BlobStore, 'read' | 'openGrowing'>
 
 interface Opened {
   readonly key: BlobKey
-  readonly blob: OpenBlob
+  readonly blob: Pick<GrowingBlob, 'readInto' | 'close'>
   /** Set where the blob was opened before completion. */
   readonly growing: GrowingBlob | null
 }
@@ -48,32 +42,27 @@ export class ArrivingBlobs {
   }
 
   async #opened({ key, whole }: ArrivedBytes): Promise<Opened> {
-    // A growing file stays open at its completion, which keeps the inode.
-    const isSame = whole === null || this.#present?.growing === null || this.#blobs.readsGrowing
-    if (this.#present?.key === key && isSame) return this.#present
+    if (this.#present?.key === key && (whole === null || this.#present.growing === null)) return this.#present
     await this.close()
     const growing = whole === null ? await this.#blobs.openGrowing(key) : null
-    const opened = { key, growing, blob: growing ?? (await this.#whole(key, whole ?? 0)) }
+    const opened = { key, growing, blob: growing ?? new ChunkedBlob(this.#blobs, key, whole ?? 0) }
     this.#present = opened
     return opened
-  }
-
-  async #whole(key: BlobKey, size: number): Promise<OpenBlob> {
-    return (await this.#blobs.open(key, size)) ?? new ChunkedBlob(this.#blobs, key, size)
   }
 }
 
 const NOTHING = new Uint8Array()
 
-class ChunkedBlob implements OpenBlob {
-  readonly #blobs: Pick<BlobStore, 'chunks'>
+/** A complete blob, read in order. */
+class ChunkedBlob {
+  readonly #blobs: Blobs
   readonly #key: BlobKey
   readonly #size: number
   #chunks: BlobChunks | null = null
   #rest: Uint8Array = NOTHING
   #position = 0
 
-  constructor(blobs: Pick<BlobStore, 'chunks'>, key: BlobKey, size: number) {
+  constructor(blobs: Blobs, key: BlobKey, size: number) {
     this.#blobs = blobs
     this.#key = key
     this.#size = size
@@ -99,7 +88,7 @@ class ChunkedBlob implements OpenBlob {
 
   async #begin(start: number): Promise<void> {
     await this.close()
-    this.#chunks = await this.#blobs.chunks(this.#key, start, this.#size, this.#size)
+    this.#chunks = await this.#blobs.read(this.#key, start, this.#size, this.#size)
     this.#position = start
   }
 

@@ -1,5 +1,5 @@
 import { analyse } from 'chardet'
-import { type BlobStore, isLost, StoreFailure } from '../blobs/blob-store.ts'
+import { type BlobStore, isLost, readInto, StoreFailure } from '../blobs/blob-store.ts'
 import { type Charset, isBinary, isMostlyUtf8 } from '../domain/text-bytes.ts'
 import type { FileDetailRow } from '../files/files.rows.ts'
 
@@ -116,7 +116,7 @@ export class Charsets {
 
   async #find(key: FileDetailRow['blob_key'], size: number): Promise<Charset | null> {
     const sample = new Uint8Array(Math.min(size, CHARSET_SAMPLE))
-    await this.#blobs.readInto(key, 0, sample, size)
+    await readInto(this.#blobs, key, 0, sample, size)
     return charsetOf(sample)
   }
 }

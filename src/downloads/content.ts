@@ -1,8 +1,8 @@
-import { type BlobChunks, type BlobStore, isLost, isUnreadable, type OpenBlob } from '../blobs/blob-store.ts'
+import { type BlobChunks, type BlobStore, isLost, isUnreadable } from '../blobs/blob-store.ts'
 import { FileDamaged } from '../core/failures.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { Database } from '../database/database.ts'
-import type { BlobId, BlobKey, Uuid } from '../domain/ids.ts'
+import type { BlobId, Uuid } from '../domain/ids.ts'
 import type { Charset } from '../domain/text-bytes.ts'
 import { type FileDetailRow, findFile } from '../files/files.rows.ts'
 import { fileNotFound } from '../files/own-file.ts'
@@ -19,11 +19,8 @@ export interface SuspectQueue {
 export interface Content {
   /** Throws FileDamaged for a content that is marked as damaged. */
   assertSound(file: FileDetailRow): Promise<void>
-  /**
-   * The caller closes an open blob; a store may have only chunks. Throws Refusal FILE_NOT_FOUND when the file went
-   * meanwhile, and FileDamaged when the store has lost bytes.
-   */
-  read(file: FileDetailRow, start: number, end: number): Promise<OpenBlob | BlobChunks>
+  /** Throws Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has lost bytes. */
+  read(file: FileDetailRow, start: number, end: number): Promise<BlobChunks>
   charset(file: FileDetailRow): Promise<Charset | null>
   /** Queues a check where bytes are unreadable or missing. Never throws. */
   failed(file: FileDetailRow, error: unknown): void
@@ -55,12 +52,6 @@ export interface ContentParts {
 export function createContent(parts: ContentParts): Content {
   const { db, blobs, copies, verification, suspects, redirects } = parts
   const charsets = new Charsets(blobs)
-
-  async function opened(key: BlobKey, size: number, start: number, end: number) {
-    const body = (await blobs.open(key, size)) ?? (await blobs.chunks(key, start, end, size))
-    if (body === null) throw new Error('the store has neither open blobs nor chunks')
-    return body
-  }
 
   async function damaged(file: FileDetailRow, cause: unknown): Promise<FileDamaged> {
     const comesBack = await copies.repair(file.blob_id)
@@ -103,7 +94,7 @@ export function createContent(parts: ContentParts): Content {
 
     async read(file, start, end) {
       try {
-        return await opened(file.blob_key, file.size, start, end)
+        return await blobs.read(file.blob_key, start, end, file.size)
       } catch (error) {
         if (!isLost(error)) {
           failed(file, error)
@@ -114,7 +105,7 @@ export function createContent(parts: ContentParts): Content {
       const present = await findFile(db, { kind: 'uuid', uuid: file.uuid satisfies Uuid })
       if (present === undefined) throw fileNotFound()
       try {
-        return await opened(present.blob_key, file.size, start, end)
+        return await blobs.read(present.blob_key, start, end, file.size)
       } catch (error) {
         throw isLost(error) ? await lost(present, error) : error
       }

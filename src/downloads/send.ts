@@ -1,4 +1,4 @@
-import type { BlobChunks, OpenBlob } from '../blobs/blob-store.ts'
+import type { BlobChunks } from '../blobs/blob-store.ts'
 import { FileDamaged, readingFailure } from '../core/failures.ts'
 import { timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
@@ -7,7 +7,6 @@ import { storedResponse } from '../server/answers/known-body.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Call } from '../server/call.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
-import { type BodySource, StoredBody } from '../server/connections/stored-body.ts'
 import type { ByteClaims } from '../sharing/links/byte-claims.ts'
 import { type BytesSent, beginSending, isProbe } from './bytes-sent.ts'
 import type { Content } from './content.ts'
@@ -62,26 +61,10 @@ export async function sendFile(
     sent.over()
     return new Response(null, { status, headers })
   }
-  const source = 'readInto' in body ? stored(body, file, { start, end, failed }) : watched(body, failed)
   const isWhole = start === 0 && end === file.size
+  const source = watched(body, file, failed)
   const chunks = isWhole ? content.verified(file, source, failed) : source
   return storedResponse(counted(chunks, sent), { status, headers })
-}
-
-function stored(
-  blob: OpenBlob,
-  file: FileDetail,
-  { start, end, failed }: { start: number; end: number; failed: (error: unknown) => void },
-): SourceChunks {
-  const source: BodySource = {
-    readInto: (from, target) =>
-      blob.readInto(from, target).catch((error: unknown) => {
-        failed(error)
-        throw readingFailure(file, error)
-      }),
-    close: () => blob.close(),
-  }
-  return new StoredBody(source, start, end)
 }
 
 async function readOrEnd<T>(read: () => Promise<T>, sent: BytesSent): Promise<T> {
@@ -94,15 +77,15 @@ async function readOrEnd<T>(read: () => Promise<T>, sent: BytesSent): Promise<T>
 }
 
 /** Such a failure also fails the answer. */
-function watched(chunks: BlobChunks, failed: (error: unknown) => void): SourceChunks {
+function watched(chunks: BlobChunks, file: FileDetail, failed: (error: unknown) => void): SourceChunks {
   return {
     next: () =>
       chunks.next().catch((error: unknown) => {
         failed(error)
-        throw error
+        throw readingFailure(file, error)
       }),
     cancel: () => chunks.cancel(),
-    release() {},
+    release: () => chunks.release(),
   }
 }
 

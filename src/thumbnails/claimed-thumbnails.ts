@@ -1,4 +1,4 @@
-import { BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
+import { BlobMissing, type BlobStore, readInto } from '../blobs/blob-store.ts'
 import { discardBlob, keepGarbage } from '../core/blobs.rows.ts'
 import { outageRefusal } from '../core/failures.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
@@ -60,7 +60,7 @@ export class ClaimedThumbnails {
     const { blobs, maker } = this.#parts
     const source: Source = {
       size,
-      readInto: (start, target) => blobs.readInto(key, start, target, size),
+      readInto: (start, target) => readInto(blobs, key, start, target, size),
     }
     const head = new Uint8Array(Math.min(size, THUMBNAIL_HEAD))
     await source.readInto(0, head)

@@ -1,4 +1,4 @@
-import { type BlobStore, isLost, StoreFailure } from '../blobs/blob-store.ts'
+import { type BlobStore, isLost, readInto, StoreFailure } from '../blobs/blob-store.ts'
 import {
   findThumbnail,
   type MadeThumbnail,
@@ -147,7 +147,7 @@ export function createThumbnails(parts: {
     async read({ blob, key, start, size, whole }) {
       const bytes = new Uint8Array(size)
       try {
-        await blobs.readInto(key, start, bytes, whole)
+        await readInto(blobs, key, start, bytes, whole)
         return bytes
       } catch (error) {
         if (isLost(error)) await changed((trx) => remakeThumbnail(trx, blob, key, clock.now()))

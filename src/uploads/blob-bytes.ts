@@ -1,4 +1,4 @@
-import { assertSize, type BlobStore, BlobUnreadable, chunksOf, isUnreadable } from '../blobs/blob-store.ts'
+import { type BlobStore, eachChunk } from '../blobs/blob-store.ts'
 import type { BlobKey } from '../domain/ids.ts'
 
 /** The first `length` bytes, complete or throws BlobMissing, BlobDamaged or StoreFailure. */
@@ -8,15 +8,5 @@ export async function* blobBytes(
   size: number,
   length: number = size,
 ): AsyncGenerator<Uint8Array> {
-  const body = await blobs.read(key, 0, length, size)
-  let came = 0
-  try {
-    for await (const chunk of chunksOf(body)) {
-      came += chunk.byteLength
-      yield chunk
-    }
-  } catch (error) {
-    throw isUnreadable(error) ? new BlobUnreadable(key, { cause: error }) : error
-  }
-  assertSize(key, came, length)
+  yield* eachChunk(await blobs.read(key, 0, length, size))
 }

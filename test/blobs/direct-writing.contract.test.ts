@@ -11,6 +11,7 @@ import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
 import { openFiles } from '../support/processes/open-files.ts'
+import { bytesOf } from '../support/storage/blob-chunks.ts'
 
 const MIB = 1024 * 1024
 
@@ -32,7 +33,7 @@ async function openStore(folder: string) {
   const store = await openDiskBlobs(folder, systemRandom, { alone: true })
   const key = makeBlobKey(systemRandom)
   const isContent = async () => {
-    const bytes = await new Response(await store.read(key, 0, content.length)).bytes()
+    const bytes = await bytesOf(await store.read(key, 0, content.length))
     return Buffer.from(bytes).equals(content)
   }
   return { store, key, isContent }

@@ -5,6 +5,7 @@ import type { BlobKey } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
+import { bytesOf } from '../support/storage/blob-chunks.ts'
 import { type NewPlace, onEveryStore, type Place } from '../support/storage/blob-places.ts'
 
 const MIB = 1024 * 1024
@@ -23,8 +24,7 @@ function resumableContract(name: string, newPlace: NewPlace): void {
     afterAll(() => places.dispose())
 
     async function get(key: BlobKey): Promise<Buffer> {
-      const body = await store.read(key, 0, (await store.size(key)) ?? 0)
-      return Buffer.from(await new Response(body).arrayBuffer())
+      return bytesOf(await store.read(key, 0, (await store.size(key)) ?? 0))
     }
 
     async function isNamed(key: BlobKey): Promise<boolean> {

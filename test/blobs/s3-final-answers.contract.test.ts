@@ -1,6 +1,12 @@
 /** What an S3 store refuses for good is asked for once, at every request, and told in the store's own words. */
 import { describe, expect, test } from 'bun:test'
-import { BlobMissing, BlobRefused, type BlobStore, StoreFailure } from '../../src/blobs/blob-store.ts'
+import {
+  BlobMissing,
+  BlobRefused,
+  type BlobStore,
+  readInto,
+  StoreFailure,
+} from '../../src/blobs/blob-store.ts'
 import { partMemory } from '../../src/blobs/part-memory.ts'
 import { systemPacing } from '../../src/blobs/retries.ts'
 import { openS3Blobs, tryJoin } from '../../src/blobs/s3.ts'
@@ -118,7 +124,7 @@ const CASES: Readonly<Record<string, Case>> = {
     writes: false,
     work: async (store, key) => {
       await put(store, key, random.bytes(1000))
-      return () => store.readInto(key, 0, new Uint8Array(1000), 1000)
+      return () => readInto(store, key, 0, new Uint8Array(1000), 1000)
     },
   },
   'removing one': {

@@ -7,6 +7,7 @@ import { objectOf } from '../../src/blobs/s3-objects.ts'
 import { usualTimeouts } from '../../src/blobs/s3-watchdog.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
+import { bytesOf } from '../support/storage/blob-chunks.ts'
 import { newBucket, whyNoCeph } from '../support/storage/ceph.ts'
 import { memoryOfUpload } from '../support/storage/s3-memory.ts'
 
@@ -66,8 +67,7 @@ describe.skipIf(whyNoCeph() !== null)('blobs in S3', () => {
     const writer = new S3Writer({ client, object: objectOf(key), memory: partMemory(0), planPart: plan })
     for (let at = 0; at < content.length; at += MIB) await writer.write(content.subarray(at, at + MIB))
     await writer.complete()
-    const body = await store.read(key, 0, content.length)
-    expect(Buffer.from(await new Response(body).arrayBuffer()).equals(content)).toBe(true)
+    expect((await bytesOf(await store.read(key, 0, content.length))).equals(content)).toBe(true)
   })
 
   test('take no more memory together than they may, and never wait for each other', async () => {

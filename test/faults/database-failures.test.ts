@@ -15,6 +15,7 @@ import { openUpload } from '../support/network/raw-upload.ts'
 import { reportNotRun } from '../support/processes/not-run.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { buildParts, type PartsOptions, type TestParts } from '../support/servers/parts.ts'
+import { bytesOf } from '../support/storage/blob-chunks.ts'
 import { finishedBlobs, unfinishedBlobs } from '../support/storage/blob-folder.ts'
 import { smallDisk, whyNoSmallDisk } from '../support/storage/small-disk.ts'
 
@@ -323,7 +324,7 @@ async function contentOf(parts: TestParts, id: number): Promise<string | null> {
     .where(sql<number>`files.id`, '=', id)
     .executeTakeFirstOrThrow()
   if ((await parts.blobs.size(key)) === null) return null
-  return new Response(await parts.blobs.read(key, 0, size)).text()
+  return String(await bytesOf(await parts.blobs.read(key, 0, size)))
 }
 
 async function reserved(parts: TestParts): Promise<{ reservations: number; bytes: number }> {

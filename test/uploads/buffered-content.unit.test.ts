@@ -6,6 +6,7 @@ import { BufferedContent } from '../../src/uploads/incoming-content.ts'
 import { chance } from '../support/chance.ts'
 import { sha256 } from '../support/clients/caller.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
+import { bytesOf } from '../support/storage/blob-chunks.ts'
 
 const LONGEST = 256 * 1024
 const MOST = 64
@@ -26,7 +27,7 @@ function opened(blobs: Awaited<ReturnType<typeof openDiskBlobs>>, most: number) 
   const stored = async () => {
     const size = await blobs.size(key)
     if (size === null) return null
-    return sha256(await new Response(await blobs.read(key, 0, size)).bytes())
+    return sha256(await bytesOf(await blobs.read(key, 0, size)))
   }
   return { content, stored, told, keys: () => Array.fromAsync(blobs.list()) }
 }

@@ -1,7 +1,7 @@
 /** A blob store in memory whose every operation waits for its turn. */
 import {
   assertSize,
-  type BlobBody,
+  type BlobChunks,
   BlobDamaged,
   BlobMissing,
   type BlobStore,
@@ -9,10 +9,8 @@ import {
   type KeptBlob,
   type ListedBlob,
   type MarkCopy,
-  type OpenBlob,
   type ResumableWriter,
   StoreFailure,
-  streamOf,
 } from '../../src/blobs/blob-store.ts'
 import { completedBlob } from '../../src/blobs/completed-blob.ts'
 import type { BlobKey, BlobProgress } from '../../src/domain/ids.ts'
@@ -21,8 +19,8 @@ import type { Turns } from './turns.ts'
 
 const PROGRESS = 'memory' as BlobProgress
 const FREE = 1024 ** 3
-/** Bytes of a stream's chunk. */
-const PIECE = 64 * 1024
+/** Bytes of a chunk that is read. */
+const PIECE = 700
 
 /** Opens the store for a life. */
 export function openMemoryBlobs(
@@ -150,41 +148,30 @@ class MemoryBlobs implements BlobStore {
     }
   }
 
-  read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody> {
-    return this.#doing('read', key, () => {
-      const bytes = this.#finished(key, size).bytes.subarray(start, end)
-      let at = 0
-      const next = async () => {
-        const piece = Buffer.from(bytes.subarray(at, at + PIECE))
-        at += piece.length
-        return piece.length === 0 ? null : piece
-      }
-      return streamOf({ next, cancel() {} })
-    })
-  }
-
-  open(key: BlobKey, size: number): Promise<OpenBlob> {
+  read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks> {
     return this.#doing('open', key, () => {
       const { bytes } = this.#finished(key, size)
+      if (end > bytes.length) throw new StoreFailure('broken')
+      let at = start
       return {
-        readInto: (start, target) => this.#doing('read', key, () => fill(target, bytes, start)),
-        async close() {},
+        next: async () => {
+          if (at >= end) return null
+          return this.#doing('read', key, () => {
+            const piece = Buffer.from(bytes.subarray(at, Math.min(end, at + PIECE)))
+            at += piece.length
+            return piece
+          })
+        },
+        cancel: () => {
+          at = end
+        },
+        release() {},
       }
     })
   }
 
   async openGrowing(): Promise<never> {
     throw new StoreFailure('broken')
-  }
-
-  async chunks(): Promise<null> {
-    return null
-  }
-
-  readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void> {
-    return this.#doing('read', key, () => {
-      fill(target, this.#finished(key, size).bytes, start)
-    })
   }
 
   size(key: BlobKey): Promise<number | null> {
@@ -308,11 +295,6 @@ class MemoryBlobs implements BlobStore {
     if (fault !== null) throw failureOf(fault.reason)
     return result
   }
-}
-
-function fill(target: Uint8Array, bytes: Uint8Array, start: number): void {
-  if (start + target.length > bytes.length) throw new StoreFailure('broken')
-  target.set(bytes.subarray(start, start + target.length))
 }
 
 function failureOf(reason: 'io' | 'full' | 'away'): StoreFailure {

@@ -1,7 +1,6 @@
 /** Downloads, which take a while: their contents may be replaced and removed meanwhile. */
+import { eachChunk } from '../../src/blobs/blob-store.ts'
 import type { Action } from './actions.ts'
-
-const PIECE = 700
 
 export const readFile: Action = async ({ chance, model, services, turns }) => {
   const files = [...model.files.values()].filter(({ uuid }) => uuid !== null)
@@ -17,15 +16,10 @@ export const readFile: Action = async ({ chance, model, services, turns }) => {
   // Whoever has the page asks for the bytes a little later.
   await turns.turn('sender', 'reading')
   const body = await services.content.read(row, 0, row.size)
-  if (!('readInto' in body)) throw new Error('the store in memory opens blobs')
-  const read = new Uint8Array(row.size)
-  try {
-    for (let at = 0; at < row.size; at += PIECE) {
-      await body.readInto(at, read.subarray(at, Math.min(row.size, at + PIECE)))
-      await turns.turn('sender', 'reading')
-    }
-  } finally {
-    await body.close()
+  const read: Buffer[] = []
+  for await (const chunk of eachChunk(body)) {
+    read.push(Buffer.from(chunk))
+    await turns.turn('sender', 'reading')
   }
-  if (!Buffer.from(read).equals(content)) throw new Error(`${name} was read as something else`)
+  if (!Buffer.concat(read).equals(content)) throw new Error(`${name} was read as something else`)
 }

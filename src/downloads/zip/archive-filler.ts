@@ -1,15 +1,14 @@
-import { StoreFailure } from '../../blobs/blob-store.ts'
+import { type BlobChunks, fill, StoreFailure } from '../../blobs/blob-store.ts'
 import { incrementalCollector } from './garbage-collection.ts'
 import type { ZipSegment } from './zip-entries.ts'
 
-/** Bytes. Larger contents are streamed where the store has streams. */
+/** Bytes. Larger contents are read one after the other. */
 const SMALL = 512 * 1024
 const LANES = 32
 
 export interface ArchiveSource {
-  fill(entry: number, start: number, target: Uint8Array): Promise<void>
-  /** `end` is exclusive. Null where `fill` is as good. */
-  stream(entry: number, start: number, end: number): Promise<ReadableStream<Uint8Array> | null>
+  /** `end` is exclusive. */
+  read(entry: number, start: number, end: number): Promise<BlobChunks>
   /** The entry is sent from its first byte, and bytes after its header could be read. */
   began(entry: number): void
   sent(bytes: number): void
@@ -31,8 +30,7 @@ export class ArchiveFiller {
   readonly #segments: Generator<ZipSegment>
   readonly #source: ArchiveSource
   #rest: ZipSegment | null = null
-  #streamed: FillingStream | null = null
-  #unstreamed: number | null = null
+  #large: LargeContent | null = null
   #isCancelled = false
   readonly #passed = incrementalCollector()
   /** The entry whose header went out last; its content has not been read yet. */
@@ -51,9 +49,9 @@ export class ArchiveFiller {
     let filled = 0
     while (filled < target.length && !this.#isCancelled) {
       const left = target.subarray(filled)
-      if (this.#streamed !== null) {
-        const came = await this.#streamed.fill(left)
-        if (came < left.length) this.#streamed = null
+      if (this.#large !== null) {
+        const came = await this.#large.fill(left)
+        if (came < left.length) this.#large = null
         if (readings.length === 0) this.#tellBegun()
         filled += came
         continue
@@ -62,20 +60,22 @@ export class ArchiveFiller {
       if (segment === null) break
       if (segment.kind === 'record') {
         filled += this.#copy(segment, left)
-      } else if (!this.#mayStream(segment) || !(await this.#openStream(segment))) {
+      } else if (segment.end - segment.start > SMALL) {
+        await this.#begin(segment)
+      } else {
         const reading = this.#readingOf(segment, left)
         readings.push(reading)
         filled += reading.into.length
       }
     }
     await this.#read(readings)
-    if (this.#streamed === null) this.#tellBegun()
+    if (this.#large === null) this.#tellBegun()
     return filled
   }
 
   cancel(): void {
     this.#isCancelled = true
-    this.#streamed?.cancel()
+    this.#large?.cancel()
   }
 
   isCancelled(): boolean {
@@ -115,20 +115,9 @@ export class ArchiveFiller {
     for (const entry of this.#followed.splice(0)) this.#source.began(entry)
   }
 
-  #mayStream({ entry, start, end }: Content): boolean {
-    return end - start > SMALL && entry !== this.#unstreamed
-  }
-
-  /** False where the content does not come as a stream. */
-  async #openStream({ entry, start, end }: Content): Promise<boolean> {
-    const stream = await this.#source.stream(entry, start, end)
-    if (stream === null) {
-      this.#unstreamed = entry
-      return false
-    }
-    this.#streamed = fillingStream(stream, end - start)
-    if (this.#isCancelled) this.#streamed.cancel()
-    return true
+  async #begin({ entry, start, end }: Content): Promise<void> {
+    this.#large = largeContent(await this.#source.read(entry, start, end), end - start)
+    if (this.#isCancelled) this.#large.cancel()
   }
 
   async #read(readings: readonly Reading[]): Promise<void> {
@@ -136,32 +125,32 @@ export class ArchiveFiller {
     const lane = async () => {
       for (const { entry, start, into } of waiting) {
         if (this.#isCancelled) return
-        await this.#source.fill(entry, start, into)
+        await fill(into, await this.#source.read(entry, start, start + into.length))
       }
     }
     await Promise.all(Array.from({ length: Math.min(LANES, readings.length) }, lane))
   }
 }
 
-interface FillingStream {
-  /** Returns 0 at the end. Throws StoreFailure when the stream has another length. */
+interface LargeContent {
+  /** Returns 0 at the end. Throws StoreFailure when the content has another length. */
   fill(target: Uint8Array): Promise<number>
   cancel(): void
 }
 
-function fillingStream(stream: ReadableStream<Uint8Array>, length: number): FillingStream {
-  const reader = stream.getReader()
+function largeContent(chunks: BlobChunks, length: number): LargeContent {
   let received = 0
   let rest: Uint8Array = new Uint8Array()
 
   async function receive(): Promise<Uint8Array | null> {
-    const { done, value } = await reader.read()
-    received += value?.length ?? 0
-    if (received > length || (done && received < length)) {
+    const chunk = await chunks.next()
+    received += chunk?.length ?? 0
+    if (received > length || (chunk === null && received < length)) {
       const cause = new Error(`${received} bytes of a content came, ${length} were asked for`)
       throw new StoreFailure('broken', { cause })
     }
-    return value ?? null
+    if (chunk === null) chunks.release()
+    return chunk
   }
 
   return {
@@ -181,9 +170,6 @@ function fillingStream(stream: ReadableStream<Uint8Array>, length: number): Fill
       return filled
     },
 
-    cancel() {
-      // A failure no longer matters.
-      reader.cancel().catch(() => {})
-    },
+    cancel: () => chunks.cancel(),
   }
 }

@@ -1,10 +1,10 @@
-import { type BlobStore, isLost, isUnreadable } from '../../blobs/blob-store.ts'
+import { type BlobChunks, type BlobStore, isLost, isUnreadable } from '../../blobs/blob-store.ts'
 import { readingFailure } from '../../core/failures.ts'
 import type { SecondCopies } from '../../core/store/second-copy.ts'
 import type { Database } from '../../database/database.ts'
 import type { Requester, Viewer } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { BlobKey, FileId, FolderId } from '../../domain/ids.ts'
+import type { FileId, FolderId } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { findFile } from '../../files/files.rows.ts'
 import { folderChain } from '../../files/folders/folders.rows.ts'
@@ -151,12 +151,10 @@ export class Archives {
       close: over,
       read: (start, end, watch) =>
         archiveStream(layout.segments(start, end), {
-          async fill(entry, from, target) {
-            if (entry !== note?.entry) return contents.fill(file(entry), from, target)
-            target.set(note.bytes.subarray(from, from + target.length))
-          },
-          stream: async (entry, from, to) =>
-            entry === note?.entry ? null : contents.stream(file(entry), from, to),
+          read: async (entry, from, to) =>
+            entry === note?.entry
+              ? chunksOf(note.bytes.subarray(from, to))
+              : contents.read(file(entry), from, to),
           began(entry) {
             const begun = file(entry)
             if (begun !== null) watch.began(begun.id)
@@ -219,39 +217,51 @@ class ArchiveContents {
     this.#suspects = suspects
   }
 
-  fill(file: PlannedFile | null, start: number, target: Uint8Array): Promise<void> {
-    return this.#read(file, (key, size) => this.#blobs.readInto(key, start, target, size))
-  }
-
-  /** `end` is exclusive. Null where `fill` is as good. */
-  async stream(
-    file: PlannedFile | null,
-    start: number,
-    end: number,
-  ): Promise<ReadableStream<Uint8Array> | null> {
-    const body = await this.#read(file, (key, size) => this.#blobs.read(key, start, end, size))
-    return body instanceof Blob ? null : body
-  }
-
-  async #read<T>(file: PlannedFile | null, read: (key: BlobKey, size: number) => Promise<T>): Promise<T> {
+  /** `end` is exclusive. */
+  async read(file: PlannedFile | null, start: number, end: number): Promise<BlobChunks> {
     if (file === null) throw new Error('a folder has no content')
+    const chunks = await this.#begin(file, start, end)
+    return {
+      next: () => chunks.next().catch((error: unknown) => this.#fail(file, error)),
+      cancel: () => chunks.cancel(),
+      release: () => chunks.release(),
+    }
+  }
+
+  async #begin(file: PlannedFile, start: number, end: number): Promise<BlobChunks> {
     try {
-      return await read(file.blobKey, file.size)
+      return await this.#blobs.read(file.blobKey, start, end, file.size)
     } catch (error) {
-      if (isUnreadable(error)) this.#suspects.add(file.blobId)
-      if (!isLost(error)) throw error
+      if (!isLost(error)) return this.#fail(file, error)
       // A newer copy of the content may have replaced this one, or it has gone.
       const key = await presentBlobKey(this.#db, file.blobId)
       if (key === undefined) throw error
-      return read(key, file.size).catch((failure: unknown) => this.#fail(file, failure))
+      return this.#blobs
+        .read(key, start, end, file.size)
+        .catch((failure: unknown) => this.#fail(file, failure))
     }
   }
 
   /** A later request for the archive succeeds where there is a second copy. */
   async #fail({ id, blobId }: PlannedFile, error: unknown): Promise<never> {
-    if (isLost(error) && !(await this.#copies.repair(blobId))) this.#suspects.add(blobId)
+    if (isUnreadable(error)) this.#suspects.add(blobId)
+    if (!isLost(error)) throw error
+    if (!(await this.#copies.repair(blobId))) this.#suspects.add(blobId)
     const file = await findFile(this.#db, { kind: 'id', id })
     throw file === undefined ? error : readingFailure(file, error)
+  }
+}
+
+function chunksOf(bytes: Uint8Array): BlobChunks {
+  let left: Uint8Array | null = bytes
+  return {
+    async next() {
+      const chunk = left
+      left = null
+      return chunk
+    },
+    cancel() {},
+    release() {},
   }
 }
 

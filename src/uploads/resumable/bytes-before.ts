@@ -1,4 +1,4 @@
-import { type BlobStore, isLost } from '../../blobs/blob-store.ts'
+import { type BlobStore, isLost, readInto } from '../../blobs/blob-store.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
 import type { Sha256, UploadId } from '../../domain/ids.ts'
@@ -70,7 +70,7 @@ export class BytesBeforeOffset {
     const { key, received, progress, state } = row
     const bytes = new Uint8Array(most)
     if (state === 'completed') {
-      await blobs.readInto(key, received - most, bytes, received)
+      await readInto(blobs, key, received - most, bytes, received)
       return digestOf(bytes)
     }
     if (state !== 'uploading' || progress === null) return null

@@ -1,9 +1,12 @@
 /** How the bytes of a zip are read, with contents that are made here. */
+
 import { describe, expect, test } from 'bun:test'
+import type { BlobChunks } from '../../../src/blobs/blob-store.ts'
 import type { ArchiveSource } from '../../../src/downloads/zip/archive-filler.ts'
 import { archiveStream } from '../../../src/downloads/zip/archives.ts'
 import type { ZipSegment } from '../../../src/downloads/zip/zip-entries.ts'
 import { eventually } from '../../support/eventually.ts'
+import { chunksOf } from '../../support/storage/blob-chunks.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -30,10 +33,14 @@ function archiveOf(sizes: readonly number[]): Buffer {
   return Buffer.concat(pieces)
 }
 
-function streamOf(entry: number, length: number): ReadableStream<Uint8Array> {
-  const content = new Uint8Array(length)
-  contentFrom(entry, 0, content)
-  return new Blob([content]).stream()
+/** In chunks of 200 KiB. */
+function contentOf(entry: number, start: number, end: number): BlobChunks {
+  const content = new Uint8Array(end - start)
+  contentFrom(entry, start, content)
+  const count = Math.ceil(content.length / (200 * KIB))
+  return chunksOf(
+    ...Array.from({ length: count }, (_, at) => content.subarray(at * 200 * KIB, (at + 1) * 200 * KIB)),
+  )
 }
 
 interface Watched {
@@ -43,22 +50,16 @@ interface Watched {
   readonly failures: unknown[]
 }
 
-function watched({
-  fill = async (entry, start, target) => contentFrom(entry, start, target),
-  stream = async () => null,
-}: Partial<Pick<ArchiveSource, 'fill' | 'stream'>> = {}): Watched {
+function watched(
+  read: ArchiveSource['read'] = async (entry, start, end) => contentOf(entry, start, end),
+): Watched {
   const found = { opened: [] as number[], began: [] as number[], failures: [] as unknown[] }
   return {
     ...found,
     source: {
-      fill(entry, start, target) {
+      read(entry, start, end) {
         if (start === 0) found.opened.push(entry)
-        return fill(entry, start, target)
-      },
-      stream: async (entry, start, end) => {
-        const body = await stream(entry, start, end)
-        if (body !== null) found.opened.push(entry)
-        return body
+        return read(entry, start, end)
       },
       began: (entry) => found.began.push(entry),
       failed: (error) => found.failures.push(error),
@@ -83,36 +84,28 @@ async function readWith(stream: ReadableStream<Uint8Array>, room: number): Promi
 
 describe('the stream of a zip', () => {
   const sizes = [10, 0, 3 * MIB, 100 * KIB, 512 * KIB, 512 * KIB + 1, 0, 700 * KIB, 7]
-  const sources = [
-    ['filled in', watched()],
-    ['streamed where they are large', watched({ stream: async (entry, _, end) => streamOf(entry, end) })],
-  ] as const
 
-  describe.each(sources)('whose contents are %s', (_, { source, began }) => {
-    test.each([1000, 64 * KIB, 512 * KIB, 20 * MIB])('is the same in pieces of %d bytes', async (room) => {
-      began.length = 0
-      const chunks = await readWith(archiveStream(segments(sizes), source), room)
-      expect(Buffer.concat(chunks).equals(archiveOf(sizes))).toBe(true)
-      for (const chunk of chunks.slice(0, -1)) expect(chunk.length).toBe(room)
-      expect(began).toEqual([...sizes.keys()])
-    })
+  test.each([1000, 64 * KIB, 512 * KIB, 20 * MIB])('is the same in pieces of %d bytes', async (room) => {
+    const { source, began } = watched()
+    const chunks = await readWith(archiveStream(segments(sizes), source), room)
+    expect(Buffer.concat(chunks).equals(archiveOf(sizes))).toBe(true)
+    for (const chunk of chunks.slice(0, -1)) expect(chunk.length).toBe(room)
+    expect(began).toEqual([...sizes.keys()])
+  })
 
-    test('is the same for readers without memory of their own', async () => {
-      const whole = await new Response(archiveStream(segments(sizes), source)).bytes()
-      expect(archiveOf(sizes).equals(whole)).toBe(true)
-    })
+  test('is the same for readers without memory of their own', async () => {
+    const whole = await new Response(archiveStream(segments(sizes), watched().source)).bytes()
+    expect(archiveOf(sizes).equals(whole)).toBe(true)
   })
 
   test('reads several contents at once, and no more than 32', async () => {
     let underWay = 0
     let most = 0
-    const { source } = watched({
-      async fill(entry, start, target) {
-        most = Math.max(most, ++underWay)
-        await Bun.sleep(1)
-        contentFrom(entry, start, target)
-        underWay--
-      },
+    const { source } = watched(async (entry, start, end) => {
+      most = Math.max(most, ++underWay)
+      await Bun.sleep(1)
+      underWay--
+      return contentOf(entry, start, end)
     })
     const many = Array.from({ length: 200 }, () => KIB)
     await readWith(archiveStream(segments(many), source), MIB)
@@ -132,15 +125,13 @@ describe('the stream of a zip', () => {
 
   test('reads nothing more once it is cancelled, and cancels what it reads', async () => {
     let cancelled = 0
-    const { source, opened, failures } = watched({
-      stream: async () =>
-        new ReadableStream<Uint8Array>({
-          pull: (controller) => controller.enqueue(new Uint8Array(KIB)),
-          cancel() {
-            cancelled++
-          },
-        }),
-    })
+    const { source, opened, failures } = watched(async () => ({
+      next: async () => new Uint8Array(KIB),
+      cancel() {
+        cancelled++
+      },
+      release() {},
+    }))
     const reader = archiveStream(segments([10 * MIB, 10 * MIB]), source).getReader()
     await reader.read()
     await reader.cancel()
@@ -151,7 +142,10 @@ describe('the stream of a zip', () => {
 
   test('begins none of the contents that wait when it is cancelled', async () => {
     const held = Promise.withResolvers<void>()
-    const { source, opened, failures } = watched({ fill: () => held.promise })
+    const { source, opened, failures } = watched(async (entry, start, end) => {
+      await held.promise
+      return contentOf(entry, start, end)
+    })
     const reader = archiveStream(segments(Array.from({ length: 200 }, () => KIB)), source).getReader()
     const first = reader.read()
     await eventually('contents are read', () => opened.length === 32)
@@ -165,45 +159,39 @@ describe('the stream of a zip', () => {
 
   test('cancels a content that is opened only after the reader has left', async () => {
     let cancelled = 0
-    const opening = Promise.withResolvers<ReadableStream<Uint8Array>>()
-    const { source } = watched({ stream: () => opening.promise })
+    const opening = Promise.withResolvers<BlobChunks>()
+    const { source } = watched(() => opening.promise)
     const reader = archiveStream(segments([10 * MIB]), source).getReader()
     const first = reader.read()
     first.catch(() => {})
     await Bun.sleep(5)
     await reader.cancel()
-    opening.resolve(
-      new ReadableStream<Uint8Array>({
-        cancel() {
-          cancelled++
-        },
-      }),
-    )
+    opening.resolve({
+      next: async () => null,
+      cancel() {
+        cancelled++
+      },
+      release() {},
+    })
     await eventually('the content is cancelled', () => cancelled === 1)
   })
 
   const gone = () => Promise.reject(new Error('gone'))
   const wrong = [
-    [
-      'a content that cannot be read',
-      { fill: (entry: number) => (entry === 1 ? gone() : Promise.resolve()) },
-    ],
-    ['a stream that cannot be opened', { stream: gone }],
-    [
-      'a stream that is shorter',
-      { stream: async (_: number, __: number, end: number) => streamOf(1, end - 1) },
-    ],
-    [
-      'a stream that is longer',
-      { stream: async (_: number, __: number, end: number) => streamOf(1, end + 1) },
-    ],
-  ] as const
+    ['a small content that cannot be read', 2, gone],
+    ['a large content that cannot be read', 1, gone],
+    ['a large content that breaks off', 1, async () => chunksOf(new Uint8Array(1000), new Error('gone'))],
+    ['a content that is shorter', 1, async (entry, start, end) => contentOf(entry, start, end - 1)],
+    ['a content that is longer', 1, async (entry, start, end) => contentOf(entry, start, end + 1)],
+  ] as const satisfies readonly (readonly [string, number, ArchiveSource['read']])[]
 
-  test.each(wrong)('fails at %s, and says so', async (_, contents) => {
-    const { source, failures } = watched(contents)
-    const read = new Response(archiveStream(segments([1000, 3 * MIB, 1000]), source)).bytes()
+  test.each(wrong)('fails at %s, and says so', async (_, which, read) => {
+    const { source, failures } = watched(async (entry, start, end) =>
+      entry === which ? read(entry, start, end) : contentOf(entry, start, end),
+    )
+    const whole = new Response(archiveStream(segments([1000, 3 * MIB, 1000]), source)).bytes()
     expect(
-      await read.then(
+      await whole.then(
         () => 'whole',
         () => 'broken off',
       ),

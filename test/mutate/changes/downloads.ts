@@ -2,7 +2,7 @@
 import { type Change, changesIn } from '../change.ts'
 
 const tokens = { tests: ['test/downloads/signed-tokens.unit.test.ts'] }
-const stored = { tests: ['test/server/connections/stored-body.unit.test.ts'] }
+const stored = { tests: ['test/blobs/file-chunks.unit.test.ts'] }
 const listener = { tests: ['test/server/connections/listener.contract.test.ts'] }
 const slots = { tests: ['test/downloads/zip/zip-plans.test.ts'], named: 'slots for zip plans' }
 const arriving = {
@@ -23,7 +23,7 @@ export const downloads: readonly Change[] = [
       { tests: ['test/downloads/arrivals.test.ts'], named: 'a part that is awaited' },
     ],
   ]),
-  ...changesIn('src/server/connections/stored-body.ts', stored, [
+  ...changesIn('src/blobs/disk-reading.ts', stored, [
     ['this.#chunks++ % 2', '0'],
     ['if (!this.#isReading) this.#close()', 'this.#close()'],
     ['this.#isCancelled || this.#position === this.#end', 'this.#isCancelled'],

@@ -1,4 +1,5 @@
 /** A server with a mirror, and what lies in both stores behind its back. */
+
 import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,6 +20,7 @@ import {
   visit,
 } from '../../support/clients/public.ts'
 import { onCluster, startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { bytesOf } from '../../support/storage/blob-chunks.ts'
 import { newBucket, whyNoCeph } from '../../support/storage/ceph.ts'
 import { contentOf } from '../../support/storage/stored-contents.ts'
 
@@ -54,7 +56,7 @@ export async function startMirrored(settings: Partial<Config> = {}, given?: Stor
     copies: async () => (await Array.fromAsync((await store()).list())).sort(),
     textOf: async (key: BlobKey) => {
       const mirrored = await store()
-      return new Response(await mirrored.read(key, 0, (await mirrored.size(key)) ?? 0)).text()
+      return String(await bytesOf(await mirrored.read(key, 0, (await mirrored.size(key)) ?? 0)))
     },
     async stop() {
       await host.stop()

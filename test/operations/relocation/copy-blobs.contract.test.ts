@@ -21,6 +21,7 @@ import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { chance } from '../../support/chance.ts'
 import { sha256 } from '../../support/clients/caller.ts'
 import { sqliteDatabase } from '../../support/databases/databases.ts'
+import { bytesOf, chunksOf } from '../../support/storage/blob-chunks.ts'
 import { overridden } from '../../support/storage/overridden.ts'
 
 interface Parts extends AsyncDisposable {
@@ -133,9 +134,7 @@ describe('copying blobs', () => {
       [wrong, whole],
     ] as const) {
       const writer = await parts.to.create(key)
-      await writer.write(
-        new Uint8Array(await new Response(await parts.from.read(source, 0, 5000)).arrayBuffer()),
-      )
+      await writer.write(await bytesOf(await parts.from.read(source, 0, 5000)))
       await writer.complete()
     }
     expect(await parts.copy({ goesOn: true })).toEqual([])
@@ -180,14 +179,7 @@ describe('copying blobs', () => {
     const from = overridden(parts.from, {
       async read(key, start, end) {
         if (key !== broken) return parts.from.read(key, start, end)
-        return new ReadableStream<Uint8Array>({
-          start(controller) {
-            controller.enqueue(new Uint8Array(10))
-          },
-          pull(controller) {
-            controller.error(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' }))
-          },
-        })
+        return chunksOf(new Uint8Array(10), Object.assign(new Error('EIO: i/o error'), { code: 'EIO' }))
       },
     })
     expect(await parts.copy({ from })).toMatchObject([{ key: broken, reason: 'cannot be read' }])
@@ -196,7 +188,7 @@ describe('copying blobs', () => {
 
   test('a target that gives other bytes back is not believed', async () => {
     await using parts = await partsOf([1000])
-    const to = overridden(parts.to, { read: async () => new Blob([new Uint8Array(1000)]) })
+    const to = overridden(parts.to, { read: async () => chunksOf(new Uint8Array(1000)) })
     expect(await parts.copy({ to })).toMatchObject([
       { fault: 'target', reason: expect.stringContaining('returned other bytes') },
     ])

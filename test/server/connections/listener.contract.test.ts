@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConnection } from 'node:net'
 import { pino } from 'pino'
+import { FileChunks } from '../../../src/blobs/disk-reading.ts'
 import { endsWithin } from '../../../src/domain/abort.ts'
 import { storedResponse } from '../../../src/server/answers/known-body.ts'
 import type { AnswerRequest } from '../../../src/server/connections/exchange.ts'
 import { listen } from '../../../src/server/connections/listener.ts'
 import type { HttpListener } from '../../../src/server/connections/listening.ts'
-import { StoredBody } from '../../../src/server/connections/stored-body.ts'
 import { eventually } from '../../support/eventually.ts'
 import { slowReader } from '../../support/network/slow-reader.ts'
 
@@ -70,7 +70,7 @@ let open = 0
 let late = Promise.withResolvers<void>()
 
 /** A stored body whose bytes tell their place. */
-function storedBody(length: number): StoredBody {
+function storedBody(length: number): FileChunks {
   open++
   const source = {
     async readInto(start: number, target: Uint8Array) {
@@ -81,7 +81,7 @@ function storedBody(length: number): StoredBody {
       open--
     },
   }
-  return new StoredBody(source, 0, length)
+  return new FileChunks(source, 0, length)
 }
 
 /** Hash of a body whose chunks are all held until its end. `isSlow`: the first ones are read when more has come already. */

@@ -1,4 +1,5 @@
 /** Storage below the servers of a test: an empty database and store, removed afterwards. */
+
 import { mkdtemp, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { openSqlite } from '../../../src/database/sqlite.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { createMigratedDatabase, writeMigratedSqlite } from '../databases/migrated-database.ts'
+import { bytesOf } from '../storage/blob-chunks.ts'
 import { finishedBlobs, resumableBlobs, unfinishedBlobs } from '../storage/blob-folder.ts'
 import { newBucket } from '../storage/ceph.ts'
 import { type NodeGroup, type NodeParts, startCluster, startOneNode } from './node-group.ts'
@@ -73,7 +75,7 @@ export async function clusterPair(): Promise<Pair> {
     blobs: async () => Array.fromAsync((await store.get()).list(), String),
     async cutBlob(key, length) {
       const blobs = await store.get()
-      const left = length === null ? null : await new Response(await blobs.read(key, 0, length)).bytes()
+      const left = length === null ? null : await bytesOf(await blobs.read(key, 0, length))
       await blobs.remove(key)
       if (left === null) return
       const writer = await blobs.create(key)

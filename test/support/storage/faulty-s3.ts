@@ -1,10 +1,12 @@
 /** An S3 store behind a fault proxy, with helpers for it. */
+
 import { type BlobChunks, type BlobStore, StoreFailure } from '../../../src/blobs/blob-store.ts'
 import { openS3Blobs, type S3Options } from '../../../src/blobs/s3.ts'
 import type { S3Settings } from '../../../src/blobs/s3-requests.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { patient } from '../patience.ts'
+import { bytesOf } from './blob-chunks.ts'
 import { newBucket } from './ceph.ts'
 import type { Fault } from './fault-connection.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
@@ -49,12 +51,11 @@ export async function put(store: BlobStore, key: BlobKey, content: Uint8Array): 
 }
 
 export async function get(store: BlobStore, key: BlobKey, start: number, end: number): Promise<Buffer> {
-  return Buffer.from(await new Response(await store.read(key, start, end)).arrayBuffer())
+  return bytesOf(await store.read(key, start, end))
 }
 
 /** The bytes of all chunks that are still to come. */
-export async function joined(chunks: BlobChunks | null): Promise<Buffer> {
-  if (chunks === null) throw new Error('this store gives out no chunks')
+export async function joined(chunks: BlobChunks): Promise<Buffer> {
   const parts: Uint8Array[] = []
   for (let part = await chunks.next(); part !== null; part = await chunks.next()) parts.push(part)
   return Buffer.concat(parts)

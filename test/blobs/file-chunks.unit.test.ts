@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { StoredBody } from '../../../src/server/connections/stored-body.ts'
+import { FileChunks } from '../../src/blobs/disk-reading.ts'
 
 const MIB = 1024 * 1024
 
@@ -23,9 +23,9 @@ function source(size: number) {
   }
 }
 
-test('a stored body is read by the mebibyte into two buffers in turn, and closed after the last read', async () => {
+test('a file is read by the mebibyte into two buffers in turn, and closed after the last read', async () => {
   const from = source(10 * MIB)
-  const body = new StoredBody(from, MIB, 4 * MIB + 5)
+  const body = new FileChunks(from, MIB, 4 * MIB + 5)
   const chunks: Uint8Array[] = []
   for (;;) {
     const coming = body.next()
@@ -43,12 +43,12 @@ test('a stored body is read by the mebibyte into two buffers in turn, and closed
   expect(from.told.filter((text) => text === 'close')).toHaveLength(1)
 })
 
-test('a stored body that is cancelled is closed, but not while it is read', async () => {
+test('a file whose reading is cancelled is closed, but not while it is read', async () => {
   const idle = source(MIB)
-  new StoredBody(idle, 0, MIB).cancel()
+  new FileChunks(idle, 0, MIB).cancel()
   expect(idle.told).toEqual(['close'])
   const from = source(3 * MIB)
-  const body = new StoredBody(from, 0, 3 * MIB)
+  const body = new FileChunks(from, 0, 3 * MIB)
   const coming = body.next()
   body.cancel()
   expect(from.told).toEqual([`read 0 to ${MIB}`])
@@ -58,9 +58,9 @@ test('a stored body that is cancelled is closed, but not while it is read', asyn
   expect(await body.next()).toBeNull()
 })
 
-test('a stored body that cannot be read fails and is closed', async () => {
+test('a file that cannot be read fails and is closed', async () => {
   const from = source(MIB + 1)
-  const body = new StoredBody(from, 0, 3 * MIB)
+  const body = new FileChunks(from, 0, 3 * MIB)
   const first = body.next()
   from.proceed()
   await first
@@ -70,10 +70,10 @@ test('a stored body that cannot be read fails and is closed', async () => {
   expect(from.told.at(-1)).toBe('close')
 })
 
-test('memory is used again by the next body only after it was released', async () => {
+test('memory is used again by the next reader only after it was released', async () => {
   const memoryOf = async (release: boolean) => {
     const from = source(MIB)
-    const body = new StoredBody(from, 0, MIB)
+    const body = new FileChunks(from, 0, MIB)
     const coming = body.next()
     from.proceed()
     const chunk = await coming
@@ -86,16 +86,16 @@ test('memory is used again by the next body only after it was released', async (
   expect(await memoryOf(false)).toBe(released)
 })
 
-test('bodies take small buffers while very many are in use, and long ones again after that', async () => {
-  const lengthOf = async (body: StoredBody) => (await body.next())?.length
+test('readers take small buffers while very many are in use, and long ones again after that', async () => {
+  const lengthOf = async (body: FileChunks) => (await body.next())?.length
   const ready = { readInto: async () => {}, close: async () => {} }
-  const bodies = Array.from({ length: 100 }, () => new StoredBody(ready, 0, 9 * MIB))
+  const bodies = Array.from({ length: 100 }, () => new FileChunks(ready, 0, 9 * MIB))
   const lengths: (number | undefined)[] = []
   for (const body of bodies) lengths.push(await lengthOf(body))
   expect(lengths.slice(0, 60).every((length) => length === MIB)).toBe(true)
   expect(lengths.slice(64).every((length) => length === 64 * 1024)).toBe(true)
   for (const body of bodies) body.cancel()
-  const after = new StoredBody(ready, 0, 9 * MIB)
+  const after = new FileChunks(ready, 0, 9 * MIB)
   expect(await lengthOf(after)).toBe(MIB)
   after.cancel()
 })

@@ -1,0 +1,24 @@
+import { type BlobChunks, eachChunk } from '../../../src/blobs/blob-store.ts'
+
+/** All bytes that are still to come. */
+export async function bytesOf(chunks: BlobChunks): Promise<Buffer<ArrayBuffer>> {
+  const copies: Buffer[] = []
+  for await (const chunk of eachChunk(chunks)) copies.push(Buffer.from(chunk))
+  return Buffer.concat(copies)
+}
+
+/** Fails with the last piece, if that is an error. */
+export function chunksOf(...pieces: readonly (Uint8Array | Error)[]): BlobChunks {
+  const left = [...pieces]
+  return {
+    async next() {
+      const piece = left.shift() ?? null
+      if (piece instanceof Error) throw piece
+      return piece
+    },
+    cancel() {
+      left.length = 0
+    },
+    release() {},
+  }
+}
