@@ -135,7 +135,7 @@ module.exports = {
       from: { path: '\\.rows\\.ts$' },
       to: {
         path: '^src/',
-        pathNot: ['\\.rows\\.ts$', '^src/(database|domain)/', '^src/core/token-hash\\.ts$'],
+        pathNot: ['\\.rows\\.ts$', '^src/(database|domain)/'],
       },
     },
     only(

@@ -1,9 +1,8 @@
 /** Rows of one account with very many files, the same for every database, written straight into its tables. */
 import { Database as SqliteFile } from 'bun:sqlite'
 import { Client } from 'pg'
-import { foldName } from '../src/domain/folded-name.ts'
 import { makeBlobKey, makeFolderIdentifier, makeSlug, makeUuid, type Random } from '../src/domain/random.ts'
-import { sortKey, sortKeyOfFolded } from '../src/domain/sort-key.ts'
+import { foldName, sortKey, sortKeyOfFolded } from '../src/domain/sort-key.ts'
 import { repeatableRandom } from './content.ts'
 
 type Row = Readonly<Record<string, string | number | null>>

@@ -1,14 +1,19 @@
 import { resolve } from 'node:path'
-import { ConfigError, type ConfigProblem } from './config/config-problems.ts'
 import { contradictions } from './config/contradictions.ts'
-import { type Environment, SettingsReader, shown, withoutPassword, written } from './config/environment.ts'
 import {
+  ConfigError,
+  type ConfigProblem,
+  type Environment,
   fileVariables,
   openToOthers,
   type SecretFile,
+  SettingsReader,
   secretFileProblems,
   secretFiles,
-} from './config/secret-files.ts'
+  shown,
+  withoutPassword,
+  written,
+} from './config/environment.ts'
 import {
   type BackupConfig,
   type MailConfig,

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
-import { MOST_INACTIVE_DAYS } from './domain/administration.ts'
+import { MOST_INACTIVE_DAYS } from './domain/account.ts'
+import { isPostgresAddress } from './domain/addresses.ts'
+import { wholeNumber } from './domain/ids.ts'
 import { parseSender } from './domain/mail-address.ts'
-import { isPostgresAddress } from './domain/postgres-address.ts'
 import { parseSize } from './domain/sizes.ts'
-import { wholeNumber } from './domain/whole-number.ts'
 
 export interface Setting<T> {
   readonly variable: string

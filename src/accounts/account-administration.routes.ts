@@ -8,7 +8,7 @@ import {
   oneTimeLinkAnswer,
 } from '../contract/administration.ts'
 import { done } from '../contract/fields.ts'
-import { ACCOUNT_SORTS, ACCOUNT_STATES, MOST_INACTIVE_DAYS } from '../domain/administration.ts'
+import { ACCOUNT_SORTS, ACCOUNT_STATES, MOST_INACTIVE_DAYS } from '../domain/account.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'

@@ -3,11 +3,11 @@ import { recordAuditEntry } from '../core/audit-log.ts'
 import type { Database } from '../database/database.ts'
 import { lockMigrations } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
+import { parseUsername } from '../domain/account.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
-import { parseUsername } from '../domain/username.ts'
 import { dropOneTimeLinks } from './one-time-links.rows.ts'
 
 export interface AdministratorCreation {

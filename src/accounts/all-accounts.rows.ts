@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import type { AccountRow } from '../core/accounts.rows.ts'
 import type { Database } from '../database/database.ts'
 import { wholeSum } from '../database/differences.ts'
-import type { AccountSort, AccountState } from '../domain/administration.ts'
+import type { AccountSort, AccountState } from '../domain/account.ts'
 import { type AccountId, GUESTS } from '../domain/ids.ts'
 
 export interface AccountQuery {

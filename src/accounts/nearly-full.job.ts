@@ -1,11 +1,10 @@
 /** Notifies owners once until there is room again. */
 import { accountsNearlyFull, forgetNearlyFull, noteNearlyFull } from '../core/accounts.rows.ts'
 import { noteEvent } from '../core/link-events.rows.ts'
-import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
-import type { Clock } from '../domain/clock.ts'
+import { type Clock, yieldToEventLoop } from '../domain/clock.ts'
 
 const STEP = 100
 

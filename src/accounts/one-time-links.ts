@@ -1,7 +1,7 @@
 import type { SignUp as Mode } from '../config.ts'
 import { findAccountByName, hasAdmin } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
-import { hashToken } from '../core/token-hash.ts'
+import { hashToken } from '../core/hmac.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockMigrations } from '../database/differences.ts'
 import type { LinkPurpose } from '../database/schema.ts'

@@ -1,10 +1,9 @@
 import { findAccount } from '../core/accounts.rows.ts'
+import { hashToken } from '../core/hmac.ts'
 import type { Outages } from '../core/outages.ts'
-import { hashToken } from '../core/token-hash.ts'
-import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
-import type { Clock } from '../domain/clock.ts'
+import { type Clock, yieldToEventLoop } from '../domain/clock.ts'
 import type { Inactivity } from '../files/inactivity.ts'
 import { addFileUse } from '../files/use-counters.rows.ts'
 import {

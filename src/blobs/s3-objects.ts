@@ -1,5 +1,4 @@
-import { type BlobKey, isBlobKey, type Sha256 } from '../domain/ids.ts'
-import { wholeNumber } from '../domain/whole-number.ts'
+import { type BlobKey, isBlobKey, type Sha256, wholeNumber } from '../domain/ids.ts'
 import type { StoreRetryPolicy } from './retries.ts'
 import type { S3Client } from './s3-client.ts'
 import { elements, S3Failure, text } from './s3-failure.ts'

@@ -1,5 +1,4 @@
-import type { BlobKey } from '../domain/ids.ts'
-import { wholeNumber } from '../domain/whole-number.ts'
+import { type BlobKey, wholeNumber } from '../domain/ids.ts'
 import { assertSize, type BlobChunks, BlobMissing } from './blob-store.ts'
 import type { PartMemory } from './part-memory.ts'
 import { s3Chunks, s3Fill, s3Whole } from './s3-body.ts'

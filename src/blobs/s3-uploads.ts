@@ -1,4 +1,4 @@
-import { wholeNumber } from '../domain/whole-number.ts'
+import { wholeNumber } from '../domain/ids.ts'
 import type { S3Client } from './s3-client.ts'
 import { elements, encode, S3Failure, text } from './s3-failure.ts'
 import { assertSame, UPLOAD_RETRIES } from './s3-objects.ts'

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { ConfigError } from '../config/config-problems.ts'
-import type { Environment } from '../config/environment.ts'
+import { ConfigError, type Environment } from '../config/environment.ts'
 import { Refusal } from '../domain/errors.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { ConfigError } from '../config/config-problems.ts'
-import type { Environment } from '../config/environment.ts'
+import { ConfigError, type Environment } from '../config/environment.ts'
 import { Refusal } from '../domain/errors.ts'
 import { clientVariables } from '../settings.ts'
 import { explainStart } from './start-failures.ts'

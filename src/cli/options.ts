@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander'
+import { SCOPES, type Scope } from '../domain/access.ts'
 import { DAY, timestamp } from '../domain/clock.ts'
-import { SCOPES, type Scope } from '../domain/scopes.ts'
+import { wholeNumber } from '../domain/ids.ts'
 import { formatSize, parseSize } from '../domain/sizes.ts'
-import { wholeNumber } from '../domain/whole-number.ts'
 
 /** Throws InvalidArgumentError. */
 export function readParallel(text: string): number {

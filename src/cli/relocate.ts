@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { ConfigError } from '../config/config-problems.ts'
-import type { Environment } from '../config/environment.ts'
+import { ConfigError, type Environment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config.ts'
 import type { Relocated, RelocationStep } from '../contents/relocation.ts'
 import { systemClock } from '../domain/clock.ts'

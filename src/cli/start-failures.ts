@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Environment, variableInUse, written } from '../config/environment.ts'
-import { postgresPlace, postgresUrl, socketFolder } from '../domain/postgres-address.ts'
+import { postgresPlace, postgresUrl, socketFolder } from '../domain/addresses.ts'
 import { type Setting, settings } from '../settings.ts'
 
 /** The setting, what is wrong, and what to do. Null for other errors. */

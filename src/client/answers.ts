@@ -1,6 +1,7 @@
 /** What the client reads of the server's answers: these fields alone, so that it gets on with servers that lack others. */
 import * as z from 'zod/mini'
 import { account as accountShape } from '../contract/account.ts'
+import { webhookDelivery as deliveryShape, webhook as webhookShape } from '../contract/events.ts'
 import { pagination } from '../contract/fields.ts'
 import { deletion as deletionShape, fileListItem, fileDetail as fileShape } from '../contract/files.ts'
 import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
@@ -8,7 +9,6 @@ import { contribution, linkEvent, link as linkShape } from '../contract/links.ts
 import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
 import { receiptContribution, receiptLink, receiptUpload } from '../contract/receipts.ts'
 import { uploadResult } from '../contract/uploads.ts'
-import { webhookDelivery as deliveryShape, webhook as webhookShape } from '../contract/webhooks.ts'
 
 const fileItem = z.pick(fileListItem, {
   id: true,

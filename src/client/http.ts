@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini'
-import { anyErrorBody } from '../contract/errors.ts'
+import { anyErrorBody } from '../contract/fields.ts'
 import { unlessAborted } from '../domain/abort.ts'
-import { webAddress } from '../domain/web-address.ts'
-import { wholeNumber } from '../domain/whole-number.ts'
+import { webAddress } from '../domain/addresses.ts'
+import { wholeNumber } from '../domain/ids.ts'
 import { AnswerError, ClientError, ConnectionError } from './failure.ts'
 
 export interface RemoteServer {

@@ -1,4 +1,4 @@
-import { nameByContent } from '../domain/name-by-content.ts'
+import { nameByContent } from '../domain/media-type.ts'
 
 /** Bytes that reveal a content's type. */
 const HEAD = 4100

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { link, lstat, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { foldName } from '../domain/folded-name.ts'
+import { foldName } from '../domain/sort-key.ts'
 import { localName, numberedName } from './local-names.ts'
 
 export interface DownloadTarget {

@@ -1,5 +1,5 @@
 import { unlessAborted } from '../domain/abort.ts'
-import { wholeNumber } from '../domain/whole-number.ts'
+import { wholeNumber } from '../domain/ids.ts'
 import { ClientError } from './failure.ts'
 import { asConnectionErrors, clientRefusal, toldAddress } from './http.ts'
 

@@ -1,7 +1,7 @@
 /** tus 1.0.0 (https://tus.io/protocols/resumable-upload). */
 import * as z from 'zod/mini'
 import { SECOND } from '../domain/clock.ts'
-import { wholeNumber } from '../domain/whole-number.ts'
+import { wholeNumber } from '../domain/ids.ts'
 import { type Uploaded, uploaded } from './answers.ts'
 import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
 import { idleTimeout, type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'

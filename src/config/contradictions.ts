@@ -1,8 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type Setting, settings, type WrittenPlace } from '../settings.ts'
-import type { ConfigProblem } from './config-problems.ts'
-import type { SettingsReader } from './environment.ts'
+import type { ConfigProblem, SettingsReader } from './environment.ts'
 
 /** S3 takes 10,000 parts, and an upload keeps one in memory: see docs/decisions/s3.md. */
 const LARGEST_IN_S3 = 230 * 1024 ** 3

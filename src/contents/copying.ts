@@ -7,9 +7,8 @@ import {
   isUnreadable,
   StoreFailure,
 } from '../blobs/blob-store.ts'
-import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
-import { SECOND } from '../domain/clock.ts'
+import { SECOND, yieldToEventLoop } from '../domain/clock.ts'
 import type { BlobId, BlobKey } from '../domain/ids.ts'
 import { startContentHashing } from '../uploads/hashing/content-hash.ts'
 import { HashingWriter } from '../uploads/hashing-writer.ts'

@@ -1,7 +1,6 @@
-import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, DAY } from '../domain/clock.ts'
+import { type Clock, DAY, yieldToEventLoop } from '../domain/clock.ts'
 import { type AccountId, type DamageId, GUESTS } from '../domain/ids.ts'
 import type { MailContent } from '../domain/mail-content.ts'
 import type { EndableMails } from '../mail/outbox.ts'

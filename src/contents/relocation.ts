@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config.ts'
 import { dropMeta, metaOf, setMeta } from '../core/meta.rows.ts'
-import { type AssertNoServerStarted, assertNoServerRuns } from '../core/nodes/no-server-runs.ts'
+import { type AssertNoServerStarted, assertNoServerRuns } from '../core/nodes/nodes.ts'
 import { generationsOf, isBehind } from '../core/store/generations.ts'
 import {
   assertPaired,

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
-import { DOWNLOAD_MAILS } from '../domain/link-event.ts'
+import { DOWNLOAD_MAILS } from '../domain/event-kinds.ts'
 import { STORAGE_KINDS } from '../domain/storage.ts'
-import { component, described } from './documentation.ts'
-import { dataOf, dayField, timestampField } from './fields.ts'
+import { component, dataOf, dayField, described, timestampField } from './fields.ts'
 
 export const account = component(
   'Account',
@@ -79,3 +78,6 @@ export const mailSettings = component(
 export type MailSettings = z.infer<typeof mailSettings>
 
 export const mailAnswer = dataOf(mailSettings)
+
+/** The account that a page acts for: another window may have signed out or changed it meanwhile. */
+export const ACCOUNT_HEADER = 'Holdfast-Account'

@@ -1,9 +1,11 @@
 import * as z from 'zod/mini'
 import { ACTS } from '../domain/audit.ts'
 import { REPORT_REASONS, REPORT_STATES } from '../domain/report.ts'
-import { component, described, extended } from './documentation.ts'
 import {
+  component,
   dataOf,
+  described,
+  extended,
   optionalTimestamp,
   pageOf,
   pictureField,

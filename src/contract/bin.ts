@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { component, described } from './documentation.ts'
-import { batchOf, pageOf, timestampField, uuidField } from './fields.ts'
+import { batchOf, component, described, pageOf, timestampField, uuidField } from './fields.ts'
 
 const ofFile = { description: 'Of a file' }
 

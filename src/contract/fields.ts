@@ -1,5 +1,38 @@
 import * as z from 'zod/mini'
-import { component, described, extended } from './documentation.ts'
+import { ERROR_CODES, STORAGE_REASONS } from '../domain/errors.ts'
+
+export interface SchemaDocumentation {
+  readonly component?: string
+  readonly parent?: z.ZodMiniObject
+  readonly description?: string
+  readonly example?: unknown
+  /** JSON Schema format, such as `date-time`; not checked by readers. */
+  readonly format?: string
+}
+
+const documentations = new WeakMap<z.core.$ZodType, SchemaDocumentation>()
+
+export function documentationOf(schema: z.core.$ZodType): SchemaDocumentation {
+  return documentations.get(schema) ?? {}
+}
+
+export function described<Schema extends z.ZodMiniType>(schema: Schema, more: SchemaDocumentation): Schema {
+  const copy = z.clone(schema)
+  documentations.set(copy, { ...documentationOf(schema), ...more })
+  return copy
+}
+
+export function component<Schema extends z.ZodMiniType>(name: string, schema: Schema): Schema {
+  return described(schema, { component: name })
+}
+
+/** The document refers to the parent component instead of repeating its fields. */
+export function extended<Parent extends z.ZodMiniObject, More extends z.core.$ZodLooseShape>(
+  parent: Parent,
+  more: More,
+) {
+  return described(z.extend(parent, more), { parent })
+}
 
 /** Readers ignore unknown fields. */
 
@@ -68,3 +101,20 @@ export function listOf<Item extends z.ZodMiniType>(item: Item) {
 export function batchOf<Data extends z.ZodMiniType>(data: Data) {
   return z.object({ success, message: z.string(), data })
 }
+
+export const errorBody = component(
+  'Error',
+  z.object({
+    success: z.literal(false),
+    message: z.string(),
+    error: z.enum(ERROR_CODES),
+    reason: described(z.optional(z.enum(STORAGE_REASONS)), {
+      description:
+        'With STORAGE_UNAVAILABLE: no free space, none left for guests, or the store cannot be reached or denies access',
+    }),
+  }),
+)
+export type ErrorBody = z.infer<typeof errorBody>
+
+/** Newer servers may have unknown codes and reasons. */
+export const anyErrorBody = z.extend(errorBody, { error: z.string(), reason: z.optional(z.string()) })

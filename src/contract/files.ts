@@ -1,9 +1,10 @@
 import * as z from 'zod/mini'
-import { component, described } from './documentation.ts'
 import {
   batchOf,
   boundedPagination,
+  component,
   dataOf,
+  described,
   optionalTimestamp,
   pictureField,
   secondsField,

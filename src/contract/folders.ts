@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { component, described, extended } from './documentation.ts'
-import { batchOf, dataOf, listOf, timestampField } from './fields.ts'
+import { batchOf, component, dataOf, described, extended, listOf, timestampField } from './fields.ts'
 
 export const folderListItem = component(
   'FolderListItem',

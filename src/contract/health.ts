@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { component, described } from './documentation.ts'
+import { component, described } from './fields.ts'
 
 export const health = component(
   'Health',

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { SCOPES } from '../domain/scopes.ts'
-import { component, described, extended } from './documentation.ts'
-import { dataOf, optionalTimestamp, timestampField } from './fields.ts'
+import { SCOPES } from '../domain/access.ts'
+import { component, dataOf, described, extended, optionalTimestamp, timestampField } from './fields.ts'
 
 export const apiKey = component(
   'ApiKey',

@@ -1,7 +1,16 @@
 import * as z from 'zod/mini'
-import { END_REASONS, LINK_EVENT_KINDS } from '../domain/link-event.ts'
-import { component, described, extended } from './documentation.ts'
-import { dataOf, optionalTimestamp, pageOf, sizeField, timestampField, uuidField } from './fields.ts'
+import { END_REASONS, LINK_EVENT_KINDS } from '../domain/event-kinds.ts'
+import {
+  component,
+  dataOf,
+  described,
+  extended,
+  optionalTimestamp,
+  pageOf,
+  sizeField,
+  timestampField,
+  uuidField,
+} from './fields.ts'
 
 const linkState = described(z.enum(['live', 'ended', 'used_up', 'revoked', 'empty']), {
   description:

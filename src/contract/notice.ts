@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { NOTICE_LEVELS } from '../domain/notice.ts'
-import { component, described } from './documentation.ts'
-import { dataOf, optionalTimestamp } from './fields.ts'
+import { component, dataOf, described, optionalTimestamp } from './fields.ts'
 
 const text = described(z.string(), {
   example: 'Maintenance from 22:00 on: uploads will pause for some minutes.',

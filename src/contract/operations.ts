@@ -1,6 +1,13 @@
 import * as z from 'zod/mini'
-import { component, described } from './documentation.ts'
-import { dataOf, dayField, optionalTimestamp, sizeField, timestampField } from './fields.ts'
+import {
+  component,
+  dataOf,
+  dayField,
+  described,
+  optionalTimestamp,
+  sizeField,
+  timestampField,
+} from './fields.ts'
 
 const sampled = z.nullable(z.int())
 

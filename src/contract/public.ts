@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { component, described } from './documentation.ts'
-import { secondsField, timestampField } from './fields.ts'
+import { component, described, secondsField, timestampField } from './fields.ts'
 
 /** Valid for half an hour: `<server>/v2/<file>?token=<token>`. */
 export const signedAddress = component(

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { component, described, extended } from './documentation.ts'
-import { dataOf, optionalTimestamp, timestampField } from './fields.ts'
+import { component, dataOf, described, extended, optionalTimestamp, timestampField } from './fields.ts'
 import { linkDetail } from './links.ts'
 import { receivedField, totalField, uploadStatuses } from './uploads.ts'
 

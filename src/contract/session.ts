@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { component, described } from './documentation.ts'
-import { dataOf, timestampField } from './fields.ts'
+import { component, dataOf, described, timestampField } from './fields.ts'
 
 export const signInAnswer = dataOf(
   component(

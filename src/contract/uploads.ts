@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { UPLOAD_STATUSES } from '../domain/upload-status.ts'
-import { component, described, extended } from './documentation.ts'
-import { dataOf, timestampField, uuidField } from './fields.ts'
+import { UPLOAD_STATUSES } from '../domain/upload-terms.ts'
+import { component, dataOf, described, extended, timestampField, uuidField } from './fields.ts'
 
 export const uploadStatuses = z.enum(UPLOAD_STATUSES)
 

@@ -1,7 +1,6 @@
+import { type Reach, SCOPES, type Scope } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type AccountId, GUESTS, type KeyId, type LinkId, type SessionId } from '../domain/ids.ts'
-import type { Reach } from '../domain/reach.ts'
-import { SCOPES, type Scope } from '../domain/scopes.ts'
 
 export interface AccountCaller extends Reach {
   readonly kind: 'account'

@@ -4,7 +4,7 @@ import type { Database, Queryable, Trx } from '../database/database.ts'
 import { preparedChange } from '../database/prepared.ts'
 import type { Row } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import type { ChangeKind } from '../domain/change.ts'
+import type { ChangeKind } from '../domain/event-kinds.ts'
 import {
   type AccountId,
   type ChangeId,

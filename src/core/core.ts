@@ -3,13 +3,13 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import type { PoolUse } from '../database/postgres.ts'
-import { type Clock, MINUTE, SECOND } from '../domain/clock.ts'
+import { endsWithin } from '../domain/abort.ts'
+import { type Clock, HOUR, MINUTE, SECOND, yieldToEventLoop } from '../domain/clock.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import { versionWithCommit } from '../program/version.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { ageChanges, dropForgotten } from './changes.rows.ts'
-import { type ClockGuard, createClockGuard } from './clock-guard.ts'
 import { createSigning, type Signing } from './hmac.ts'
 import {
   createLocalClaims,
@@ -25,13 +25,16 @@ import { HEARTBEAT_INTERVAL, joinNodes, type Nodes } from './nodes/nodes.ts'
 import { createOutages, type Outages } from './outages.ts'
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts'
 import { createSharedRateLimits } from './rate-limits/shared-rate-limits.ts'
-import { createReadiness, type Readiness } from './readiness.ts'
-import type { ShutdownHooks } from './shutdown-hooks.ts'
 import { countStart, createRemovalGuard, guardRemovals, type RemovalGuard } from './store/generations.ts'
 import { assertPaired } from './store/pairing.ts'
-import { createStoreHealth, guardPresence, type StoreHealth } from './store/store-health.ts'
+import {
+  createReadiness,
+  createStoreHealth,
+  guardPresence,
+  type Readiness,
+  type StoreHealth,
+} from './store/store-health.ts'
 import { createTrafficCounter, type TrafficCounter } from './traffic.ts'
-import { yieldToEventLoop } from './yielding.ts'
 
 export interface CoreNeeds {
   readonly config: Config
@@ -161,6 +164,61 @@ function createChanges(db: Database): Changes {
     async forgetOld(mayGoOn = () => true) {
       await ageChanges(db)
       while (mayGoOn() && (await dropForgotten(db, STEP)) === STEP) await yieldToEventLoop()
+    },
+  }
+}
+
+/** Time limit per resource, after all requests have ended. */
+const CLOSING_MAY_TAKE = 10 * SECOND
+
+/** Resources are closed in reverse order when the server stops or fails to start. */
+export interface ShutdownHooks {
+  /** The returned function closes earlier, once. After the time limit a close is abandoned, like after a kill. */
+  add(what: string, close: () => Promise<void>): () => Promise<void>
+  /** Without a time limit. */
+  addSlow(close: () => void | Promise<void>): void
+  all(): Promise<void>
+}
+
+export function createShutdownHooks(log: Log): ShutdownHooks {
+  const open = new AsyncDisposableStack()
+  return {
+    add(what, close) {
+      let closed: Promise<void> | null = null
+      const attempt = async () => {
+        if (await endsWithin(CLOSING_MAY_TAKE, close())) return
+        log.warn({ what }, 'stopping without waiting any longer')
+      }
+      const once = () => (closed ??= attempt())
+      open.defer(once)
+      return once
+    },
+    addSlow: (close) => open.defer(close),
+    all: () => open.disposeAsync(),
+  }
+}
+
+/** Irreversible work waits until both clocks agree for a while: a wrongly set clock then deletes nothing. */
+export interface ClockGuard {
+  /** Milliseconds of agreement; 0 just after a start or a leap. Must be called often. */
+  agreedFor(): number
+}
+
+const LEAP = HOUR
+
+export function createClockGuard(clock: Clock): ClockGuard {
+  let since = clock.monotonic()
+  let difference = clock.now() - since
+
+  return {
+    agreedFor() {
+      const monotonic = clock.monotonic()
+      const present = clock.now() - monotonic
+      if (Math.abs(present - difference) > LEAP) {
+        since = monotonic
+        difference = present
+      }
+      return monotonic - since
     },
   }
 }

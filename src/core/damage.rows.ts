@@ -1,7 +1,6 @@
 /** Damage marks and verification times of contents. A mark is void once another copy replaces its own. */
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Database, Queryable, Trx } from '../database/database.ts'
-import { isPostgres } from '../database/dialect.ts'
+import { type Database, isPostgres, type Queryable, type Trx } from '../database/database.ts'
 import { forUpdate, wholeSum } from '../database/differences.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Damage, Tables } from '../database/schema.ts'

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Sha256 } from '../domain/ids.ts'
 
 export interface Signing {
   /** `<payload in base64url>.<signature>`. The purpose separates kinds of tokens, here and below. */
@@ -61,4 +62,9 @@ export function createSigning(secret: string): Signing {
 
     tag: (purpose, text) => mac(purpose, text).slice(0, 16),
   }
+}
+
+/** Stored hash of tokens, keys and upload names: with 128 random bits or more, plain SHA-256 suffices. */
+export function hashToken(token: string): Sha256 {
+  return Bun.SHA256.hash(token, 'hex') as Sha256
 }

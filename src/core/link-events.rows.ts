@@ -5,14 +5,6 @@ import { lockAccount } from '../database/differences.ts'
 import type { Row } from '../database/schema.ts'
 import { MINUTE } from '../domain/clock.ts'
 import {
-  type AccountId,
-  type FileId,
-  GUESTS,
-  type LinkEventId,
-  type LinkId,
-  type LinkSlug,
-} from '../domain/ids.ts'
-import {
   type DownloadMails,
   END_TOLD,
   type EndReason,
@@ -20,7 +12,15 @@ import {
   type EventKind,
   type LinkEventKind,
   type StoredEventKind,
-} from '../domain/link-event.ts'
+} from '../domain/event-kinds.ts'
+import {
+  type AccountId,
+  type FileId,
+  GUESTS,
+  type LinkEventId,
+  type LinkId,
+  type LinkSlug,
+} from '../domain/ids.ts'
 import { noteEventChange } from './changes.rows.ts'
 import { queueEvent } from './webhook-outbox.rows.ts'
 

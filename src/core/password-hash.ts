@@ -1,6 +1,6 @@
 import { Refusal } from '../domain/errors.ts'
-import { isLongerThan, RAW_FACTOR } from '../domain/measured-text.ts'
 import { LONGEST_PASSWORD } from '../domain/password-grade.ts'
+import { isLongerThan, RAW_FACTOR } from '../domain/text.ts'
 
 /**
  * Passwords of accounts and folders as argon2id hashes (RFC 9106). Bun computes them off the main thread; at most two at

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Database, Queryable, Trx } from '../database/database.ts'
-import { isPostgres } from '../database/dialect.ts'
+import { type Database, isPostgres, type Queryable, type Trx } from '../database/database.ts'
 import { prepared, preparedChange } from '../database/prepared.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { AccountId, BlobKey, FolderId, FolderIdentifier, FolderPlace, NodeId } from '../domain/ids.ts'

@@ -1,6 +1,6 @@
 import type { Trx } from '../database/database.ts'
+import type { EventKind } from '../domain/event-kinds.ts'
 import type { AccountId, LinkEventId, WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
-import type { EventKind } from '../domain/link-event.ts'
 
 /** Per webhook. Further events are only logged. */
 export const MOST_WAITING_DELIVERIES = 1000

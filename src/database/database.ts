@@ -1,4 +1,11 @@
-import { type Compilable, type CompiledQuery, type Dialect, Kysely, type Transaction } from 'kysely'
+import {
+  type Compilable,
+  type CompiledQuery,
+  type Dialect,
+  Kysely,
+  PostgresAdapter,
+  type Transaction,
+} from 'kysely'
 import type { AccountId } from '../domain/ids.ts'
 import type { Tables } from './schema.ts'
 import type { KnownDamage } from './sqlite-damage.ts'
@@ -122,4 +129,8 @@ export const MOST_SKIPPED = 100_000
 
 export function compiledQuery<Row>(query: Compilable<Row> | CompiledQuery<Row>): CompiledQuery<Row> {
   return 'compile' in query ? query.compile() : query
+}
+
+export function isPostgres(db: Queryable): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter
 }

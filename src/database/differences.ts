@@ -6,8 +6,7 @@
 import { type CompiledQuery, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
-import type { Database, Queryable, Trx } from './database.ts'
-import { isPostgres } from './dialect.ts'
+import { type Database, isPostgres, type Queryable, type Trx } from './database.ts'
 import { isUnusableStatement } from './named-statements.ts'
 import { type AdvisoryLock, lockingRowAndSharing, lockRowOfAccount } from './outcomes.ts'
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Queryable } from './database.ts'
-import { isPostgres } from './dialect.ts'
+import { type Database, isPostgres, type Queryable } from './database.ts'
 import { lockMigrations } from './differences.ts'
 import { firstSchema } from './first-schema.ts'
 import { inTransaction } from './transactions.ts'

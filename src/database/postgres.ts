@@ -1,14 +1,14 @@
-import { PostgresDialect } from 'kysely'
+import { PostgresDialect, sql } from 'kysely'
 import { Client, type ClientConfig, DatabaseError, Pool, types } from 'pg'
 import { unlessAborted } from '../domain/abort.ts'
 import { systemTimers, type Timers } from '../domain/clock.ts'
 import { SilenceWatch } from '../domain/silence.ts'
 import { Database } from './database.ts'
 import { DatabaseSilent } from './differences.ts'
-import { GrowingPool } from './growing-pool.ts'
 import { StatementNames } from './named-statements.ts'
 import {
   directPoolReads,
+  GrowingPool,
   kyselyPool,
   type PooledClient,
   postgresConnection,
@@ -177,4 +177,28 @@ function wholeNumber(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is more than can be counted exactly`)
   return value
+}
+
+/** Since 13 `pg_trgm` is a trusted extension. */
+const NEEDED = 13
+
+export class PostgresTooOld extends Error {
+  override readonly name = 'PostgresTooOld'
+
+  constructor(found: string) {
+    super(
+      `PostgreSQL ${found} is too old: Holdfast needs ${NEEDED} or newer. Upgrade that server, or let HOLDFAST_DATABASE_URL name a newer one.`,
+    )
+  }
+}
+
+export async function assertRecentPostgres(db: Database): Promise<void> {
+  const { rows } = await sql<{ version: number }>`
+    select current_setting('server_version_num')::integer as version`.execute(db)
+  const version = rows[0]?.version ?? 0
+  const major = Math.floor(version / 10_000)
+  if (major >= NEEDED) return
+  // Before 10 the major version had two numbers.
+  const minor = major >= 10 ? `${version % 10_000}` : `${Math.floor(version / 100) % 100}.${version % 100}`
+  throw new PostgresTooOld(`${major}.${minor}`)
 }

@@ -4,8 +4,7 @@
  */
 import { type Compilable, type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { Batcher } from './batcher.ts'
-import type { Queryable, Reader } from './database.ts'
-import { isPostgres } from './dialect.ts'
+import { isPostgres, type Queryable, type Reader } from './database.ts'
 import { nameStatement } from './named-statements.ts'
 
 /** Lists: PostgreSQL only. */

@@ -1,6 +1,13 @@
 import type { Generated, Selectable } from 'kysely'
+import type { Language } from '../domain/account.ts'
 import type { Act } from '../domain/audit.ts'
-import type { StoredChangeKind } from '../domain/change.ts'
+import type {
+  DownloadMails,
+  EndReason,
+  EndTold,
+  StoredChangeKind,
+  StoredEventKind,
+} from '../domain/event-kinds.ts'
 import type {
   AccountId,
   AuditId,
@@ -36,8 +43,6 @@ import type {
   WebhookDeliveryId,
   WebhookId,
 } from '../domain/ids.ts'
-import type { Language } from '../domain/language.ts'
-import type { DownloadMails, EndReason, EndTold, StoredEventKind } from '../domain/link-event.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
 import type { DeliveryFailure } from '../domain/webhook.ts'

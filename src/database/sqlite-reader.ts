@@ -1,7 +1,7 @@
-/** Worker thread for long SQLite queries, in sequence on its own connection. */
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import { bindings, openForReading } from './sqlite-file.ts'
-import type { ReadReply, ReadRequest } from './sqlite-reader-messages.ts'
+
+/** Worker thread for long SQLite queries, in sequence on its own connection. */
 
 declare const self: Worker
 
@@ -21,3 +21,14 @@ function answer({ question, path, text, parameters }: ReadRequest): ReadReply {
 }
 
 self.onmessage = ({ data }: MessageEvent<ReadRequest>) => self.postMessage(answer(data))
+
+export interface ReadRequest {
+  readonly question: number
+  readonly path: string
+  readonly text: string
+  readonly parameters: readonly unknown[]
+}
+
+export type ReadReply =
+  | { readonly question: number; readonly rows: unknown[] }
+  | { readonly question: number; readonly message: string; readonly code: string }

@@ -2,7 +2,7 @@ import type { Compilable, CompiledQuery } from 'kysely'
 import { entryPath } from '../program/entries.ts'
 import { compiledQuery, type Reader } from './database.ts'
 import type { KnownDamage } from './sqlite-damage.ts'
-import type { ReadReply, ReadRequest } from './sqlite-reader-messages.ts'
+import type { ReadReply, ReadRequest } from './sqlite-reader.ts'
 
 /** A list runs two queries in parallel: page and count. */
 const MOST_THREADS = 2

@@ -1,5 +1,4 @@
-import { INVISIBLE } from './invisible-characters.ts'
-import { RAW_FACTOR } from './measured-text.ts'
+import { INVISIBLE, RAW_FACTOR } from './text.ts'
 
 const MAX_BYTES = 255
 

@@ -1,6 +1,5 @@
 import { Refusal } from './errors.ts'
-import { plainName } from './invisible-characters.ts'
-import { boundedNfc } from './measured-text.ts'
+import { boundedNfc, plainName } from './text.ts'
 
 const MAX_CHARACTERS = 100
 const SUBJECT = 'A folder name'

@@ -1,5 +1,3 @@
-import { wholeNumber } from './whole-number.ts'
-
 declare const brand: unique symbol
 type Branded<T, Name extends string> = T & { readonly [brand]: Name }
 
@@ -99,4 +97,13 @@ export function parseFolderPlace(value: string | null | undefined): FolderPlace 
   return value === undefined || value === null || value === '' || value === 'root'
     ? 'root'
     : parseFolderIdentifier(value)
+}
+
+/**
+ * ASCII digits as in headers, queries and fields. Null for all else: nothing, signs, fractions, exponents, hexadecimal,
+ * spaces, other scripts' digits, and the list of a repeated header. Saturates at Number.MAX_SAFE_INTEGER.
+ */
+export function wholeNumber(text: string | null | undefined): number | null {
+  if (text === null || text === undefined || !/^[0-9]+$/.test(text)) return null
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }

@@ -1,4 +1,4 @@
-import { RAW_FACTOR } from './measured-text.ts'
+import { RAW_FACTOR } from './text.ts'
 
 declare const brand: unique symbol
 

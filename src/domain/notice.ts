@@ -1,6 +1,5 @@
 import { Refusal } from './errors.ts'
-import { INVISIBLE } from './invisible-characters.ts'
-import { isLongerThan, RAW_FACTOR } from './measured-text.ts'
+import { INVISIBLE, isLongerThan, RAW_FACTOR } from './text.ts'
 
 export const NOTICE_LEVELS = ['info', 'warning'] as const
 

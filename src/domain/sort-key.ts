@@ -1,5 +1,3 @@
-import { foldName } from './folded-name.ts'
-
 /**
  * Key for natural order by bytes, in both databases and browsers. Numbers compare by value, in any script's digits;
  * case and accents are ignored, so the name must break ties.
@@ -66,4 +64,30 @@ function byCodePoints(a: string, b: string): number {
 function rankAt(text: string, at: number): number {
   const unit = text.charCodeAt(at)
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}
+
+/** Case-folded for searches, in any script: ß is ss, every sigma σ, i with or without dot i. NFC; idempotent. */
+export function foldName(name: string): string {
+  let folded = name
+  let before: string
+  do {
+    before = folded
+    folded = foldOnce(folded)
+  } while (folded !== before)
+  return folded
+}
+
+function foldOnce(name: string): string {
+  return (
+    name
+      .normalize('NFC')
+      // Lower case first: ẞ has no upper case, ß has.
+      .toLowerCase()
+      .toUpperCase()
+      .toLowerCase()
+      .replaceAll('ς', 'σ')
+      // İ lower-cased is an i with a second, combining dot.
+      .replace(/i\u0307+/g, 'i')
+      .normalize('NFC')
+  )
 }

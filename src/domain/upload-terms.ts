@@ -1,7 +1,6 @@
 import { Refusal } from './errors.ts'
-import { INVISIBLE_BUT_MARKS } from './invisible-characters.ts'
 import { parseMailAddress } from './mail-address.ts'
-import { boundedNfc } from './measured-text.ts'
+import { boundedNfc, INVISIBLE_BUT_MARKS } from './text.ts'
 
 /** Questions to contributors; `reference`: a number or word known to the owner. */
 export const ASKED_FIELDS = ['sender', 'address', 'reference'] as const
@@ -72,3 +71,7 @@ function mailAddress(text: string): string {
 function unfit(field: AskedField, why: string): Refusal {
   return new Refusal('INVALID_REQUEST', `"${field}": ${why}`)
 }
+
+/** `processing`: complete but not stored yet. */
+export const UPLOAD_STATUSES = ['uploading', 'processing', 'completed', 'failed'] as const
+export type UploadStatus = (typeof UPLOAD_STATUSES)[number]

@@ -5,10 +5,9 @@ import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FileId, Slug, UploadId } from '../domain/ids.ts'
 import { fileNotFound } from '../files/own-file.ts'
-import { storedResponse } from '../server/answers/known-body.ts'
+import { type SourceChunks, storedResponse } from '../server/answers/answers.ts'
 import { parseRange } from '../server/answers/part-to-send.ts'
 import type { Call } from '../server/call.ts'
-import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import {
   type ArrivalOf,
   type ArrivedBytes,

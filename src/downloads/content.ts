@@ -6,7 +6,7 @@ import type { BlobId, Uuid } from '../domain/ids.ts'
 import type { Charset } from '../domain/text-bytes.ts'
 import { type FileDetailRow, findFile } from '../files/files.rows.ts'
 import { fileNotFound } from '../files/own-file.ts'
-import type { SourceChunks } from '../server/connections/body-chunks.ts'
+import type { SourceChunks } from '../server/answers/answers.ts'
 import { Charsets } from './charset.ts'
 import type { Verification } from './verification.ts'
 

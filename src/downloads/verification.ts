@@ -1,5 +1,5 @@
 import type { Sha256 } from '../domain/ids.ts'
-import type { SourceChunks } from '../server/connections/body-chunks.ts'
+import type { SourceChunks } from '../server/answers/answers.ts'
 import { RunningDigest } from '../uploads/hashing/content-hash-messages.ts'
 import { HashingThread, SharedMemory, type ThreadedContent } from '../uploads/hashing/hashing-thread.ts'
 

@@ -1,11 +1,10 @@
 import { noteChange } from '../core/changes.rows.ts'
-import type { ClockGuard } from '../core/clock-guard.ts'
+import type { ClockGuard } from '../core/core.ts'
 import type { Lifetime, Outages } from '../core/outages.ts'
-import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, DAY, HOUR } from '../domain/clock.ts'
+import { type Clock, DAY, HOUR, yieldToEventLoop } from '../domain/clock.ts'
 import type { AccountId, FileId } from '../domain/ids.ts'
 import type { Cleaning } from './blob-cleaning.job.ts'
 import {

@@ -1,10 +1,8 @@
 import { type Compilable, type Insertable, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Database, Queryable, Trx } from '../database/database.ts'
-import { isPostgres } from '../database/dialect.ts'
+import { type Database, isPostgres, type Queryable, type Trx } from '../database/database.ts'
 import { greatest } from '../database/differences.ts'
 import { lookup, preparedInsert } from '../database/prepared.ts'
 import type { Tables } from '../database/schema.ts'
-import { foldName } from '../domain/folded-name.ts'
 import type {
   AccountId,
   BlobId,
@@ -16,7 +14,7 @@ import type {
   Slug,
   Uuid,
 } from '../domain/ids.ts'
-import { sortKeyOfFolded } from '../domain/sort-key.ts'
+import { foldName, sortKeyOfFolded } from '../domain/sort-key.ts'
 import { type FileListRow, liveFiles } from './file-lists.rows.ts'
 import { type ChainRow, chainOfFile, folderChain, isGone } from './folders/folders.rows.ts'
 

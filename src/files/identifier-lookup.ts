@@ -1,8 +1,9 @@
 /** Identifiers of one request may repeat or contain each other. */
-import { yieldToEventLoop } from '../core/yielding.ts'
+
 import type { Database, Queryable } from '../database/database.ts'
+import type { Reach } from '../domain/access.ts'
+import { yieldToEventLoop } from '../domain/clock.ts'
 import type { FileId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
-import type { Reach } from '../domain/reach.ts'
 import {
   type ChainStep,
   filesByIdentifier,

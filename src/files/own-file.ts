@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.ts'
+import type { Reach } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FileIdentifier } from '../domain/ids.ts'
-import type { Reach } from '../domain/reach.ts'
 import { type FileDetailRow, findFile } from './files.rows.ts'
 import { isWithin } from './folders/places.ts'
 

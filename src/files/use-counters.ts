@@ -1,8 +1,7 @@
 import type { AccountCaller } from '../core/callers.ts'
-import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, DAY, SECOND } from '../domain/clock.ts'
+import { type Clock, DAY, SECOND, yieldToEventLoop } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
 import {

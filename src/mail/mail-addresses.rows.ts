@@ -1,8 +1,8 @@
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import type { Row } from '../database/schema.ts'
+import type { Language } from '../domain/account.ts'
+import type { DownloadMails } from '../domain/event-kinds.ts'
 import type { AccountId } from '../domain/ids.ts'
-import type { Language } from '../domain/language.ts'
-import type { DownloadMails } from '../domain/link-event.ts'
 import { foldMailAddress, type MailAddress } from '../domain/mail-address.ts'
 import { type MailRecipient, mailRecipients, notMailedSince, updateRecipient } from './recipients.rows.ts'
 

@@ -1,4 +1,4 @@
-import type { Language } from '../domain/language.ts'
+import type { Language } from '../domain/account.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { MailContent } from '../domain/mail-content.ts'
 

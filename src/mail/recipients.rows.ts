@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Queryable, Trx } from '../database/database.ts'
+import type { Language } from '../domain/account.ts'
 import type { AccountId } from '../domain/ids.ts'
-import type { Language } from '../domain/language.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 
 export interface MailRecipient {

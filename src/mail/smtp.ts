@@ -1,7 +1,7 @@
 import type { SendMailOptions } from 'nodemailer'
 import type { MailConfig } from '../config/setting-groups.ts'
+import type { Language } from '../domain/account.ts'
 import { SECOND } from '../domain/clock.ts'
-import type { Language } from '../domain/language.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { ListItem, MailText, RenderMail } from './mail-text.ts'
 import { mailTextDe } from './mail-text-de.ts'

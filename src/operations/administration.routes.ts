@@ -16,7 +16,7 @@ import {
   statisticsAnswer,
 } from '../contract/operations.ts'
 import type { AuditEntry } from '../core/audit-log.ts'
-import { ALL_FILES_SORTS } from '../domain/administration.ts'
+import { ALL_FILES_SORTS } from '../domain/account.ts'
 import { ACTS } from '../domain/audit.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { GUESTS } from '../domain/ids.ts'

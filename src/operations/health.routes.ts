@@ -1,6 +1,6 @@
-import type { ErrorBody } from '../contract/errors.ts'
+import type { ErrorBody } from '../contract/fields.ts'
 import { type Health, health, type Readiness, readiness } from '../contract/health.ts'
-import { jsonResponse } from '../server/answers/known-body.ts'
+import { jsonResponse } from '../server/answers/answers.ts'
 import { openEndpoint } from '../server/endpoint.ts'
 import type { OperationsPart } from './operations.part.ts'
 

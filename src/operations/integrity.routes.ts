@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { damagedFilesAnswer } from '../contract/administration.ts'
 import { type Integrity, integrityAnswer, type OwnRun } from '../contract/operations.ts'
-import { DAMAGED_FILE_STATES } from '../domain/administration.ts'
+import { DAMAGED_FILE_STATES } from '../domain/account.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { GUESTS } from '../domain/ids.ts'
 import { fileUrl } from '../files/file-answers.ts'

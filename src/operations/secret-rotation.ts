@@ -1,5 +1,5 @@
 import { assertOwnVersion } from '../contents/installation.ts'
-import { assertNoServerRuns } from '../core/nodes/no-server-runs.ts'
+import { assertNoServerRuns } from '../core/nodes/nodes.ts'
 import { type Clock, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { connect, databaseExists, holdDataFolder, type StorageOptions } from '../storage.ts'

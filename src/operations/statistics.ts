@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
 import { GUESTS } from '../domain/ids.ts'
-import { parseTrustedProxies } from '../server/requests/client-address.ts'
+import { parseTrustedProxies } from '../server/call.ts'
 import { countReports } from '../sharing/reports.rows.ts'
 
 export interface Present extends ServerTotals {

@@ -6,11 +6,11 @@ import { browserOf, withCookies } from '../accounts/sign-in/session-start.ts'
 import { signedOut } from '../accounts/sign-in/sessions.ts'
 import type { SignInStep } from '../accounts/sign-in/sign-in.ts'
 import type { SignInPart } from '../accounts/sign-in.part.ts'
-import { Refusal } from '../domain/errors.ts'
+import { ERROR_STATUSES, Refusal } from '../domain/errors.ts'
+import { errorHeaders } from '../server/answers/answers.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
-import { errorHeaders, statusOf } from '../server/errors.ts'
 import { readForm } from '../server/requests/body.ts'
 import { nextPath } from './next-path.ts'
 import type { PagesPart } from './pages.part.ts'
@@ -230,7 +230,7 @@ async function formPage(
   }
   const html = pages.render.accountForm(view, await pages.reader(call))
   if (error === null) return page(call.site, html)
-  const response = page(call.site, html, statusOf(error.code))
+  const response = page(call.site, html, ERROR_STATUSES[error.code])
   errorHeaders(error).forEach((value, name) => {
     response.headers.set(name, value)
   })

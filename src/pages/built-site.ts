@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Manifest, PageAssets, Sources } from '../../web/manifest.ts'
 import { ROOT } from '../program/entries.ts'
-import { acceptedEncoding, type Encoding } from '../server/answers/encoding.ts'
+import { acceptedEncoding, type Encoding } from '../server/answers/answers.ts'
 import type { Renderers } from './renderers.ts'
 
 export interface BuiltSite {

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { Refusal } from '../domain/errors.ts'
+import { ERROR_STATUSES, Refusal } from '../domain/errors.ts'
 import { type FolderIdentifier, parseFolderIdentifier } from '../domain/ids.ts'
+import { errorHeaders } from '../server/answers/answers.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { type Call, FOLDER_COOKIE } from '../server/call.ts'
 import { type Documentation, endpoint } from '../server/endpoint.ts'
-import { errorHeaders, statusOf } from '../server/errors.ts'
 import { readForm } from '../server/requests/body.ts'
-import { cookieValue, setCookie } from '../server/requests/cookies.ts'
+import { cookieValue, setCookie } from '../server/requests/browser.ts'
 import type { LockedFolder } from '../sharing/access.ts'
 import { type ClosedLock, type Lock, UNLOCKED_FOR } from '../sharing/folder-passwords.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
@@ -48,7 +48,7 @@ export async function passwordForm(
 
 /** 200 for a wrong password: programs look for the form, and some give up at any other status. */
 function statusOfForm(error: Refusal | null): number {
-  return error === null || error.code === 'WRONG_PASSWORD' ? 200 : statusOf(error.code)
+  return error === null || error.code === 'WRONG_PASSWORD' ? 200 : ERROR_STATUSES[error.code]
 }
 
 export const ofPasswordForm = {

@@ -1,4 +1,4 @@
-import { wholeNumber } from '../domain/whole-number.ts'
+import { wholeNumber } from '../domain/ids.ts'
 export const FILE_SORTS = ['name', 'size', 'created_at', 'downloads'] as const
 export type FileSort = (typeof FILE_SORTS)[number]
 

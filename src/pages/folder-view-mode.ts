@@ -1,6 +1,6 @@
 import { DAY } from '../domain/clock.ts'
 import type { Call } from '../server/call.ts'
-import { cookieValue, setCookie } from '../server/requests/cookies.ts'
+import { cookieValue, setCookie } from '../server/requests/browser.ts'
 import {
   addressWithoutOrder,
   askedOrder,

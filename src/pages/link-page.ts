@@ -12,7 +12,7 @@ import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
-import { setCookie } from '../server/requests/cookies.ts'
+import { setCookie } from '../server/requests/browser.ts'
 import { opened } from '../sharing/access.ts'
 import {
   type LinkTargets,

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi'
 import type { AccountsPart } from '../accounts/accounts.part.ts'
 import type { SignInPart } from '../accounts/sign-in.part.ts'
-import { Refusal } from '../domain/errors.ts'
+import { ERROR_STATUSES, Refusal } from '../domain/errors.ts'
+import { errorHeaders } from '../server/answers/answers.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
-import { errorHeaders, statusOf } from '../server/errors.ts'
 import { readForm } from '../server/requests/body.ts'
-import { assertOwnOrigin } from '../server/requests/own-page.ts'
+import { assertOwnOrigin } from '../server/requests/browser.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import type { MailPageView } from './views.ts'
@@ -151,7 +151,7 @@ async function shown(
     },
     await parts.pages.reader(call),
   )
-  const response = page(call.site, html, refusal === null ? 200 : statusOf(refusal.code))
+  const response = page(call.site, html, refusal === null ? 200 : ERROR_STATUSES[refusal.code])
   if (refusal !== null) {
     errorHeaders(refusal).forEach((value, name) => {
       response.headers.set(name, value)

@@ -1,7 +1,7 @@
 import type { Caller } from '../core/callers.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
-import { type PageReader, readerOf } from '../server/requests/language.ts'
+import { type PageReader, readerOf } from '../server/requests/browser.ts'
 
 export interface PageReaders {
   /** Looks the session up unless the route has done so. */

@@ -1,7 +1,7 @@
 import type { Refusal } from '../domain/errors.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
-import type { PageReader } from '../server/requests/language.ts'
+import type { PageReader } from '../server/requests/browser.ts'
 import { iconAnswer } from '../thumbnails/icons.ts'
 import type { BuiltSite } from './built-site.ts'
 import { createPageReaders } from './page-reader.ts'

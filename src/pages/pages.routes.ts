@@ -1,7 +1,7 @@
 import type { S3Config } from '../config/setting-groups.ts'
-import type { Refusal } from '../domain/errors.ts'
+import { ERROR_STATUSES, type Refusal } from '../domain/errors.ts'
+import { errorHeaders, errorResponse } from '../server/answers/answers.ts'
 import type { Call, Site } from '../server/call.ts'
-import { errorHeaders, errorResponse, statusOf } from '../server/errors.ts'
 import type { PageReaders } from './page-reader.ts'
 import type { Renderers } from './renderers.ts'
 
@@ -51,7 +51,7 @@ export async function siteError(
   readers: PageReaders,
 ): Promise<Response> {
   if (!wantsPage(call.request)) return errorResponse(refusal)
-  const status = statusOf(refusal.code)
+  const status = ERROR_STATUSES[refusal.code]
   const { code, reason, retryAfter = null } = refusal
   const html = render.errorPage(
     { status, code, reason, retryAfter, path: pathOf(call) },

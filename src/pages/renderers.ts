@@ -1,4 +1,4 @@
-import type { PageReader } from '../server/requests/language.ts'
+import type { PageReader } from '../server/requests/browser.ts'
 import type { ArrivingPageView } from './arriving-view.ts'
 import type { ReceiptPageView } from './receipt-view.ts'
 import type {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { Refusal } from '../domain/errors.ts'
+import { ERROR_STATUSES, Refusal } from '../domain/errors.ts'
 import { parseSlug, type Slug } from '../domain/ids.ts'
 import { parseReportText, REPORT_REASONS, reportReason } from '../domain/report.ts'
 import type { FileDetail } from '../files/files.ts'
@@ -7,9 +7,8 @@ import { fileNotFound } from '../files/own-file.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
-import { statusOf } from '../server/errors.ts'
 import { readForm } from '../server/requests/body.ts'
-import { assertFromOwnPage } from '../server/requests/own-page.ts'
+import { assertFromOwnPage } from '../server/requests/browser.ts'
 import { unlocked } from '../sharing/access.ts'
 import { openedLink } from '../sharing/links/link-access.ts'
 import { linkPath } from '../sharing/links/link-paths.ts'
@@ -164,8 +163,8 @@ async function form(
   }
   const html = pages.render.reportPage(view, await pages.reader(call))
   if (problem === null) return page(call.site, html)
-  if (problem.kind !== 'too many') return page(call.site, html, statusOf('INVALID_REQUEST'))
-  const response = page(call.site, html, statusOf('RATE_LIMITED'))
+  if (problem.kind !== 'too many') return page(call.site, html, ERROR_STATUSES.INVALID_REQUEST)
+  const response = page(call.site, html, ERROR_STATUSES.RATE_LIMITED)
   response.headers.set('Retry-After', String(problem.retryAfter))
   return response
 }

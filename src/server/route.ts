@@ -1,13 +1,12 @@
 import type { AccountCaller, Caller, SessionCaller } from '../core/callers.ts'
 import type { Administrator } from '../domain/audit.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { JsonAnswer } from './answers/known-body.ts'
+import type { JsonAnswer } from './answers/answers.ts'
 import type { Authentication } from './authentication.ts'
-import type { Call, Need } from './call.ts'
+import { type Call, carriesBytes, type Need, type Origins } from './call.ts'
 import type { Documentation, Endpoint } from './endpoint.ts'
 import type { Parts } from './parts.ts'
-import { carriesBytes } from './requests/method-override.ts'
-import { assertOwnOrigin } from './requests/own-page.ts'
+import { assertOwnOrigin } from './requests/browser.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options'
 
@@ -76,9 +75,6 @@ export function guestOrBytes(need: Need): RouteAccess<Caller> {
       carriesBytes(call.request) ? authentication.ofBytes(call) : authentication.keyedOrGuest(call),
   }
 }
-
-/** CORS: callable from pages of any site, or only of this one. */
-export type Origins = 'any origin' | 'own origin'
 
 /** In bytes, for bodies in memory; a `stream` has its own limits. */
 export type BodyLimit = number | 'stream'

@@ -3,15 +3,11 @@ import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { getPath, tryDecodeURIComponent } from 'hono/utils/url'
 import { FileDamaged, outageRefusal } from '../core/failures.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { JsonAnswer } from './answers/known-body.ts'
-import { preflight } from './answers/preflight.ts'
-import type { Call, Need } from './call.ts'
-import { errorResponse } from './errors.ts'
+import { errorResponse, type JsonAnswer } from './answers/answers.ts'
+import { type Call, type Need, type Origins, shuttingDown as refusal } from './call.ts'
 import type { Parts } from './parts.ts'
-import type { RequestContext } from './request-context.ts'
 import { assertOneEnd, assertUncoded, declaresBody } from './requests/body.ts'
-import { shuttingDown as refusal } from './requests/uploads-under-way.ts'
-import { countsKeys, isForPeople, isOfApi, type Origins, type Route } from './route.ts'
+import { countsKeys, isForPeople, isOfApi, type Route } from './route.ts'
 import type { Trails } from './trails.ts'
 
 /** By which balancers leave a server that stops. */
@@ -28,7 +24,7 @@ const TOLERANT = /^\/(?:api\/v1|file\/delete|folder\/delete|d|f|l)(?=\/|$)/
 export type Stopping = 'nothing' | 'uploads' | 'all'
 
 /** Answers any request and fills in its route. Never throws. */
-export type Router = (context: RequestContext) => Promise<Response | JsonAnswer>
+export type Router = (context: Call) => Promise<Response | JsonAnswer>
 
 /** A row of the route table, or a route that is served beside it. */
 interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'host' | 'origins'> {
@@ -127,7 +123,7 @@ function assertEnds({ request, headers }: Call): void {
 
 /** Content with a host of its own is served only there, and that host serves nothing else. */
 function isServedAt({ site, request }: Call, entry: Entry | undefined): boolean {
-  const isContent = site.hosts.isContent(request)
+  const isContent = site.isForContent(request)
   return isContent === null || entry?.host === 'any' || (entry?.host === 'content') === isContent
 }
 
@@ -138,7 +134,7 @@ function permanently({ site, url }: Call): Response {
 }
 
 /** Path parameters, percent-decoded; malformed escapes stay as they are. */
-function paramsOf(found: Result<Entry>): RequestContext['params'] {
+function paramsOf(found: Result<Entry>): Call['params'] {
   if (found.length === 1) return found[0][0]?.[1] ?? {}
   const [[first], captured] = found
   const params: Record<string, string> = {}
@@ -235,7 +231,7 @@ function matchingSingleSegments(
   }
 }
 
-function paramsOfSingleSegment(path: string): RequestContext['params'] {
+function paramsOfSingleSegment(path: string): Call['params'] {
   return { name: tryDecodeURIComponent(path.slice(1)) }
 }
 
@@ -243,7 +239,7 @@ function paramsOfSingleSegment(path: string): RequestContext['params'] {
 function answeringUnmatched(
   addressAt: AddressAt,
   nothingHere: (call: Call) => Promise<Response>,
-): (context: RequestContext, path: string) => Promise<Response> {
+): (context: Call, path: string) => Promise<Response> {
   return async (context, path) => {
     const address = addressAt(path)
     if (address === null) return nothingHere(context)
@@ -296,4 +292,73 @@ function cleanPath(path: string): string {
     .filter((segment) => segment !== '')
     .join('/')
   return TOLERANT.test(`/${cleaned}`) ? `/${cleaned}` : path
+}
+
+/** Any header. A star excludes Authorization, and older browsers take it for a name. */
+const ALLOWED_HEADERS = [
+  '*',
+  'Authorization',
+  'Cache-Control',
+  'Content-Type',
+  'Range',
+  'If-Range',
+  'X-Folder-ID',
+  'Idempotency-Key',
+  'X-HTTP-Method-Override',
+  'X-Request-ID',
+  'X-Requested-With',
+  'Tus-Resumable',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Checksum',
+  'Upload-Concat',
+  'Holdfast-Parts',
+  'Holdfast-Before',
+  'Holdfast-Account',
+].join(', ')
+
+export const EXPOSED_HEADERS = [
+  'Content-Length',
+  'Content-Range',
+  'Accept-Ranges',
+  'ETag',
+  'Repr-Digest',
+  'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+  'Location',
+  'Holdfast-Before',
+  'Holdfast-Receipt',
+  'Holdfast-Slug',
+  'Holdfast-Url',
+  'Tus-Resumable',
+  'Tus-Version',
+  'Tus-Extension',
+  'Tus-Max-Size',
+  'Tus-Checksum-Algorithm',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Expires',
+  'Upload-Concat',
+].join(', ')
+
+export function preflight(allowed: readonly string[]): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: allowed.join(', '),
+      'Access-Control-Allow-Methods': allowed.join(', '),
+      'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+      'Access-Control-Max-Age': '86400',
+    },
+  })
 }

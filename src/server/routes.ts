@@ -67,7 +67,7 @@ import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
 import * as uploadRoutes from '../uploads/upload.routes.ts'
 import * as webhooksRoutes from '../webhooks/webhooks.routes.ts'
-import { getOpenApiEndpoint } from './openapi/openapi.routes.ts'
+import { getOpenApiEndpoint } from './openapi/openapi-document.ts'
 import { pageRoutes } from './page-routes.ts'
 import {
   ANY,

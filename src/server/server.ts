@@ -9,30 +9,31 @@ import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
-import { compressed, isCompressible } from './answers/compress.ts'
-import { JsonAnswer, WholeAnswer } from './answers/known-body.ts'
-import { EXPOSED_HEADERS } from './answers/preflight.ts'
-import type { Site } from './call.ts'
-import type { Connection, Flow } from './connections/exchange.ts'
-import { listen } from './connections/listener.ts'
-import type { Ceiling, HttpListener, ListenOptions, ListenWay } from './connections/listening.ts'
-import type { Unreadable } from './connections/unreadable.ts'
-import { errorResponse } from './errors.ts'
-import { openApiDocument } from './openapi/openapi-document.ts'
-import type { Parts } from './parts.ts'
-import { RequestContext } from './request-context.ts'
+import { compressed, errorResponse, isCompressible, JsonAnswer, WholeAnswer } from './answers/answers.ts'
 import {
+  Call,
   connectionBucket,
+  contentHost,
   parseTrustedProxies,
+  type Site,
   type TrustedProxies,
   type UnknownProxy,
+  UploadsUnderWay,
   watchForUnknownProxies,
-} from './requests/client-address.ts'
-import { createHosts } from './requests/hosts.ts'
-import { createSmallBodies } from './requests/small-bodies.ts'
-import { createUploadsUnderWay } from './requests/uploads-under-way.ts'
+} from './call.ts'
+import type { Connection, Flow, Unreadable } from './connections/exchange.ts'
+import {
+  type Ceiling,
+  type HttpListener,
+  type ListenOptions,
+  type ListenWay,
+  listen,
+} from './connections/listener.ts'
+import { openApiDocument } from './openapi/openapi-document.ts'
+import type { Parts } from './parts.ts'
+import { createSmallBodies } from './requests/body.ts'
 import type { Route } from './route.ts'
-import { createRouter, routerPattern, type Stopping } from './router.ts'
+import { createRouter, EXPOSED_HEADERS, routerPattern, type Stopping } from './router.ts'
 import { routes } from './routes.ts'
 import { createRequestLog, openTrails, type RequestWatch } from './trails.ts'
 
@@ -76,7 +77,7 @@ export async function startServer(
   const { config, clock, random, log, db, traffic, metrics } = given
   const trusted = parseTrustedProxies(config.trustedProxies)
   const lookForProxy = watchForUnknownProxies(trusted, given.foundProxy)
-  const underWay = createUploadsUnderWay(clock.timers)
+  const underWay = new UploadsUnderWay(clock.timers)
   const trails = await openTrails(given)
   let stopping: Stopping = 'nothing'
   const router = createRouter(routes, parts, () => stopping, trails)
@@ -108,7 +109,7 @@ export async function startServer(
     config,
     publicUrl,
     contentUrl: config.contentUrl ?? publicUrl,
-    hosts: createHosts(publicUrl, config.contentUrl ?? publicUrl),
+    isForContent: contentHost(publicUrl, config.contentUrl ?? publicUrl),
     uploadsUnderWay: underWay,
     smallBodies: createSmallBodies(clock),
     wholeListings: new Shares(clock, LISTINGS, {
@@ -128,14 +129,14 @@ export async function startServer(
 
   async function answer(request: Request, connection: Connection): Promise<Response | WholeAnswer> {
     const began = clock.monotonic()
-    const context = new RequestContext(site, request, connection, nextId(), trusted)
+    const context = new Call(site, request, connection, nextId(), trusted)
     if (!request.headers.has(PROBE_HEADER)) lookForProxy(connection.address, request.headers)
     const answered = await (connection.hasUrl ? router(context) : unreadableAddress())
     // The answer may contain a commit that is not yet durable.
     const unsynced = db.durable()
     if (unsynced !== null) await unsynced
     const whole = complete(answered, context)
-    const sent = isCompressible(whole) ? await compressed(whole, answered, context) : whole
+    const sent = isCompressible(whole) ? await compressed(whole, answered, request) : whole
     logged(context, sent, began)
     return sent
   }
@@ -277,7 +278,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' }
 const closedJson = new Headers({ ...JSON_TYPE, ...ALWAYS })
 const openJson = new Headers({ ...JSON_TYPE, ...ALWAYS, ...OPEN, 'Cache-Control': DEFAULT_CACHE_CONTROL })
 
-function complete(answer: Response | JsonAnswer, context: RequestContext): Response | WholeAnswer {
+function complete(answer: Response | JsonAnswer, context: Call): Response | WholeAnswer {
   const { id, headers, rate, site } = context
   // Open to any origin: such routes accept keys and ignore cookies.
   const isOpen = context.origins === 'any origin'

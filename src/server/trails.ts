@@ -14,15 +14,15 @@ import { type Clock, DAY, MINUTE, repeat, SECOND } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
 import type { Refusal, RefusedTry } from '../domain/errors.ts'
 import type { Log } from '../log.ts'
-import { WholeAnswer } from './answers/known-body.ts'
+import { WholeAnswer } from './answers/answers.ts'
+import type { Call } from './call.ts'
 import type { Sent } from './connections/exchange.ts'
-import type { RequestContext } from './request-context.ts'
 import { bytesRead } from './requests/body.ts'
 
 export interface Trails {
-  answered(context: RequestContext, sent: Sent, milliseconds: number): void
+  answered(context: Call, sent: Sent, milliseconds: number): void
   /** Notes a refused key or password, and in the audit log that no more are tried. Never throws. */
-  refused(context: RequestContext, refusal: Refusal): Promise<void>
+  refused(context: Call, refusal: Refusal): Promise<void>
   /** Writes what is left. */
   stop(): Promise<void>
 }
@@ -63,7 +63,7 @@ export async function openTrails(parts: TrailParts): Promise<Trails> {
 /** In the audit log, which is there also where no files are written. */
 async function auditLockOut(
   { db, clock, log }: TrailParts,
-  { caller, address }: RequestContext,
+  { caller, address }: Call,
   refusedTry: RefusedTry,
 ): Promise<void> {
   const who =
@@ -381,7 +381,7 @@ export interface RequestWatch {
   refusedConnection(): void
 }
 
-type RequestLog = (context: RequestContext, response: Response | WholeAnswer, began: number) => void
+type RequestLog = (context: Call, response: Response | WholeAnswer, began: number) => void
 
 const HEALTH_CHECKS = ['/health', '/ready', '/metrics']
 

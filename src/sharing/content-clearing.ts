@@ -1,11 +1,10 @@
 import { changeTotals } from '../core/accounts.rows.ts'
 import { releaseBlob } from '../core/blobs.rows.ts'
 import { noteChange } from '../core/changes.rows.ts'
-import { yieldToEventLoop } from '../core/yielding.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount, lockContent } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
-import type { Clock } from '../domain/clock.ts'
+import { type Clock, yieldToEventLoop } from '../domain/clock.ts'
 import type { AccountId, BinEntryId, BlobId, FileId, Sha256 } from '../domain/ids.ts'
 import {
   countBin,

@@ -2,11 +2,10 @@ import { findAccount } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import type { Signing } from '../core/hmac.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
-import { withPause } from '../core/yielding.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Actor } from '../domain/audit.ts'
-import { type Clock, DAY, HOUR } from '../domain/clock.ts'
+import { type Clock, DAY, HOUR, withPause } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import {
   type AccountId,

@@ -5,8 +5,7 @@ import { endReservation } from '../core/reservations.rows.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import { noteThumbnail, turnOf } from '../core/thumbnails.rows.ts'
 import { Batcher } from '../database/batcher.ts'
-import type { Database, StatementPipeline, Trx } from '../database/database.ts'
-import { isPostgres } from '../database/dialect.ts'
+import { type Database, isPostgres, type StatementPipeline, type Trx } from '../database/database.ts'
 import {
   isDatabaseFailure,
   isUniqueViolation,
@@ -16,10 +15,10 @@ import {
 } from '../database/differences.ts'
 import { inTransaction, type OutcomeSearch, outcomeSearch } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
-import { foldName } from '../domain/folded-name.ts'
 import type { AccountId, BlobKey, FileId, FolderId, Sha256, Slug, Uuid } from '../domain/ids.ts'
 import { mediaType } from '../domain/media-type.ts'
 import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
+import { foldName } from '../domain/sort-key.ts'
 import { findFile, insertFile } from '../files/files.rows.ts'
 import { changeFiles } from '../files/folders/folders.rows.ts'
 import { assertFolderExists, folderNotFound } from '../files/folders/places.ts'

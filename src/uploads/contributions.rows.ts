@@ -1,6 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, wholeSum } from '../database/differences.ts'
+import type { EndTold } from '../domain/event-kinds.ts'
 import type {
   AccountId,
   BlobKey,
@@ -13,7 +14,6 @@ import type {
   UploadId,
   Uuid,
 } from '../domain/ids.ts'
-import type { EndTold } from '../domain/link-event.ts'
 import {
   type Answers,
   type AskedField,

@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/errors.ts'
-import { INVISIBLE } from '../domain/invisible-characters.ts'
+import { INVISIBLE } from '../domain/text.ts'
 import { decodedWords, textOfBytes, unescaped } from './sent-file-name.ts'
 
 /** Names are as sent, not yet fit for a file system. */

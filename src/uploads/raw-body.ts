@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/errors.ts'
-import { nameByContent } from '../domain/name-by-content.ts'
+import { nameByContent } from '../domain/media-type.ts'
 import type { Call } from '../server/call.ts'
 import { declaresBody } from '../server/requests/body.ts'
 import { HEAD_LENGTH } from './file-head.ts'

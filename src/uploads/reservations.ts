@@ -9,8 +9,7 @@ import {
   openInPlace,
   type ReservationRow,
 } from '../core/reservations.rows.ts'
-import type { Database, Trx } from '../database/database.ts'
-import { isPostgres } from '../database/dialect.ts'
+import { type Database, isPostgres, type Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'

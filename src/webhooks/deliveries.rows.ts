@@ -3,8 +3,8 @@ import type { EventColumns } from '../core/link-events.rows.ts'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
 import type { Row } from '../database/schema.ts'
+import type { StoredEventKind } from '../domain/event-kinds.ts'
 import type { AccountId, LinkSlug, WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
-import type { StoredEventKind } from '../domain/link-event.ts'
 import type { DeliveryFailure } from '../domain/webhook.ts'
 
 export interface DeliveryRow {

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../contract/webhooks.ts'
+import type { WebhookEvent } from '../contract/events.ts'
 import { eventFields } from '../core/link-events.rows.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { DueDelivery } from './deliveries.rows.ts'

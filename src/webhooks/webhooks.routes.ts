@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { assertRecentAuthentication } from '../accounts/sign-in/recent-authentication.ts'
 import type { SignInPart } from '../accounts/sign-in.part.ts'
-import { doneWithMessage } from '../contract/fields.ts'
 import {
   type Webhook,
   type WebhookDelivery,
@@ -11,10 +10,11 @@ import {
   webhookMadeAnswer,
   webhook as webhookShape,
   webhooksAnswer,
-} from '../contract/webhooks.ts'
+} from '../contract/events.ts'
+import { doneWithMessage } from '../contract/fields.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
+import { EVENT_KINDS } from '../domain/event-kinds.ts'
 import type { WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
-import { EVENT_KINDS } from '../domain/link-event.ts'
 import { keyedEndpoint } from '../server/endpoint.ts'
 import {
   assertChange,

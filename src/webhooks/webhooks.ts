@@ -9,8 +9,8 @@ import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
+import type { EventKind } from '../domain/event-kinds.ts'
 import type { WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
-import type { EventKind } from '../domain/link-event.ts'
 import type { Random } from '../domain/random.ts'
 import {
   formatWebhookSecret,

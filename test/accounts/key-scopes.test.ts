@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { SCOPES, type Scope } from '../../src/domain/scopes.ts'
+import { SCOPES, type Scope } from '../../src/domain/access.ts'
 import { routes } from '../../src/server/routes.ts'
 import { type Api, api, refusal } from '../support/clients/api.ts'
 import { sessionHeaders, signedIn } from '../support/clients/site-visitor.ts'

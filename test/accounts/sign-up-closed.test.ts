@@ -1,7 +1,7 @@
 /** A server where nobody signs up, in whatever way they come. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { insertOneTimeLink } from '../../src/accounts/one-time-links.rows.ts'
-import { hashToken } from '../../src/core/token-hash.ts'
+import { hashToken } from '../../src/core/hmac.ts'
 import { HOUR } from '../../src/domain/clock.ts'
 import { elements } from '../support/clients/public.ts'
 import { PASSWORD, visitor } from '../support/clients/site-visitor.ts'

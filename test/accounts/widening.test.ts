@@ -3,7 +3,7 @@
  * key has a row here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Scope } from '../../src/domain/scopes.ts'
+import type { Scope } from '../../src/domain/access.ts'
 import { routes } from '../../src/server/routes.ts'
 import { type Api, api, refusal } from '../support/clients/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'

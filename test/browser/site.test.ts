@@ -1,12 +1,11 @@
 /** What holds for every page of the site. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page, Request, Response } from 'playwright-core'
-import type { ErrorCode } from '../../src/domain/errors.ts'
+import { ERROR_STATUSES, type ErrorCode } from '../../src/domain/errors.ts'
 import { openBuiltSite } from '../../src/pages/built-site.ts'
 import { de } from '../../src/pages/texts/de.ts'
 import { en } from '../../src/pages/texts/en.ts'
-import { statusOf } from '../../src/server/errors.ts'
-import { readerOf } from '../../src/server/requests/language.ts'
+import { readerOf } from '../../src/server/requests/browser.ts'
 import {
   describeInBrowser,
   faultsInBothColours,
@@ -106,7 +105,7 @@ describeInBrowser('every page', (browser) => {
     ...RENDERED.map((code) => ({
       name: code,
       path: () => `/rendered/${code}`,
-      status: statusOf(code),
+      status: ERROR_STATUSES[code],
       isRendered: true,
     })),
   ]
@@ -117,7 +116,7 @@ describeInBrowser('every page', (browser) => {
     const { pages } = await openBuiltSite()
     await page.route(`${host.url}/rendered/*`, (route) => {
       const code = RENDERED.find((each) => route.request().url().endsWith(each)) ?? 'INTERNAL_ERROR'
-      const status = statusOf(code)
+      const status = ERROR_STATUSES[code]
       const view = { status, code, reason: null, retryAfter: 90, path: '/' }
       const body = pages.errorPage(
         view,

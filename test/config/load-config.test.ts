@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { ConfigError } from '../../src/config/config-problems.ts'
-import type { Environment } from '../../src/config/environment.ts'
+import { ConfigError, type Environment } from '../../src/config/environment.ts'
 import { type Config, loadConfig, settingsInForce } from '../../src/config.ts'
 import type { MailAddress } from '../../src/domain/mail-address.ts'
 import { type Setting, settings } from '../../src/settings.ts'

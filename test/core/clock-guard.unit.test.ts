@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createClockGuard } from '../../src/core/clock-guard.ts'
+import { createClockGuard } from '../../src/core/core.ts'
 import { DAY, HOUR } from '../../src/domain/clock.ts'
 import { handClock } from '../support/hand-clock.ts'
 

@@ -13,8 +13,7 @@ import {
   type StoredCopy,
 } from '../../src/core/damage.rows.ts'
 import { claimThumbnail, noteThumbnail } from '../../src/core/thumbnails.rows.ts'
-import type { Database } from '../../src/database/database.ts'
-import { isPostgres } from '../../src/database/dialect.ts'
+import { type Database, isPostgres } from '../../src/database/database.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import type { BlobKey, NodeId, Sha256 } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'

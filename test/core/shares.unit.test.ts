@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Holder, holderOf, type SharedCeiling, Shares } from '../../src/core/shares.ts'
 import { networksOf } from '../../src/domain/networks.ts'
-import { addressBucket } from '../../src/server/requests/client-address.ts'
+import { addressBucket } from '../../src/server/call.ts'
 import { handClock } from '../support/hand-clock.ts'
 
 const CEILING: SharedCeiling = {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Client } from 'pg'
 import { explain } from '../../src/cli/failure.ts'
-import { openPostgres } from '../../src/database/postgres.ts'
-import { assertRecentPostgres, PostgresTooOld } from '../../src/database/postgres-version.ts'
+import { assertRecentPostgres, openPostgres, PostgresTooOld } from '../../src/database/postgres.ts'
 import { createDatabase, type TestDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
 
 /** A way to the database on which its answers name another version of the same length. */

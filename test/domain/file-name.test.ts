@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cleanFileName, extensionOf } from '../../src/domain/file-name.ts'
-import { foldName } from '../../src/domain/folded-name.ts'
+import { foldName } from '../../src/domain/sort-key.ts'
 import { runsOf } from '../support/cases.ts'
 
 /** Text with what breaks names in it: slashes, dots, controls, direction marks, combining and wide characters. */

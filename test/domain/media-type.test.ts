@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { mediaType, mediaTypeOfName } from '../../src/domain/media-type.ts'
-import { nameByContent } from '../../src/domain/name-by-content.ts'
+import { mediaType, mediaTypeOfName, nameByContent } from '../../src/domain/media-type.ts'
 import { isInlineSafe } from '../../src/domain/safe-types.ts'
 import { runsOf } from '../support/cases.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { foldName } from '../../src/domain/folded-name.ts'
-import { sortedByName, sortKey, sortKeyOfFolded } from '../../src/domain/sort-key.ts'
+import { foldName, sortedByName, sortKey, sortKeyOfFolded } from '../../src/domain/sort-key.ts'
 import { runsOf } from '../support/cases.ts'
 
 const bytes = (text: string) => Buffer.from(text)

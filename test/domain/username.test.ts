@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseUsername } from '../../src/domain/username.ts'
+import { parseUsername } from '../../src/domain/account.ts'
 import { refusalOf } from './refusal.ts'
 
 describe('parseUsername', () => {

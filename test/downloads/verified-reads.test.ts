@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Config } from '../../src/config.ts'
 import type { Sha256 } from '../../src/domain/ids.ts'
 import { startVerification } from '../../src/downloads/verification.ts'
-import type { SourceChunks } from '../../src/server/connections/body-chunks.ts'
+import type { SourceChunks } from '../../src/server/answers/answers.ts'
 import {
   detail,
   GENEROUS,

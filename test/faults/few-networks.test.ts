@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { WAITING_READERS } from '../../src/downloads/arrivals.ts'
 import { ARCHIVE_LIMITS } from '../../src/downloads/zip/archive-slots.ts'
-import { SMALL_BODIES } from '../../src/server/requests/small-bodies.ts'
+import { SMALL_BODIES } from '../../src/server/requests/body.ts'
 import { api, newcomer, withHoldfast } from '../support/clients/api.ts'
 import { tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import type { Database } from '../../src/database/database.ts'
-import { isPostgres } from '../../src/database/dialect.ts'
+import { type Database, isPostgres } from '../../src/database/database.ts'
 import type { AccountId, FolderId, FolderPlace } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { listFiles } from '../../src/files/file-lists.rows.ts'

@@ -4,23 +4,18 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { parseUsername } from '../../src/domain/account.ts'
 import { Refusal } from '../../src/domain/errors.ts'
 import { cleanFileName, extensionOf, markedName } from '../../src/domain/file-name.ts'
-import { foldName } from '../../src/domain/folded-name.ts'
 import { parseFolderName } from '../../src/domain/folder-name.ts'
 import { parseMailAddress, parseSender } from '../../src/domain/mail-address.ts'
 import { parseSize } from '../../src/domain/sizes.ts'
-import { sortKey } from '../../src/domain/sort-key.ts'
-import { parseUsername } from '../../src/domain/username.ts'
+import { foldName, sortKey } from '../../src/domain/sort-key.ts'
 import { contentDisposition } from '../../src/downloads/disposition.ts'
 import { zipNames } from '../../src/downloads/zip/zip-names.ts'
 import { parseHttpDate, parseRange } from '../../src/server/answers/part-to-send.ts'
-import {
-  addressBucket,
-  clientAddress,
-  parseTrustedProxies,
-} from '../../src/server/requests/client-address.ts'
-import { cookieValue } from '../../src/server/requests/cookies.ts'
+import { addressBucket, clientAddress, parseTrustedProxies } from '../../src/server/call.ts'
+import { cookieValue } from '../../src/server/requests/browser.ts'
 import { parseBoundary } from '../../src/uploads/boundary.ts'
 import { parsePartHeaders } from '../../src/uploads/part-headers.ts'
 import { parseConcat, parseMetadata } from '../../src/uploads/resumable/tus-headers.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { acceptedEncoding } from '../../src/server/answers/encoding.ts'
+import { acceptedEncoding } from '../../src/server/answers/answers.ts'
 import { elements, visit } from '../support/clients/public.ts'
 import { ownedHost } from '../support/servers/owned-host.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import type { Language } from '../../src/domain/account.ts'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { ERROR_CODES, STORAGE_REASONS } from '../../src/domain/errors.ts'
-import type { Language } from '../../src/domain/language.ts'
 import { openBuiltSite } from '../../src/pages/built-site.ts'
 import {
   elements,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readerOf } from '../../src/server/requests/language.ts'
+import { readerOf } from '../../src/server/requests/browser.ts'
 import { elements, upload, visit } from '../support/clients/public.ts'
 import { ownedHost } from '../support/servers/owned-host.ts'
 

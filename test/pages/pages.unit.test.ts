@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { openBuiltSite } from '../../src/pages/built-site.ts'
 import { DEFAULT_QUERY } from '../../src/pages/folder-query.ts'
 import type { FilePageView, FolderPageView, PasswordPageView, StartPageView } from '../../src/pages/views.ts'
-import type { PageReader } from '../../src/server/requests/language.ts'
+import type { PageReader } from '../../src/server/requests/browser.ts'
 import { iconFor } from '../../src/thumbnails/icons.ts'
 import { splitName } from '../../web/shared/file-name.tsx'
 

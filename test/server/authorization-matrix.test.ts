@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { z } from 'zod'
 import { MINUTE } from '../../src/domain/clock.ts'
 import type { FolderIdentifier } from '../../src/domain/ids.ts'
-import { isSafe } from '../../src/server/requests/own-page.ts'
+import { isSafe } from '../../src/server/requests/browser.ts'
 import { routes } from '../../src/server/routes.ts'
 import { sampleOf } from '../support/cases.ts'
 import { makeLink } from '../support/clients/links.ts'

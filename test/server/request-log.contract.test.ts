@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { pino } from 'pino'
 import type { AnswerRequest, Sent } from '../../src/server/connections/exchange.ts'
-import { listen } from '../../src/server/connections/listener.ts'
-import type { HttpListener } from '../../src/server/connections/listening.ts'
+import { type HttpListener, listen } from '../../src/server/connections/listener.ts'
 import { eventually } from '../support/eventually.ts'
 
 const WAYS = ['dispatch', 'node:http'] as const

@@ -33,12 +33,7 @@ import {
   settingsAnswer,
   statisticsAnswer,
 } from '../../src/contract/operations.ts'
-import type {
-  AccountSort,
-  AccountState,
-  AllFilesSort,
-  DamagedFileState,
-} from '../../src/domain/administration.ts'
+import type { AccountSort, AccountState, AllFilesSort, DamagedFileState } from '../../src/domain/account.ts'
 import type { Act } from '../../src/domain/audit.ts'
 import { fetchJson, jsonRequest } from '../shared/fetch-json.ts'
 import { auditRecordsAnswer, type ShownAuditRecord } from './audit-records.ts'

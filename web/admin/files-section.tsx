@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { AnyFile } from '../../src/contract/administration.ts'
-import { ALL_FILES_SORTS } from '../../src/domain/administration.ts'
+import { ALL_FILES_SORTS } from '../../src/domain/account.ts'
 import { PageSection } from '../shared/app/part.tsx'
 import { RowButton } from '../shared/app/row-button.tsx'
 import { FileName } from '../shared/file-name.tsx'

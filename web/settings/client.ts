@@ -24,7 +24,7 @@ import {
   sessionsAnswer,
   sessionsEndedAnswer,
 } from '../../src/contract/session.ts'
-import type { Scope } from '../../src/domain/scopes.ts'
+import type { Scope } from '../../src/domain/access.ts'
 import { fetchJson, jsonRequest } from '../shared/fetch-json.ts'
 
 /** Every call that the settings make. All throw RequestFailure. `password`: the present one, null for who has none. */

@@ -1,4 +1,4 @@
-import { ACCOUNT_HEADER } from '../../src/contract/account-header.ts'
+import { ACCOUNT_HEADER } from '../../src/contract/account.ts'
 
 let headers: Readonly<Record<string, string>> = {}
 

@@ -1,5 +1,5 @@
 import type { FailedAnswer } from '../../src/client/policy/retry-policy.ts'
-import { wholeNumber } from '../../src/domain/whole-number.ts'
+import { wholeNumber } from '../../src/domain/ids.ts'
 
 export interface PageAnswer extends FailedAnswer {
   readonly reason: string | null

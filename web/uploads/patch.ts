@@ -1,5 +1,5 @@
 import { MINUTE } from '../../src/domain/clock.ts'
-import { wholeNumber } from '../../src/domain/whole-number.ts'
+import { wholeNumber } from '../../src/domain/ids.ts'
 import { answerOf, RequestFailure } from './answers.ts'
 
 /** Milliseconds of silence after which the connection counts as dead. */

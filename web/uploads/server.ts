@@ -1,7 +1,7 @@
 import { addressesOfParts, uploadMetadata } from '../../src/client/policy/upload-headers.ts'
 import type { PresentUpload, StartedUpload } from '../../src/contract/uploads.ts'
-import { UPLOAD_STATUSES } from '../../src/domain/upload-status.ts'
-import { wholeNumber } from '../../src/domain/whole-number.ts'
+import { wholeNumber } from '../../src/domain/ids.ts'
+import { UPLOAD_STATUSES } from '../../src/domain/upload-terms.ts'
 import { ownAccount } from '../shared/own-account.ts'
 import { answerOf, RequestFailure } from './answers.ts'
 

@@ -1,4 +1,5 @@
 import type { AccountCaller } from '../../core/callers.ts'
+import { hashToken } from '../../core/hmac.ts'
 import {
   type KeyRate,
   type KeyVerdict,
@@ -9,7 +10,6 @@ import {
   verdictOf,
 } from '../../core/rate-limits/rate-limits.ts'
 import { CLOCKS_DIFFER } from '../../core/rate-limits/shared-rate-limits.ts'
-import { hashToken } from '../../core/token-hash.ts'
 import { Batcher } from '../../database/batcher.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'

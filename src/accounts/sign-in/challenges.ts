@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { hashToken } from '../../core/token-hash.ts'
+import { hashToken } from '../../core/hmac.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import type { Row } from '../../database/schema.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'

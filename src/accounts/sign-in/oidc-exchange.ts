@@ -1,8 +1,8 @@
 import type { Configuration, CustomFetch, IDToken } from 'openid-client'
 import type { OidcConfig } from '../../config/setting-groups.ts'
 import { isLoopback } from '../../core/unknown-proxies.ts'
+import { webAddress } from '../../domain/addresses.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/clock.ts'
-import { webAddress } from '../../domain/web-address.ts'
 
 export interface OidcSecrets {
   readonly state: string

@@ -1,12 +1,12 @@
 import { recordAuditEntry } from '../../core/audit-log.ts'
 import type { SessionCaller } from '../../core/callers.ts'
-import { hashToken } from '../../core/token-hash.ts'
+import { hashToken } from '../../core/hmac.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
+import { SCOPES } from '../../domain/access.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { SessionId } from '../../domain/ids.ts'
-import { SCOPES } from '../../domain/scopes.ts'
 import {
   dropEnded,
   endSession,

@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/errors.ts'
-import { foldName } from '../../domain/folded-name.ts'
 import type { BlobId, BlobKey, FileId } from '../../domain/ids.ts'
 import { byteList, numberList } from '../../domain/packed-lists.ts'
+import { foldName } from '../../domain/sort-key.ts'
 import type { ArchiveFileRow } from './archive.rows.ts'
 import { ZIP_TOP, type ZipEntries, type ZipLayout, zipEntries, zipLayout } from './zip-entries.ts'
 import { zipNames } from './zip-names.ts'

@@ -1,5 +1,5 @@
-import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
+import { yieldToEventLoop } from '../../domain/clock.ts'
 import type { FolderId } from '../../domain/ids.ts'
 import {
   type ArchiveFileRow,

@@ -1,5 +1,5 @@
 import { markedName, shortName } from '../../domain/file-name.ts'
-import { foldName } from '../../domain/folded-name.ts'
+import { foldName } from '../../domain/sort-key.ts'
 
 /** Path traversal, and what Windows refuses in a name: its own unpacker stops there. */
 const REFUSED = /[/\\:*?"<>|]|[. ]+$/g

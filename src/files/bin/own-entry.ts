@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts'
+import type { Reach } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BinEntryId } from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
 import { wasWithin } from '../folders/places.ts'
 import { type BinEntryRow, findBinEntry, placeOfEntry } from './bin.rows.ts'
 

@@ -1,7 +1,6 @@
 import type { Queryable } from '../../database/database.ts'
+import { type Actor, assertMayWiden, type Exposure, exposesMore, mayWiden } from '../../domain/access.ts'
 import type { FolderId, LinkId } from '../../domain/ids.ts'
-import type { Actor } from '../../domain/reach.ts'
-import { assertMayWiden, type Exposure, exposesMore, mayWiden } from '../../domain/widening.ts'
 import { folderChain } from './folders.rows.ts'
 
 /**

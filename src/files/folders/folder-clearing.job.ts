@@ -1,8 +1,7 @@
-import { withPause } from '../../core/yielding.ts'
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, withPause } from '../../domain/clock.ts'
 import { foldersToClear, isAnyToClear, markChildren, markCleared, markFiles } from './folder-clearing.rows.ts'
 
 /** A tree of any size vanishes at once and is cleared later, in steps. */

@@ -2,9 +2,9 @@ import { noteChange } from '../../core/changes.rows.ts'
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
+import type { Reach } from '../../domain/access.ts'
 import type { FolderId, FolderIdentifier, Uuid } from '../../domain/ids.ts'
 import { makeUuid, type Random } from '../../domain/random.ts'
-import type { Reach } from '../../domain/reach.ts'
 import { ownFolder } from './places.ts'
 
 export interface FolderCover {

@@ -21,7 +21,7 @@ import {
   parseFolderPlace,
 } from '../../domain/ids.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import { JsonAnswer } from '../../server/answers/known-body.ts'
+import { JsonAnswer } from '../../server/answers/answers.ts'
 import { endpoint, fileField, keyedEndpoint } from '../../server/endpoint.ts'
 import { readFormData } from '../../server/requests/body.ts'
 import {

@@ -1,8 +1,8 @@
 import { topFolder } from '../../core/accounts.rows.ts'
 import type { Queryable } from '../../database/database.ts'
+import type { Reach } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FolderId, FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
 import { type FolderListRow, findFolder, folderChain } from './folders.rows.ts'
 
 /** Throws Refusal FOLDER_NOT_FOUND, also for a foreign folder. */

@@ -2,7 +2,7 @@
 import type { Config } from '../../config.ts'
 import { unknownProxies } from '../../core/unknown-proxies.ts'
 import type { Queryable } from '../../database/database.ts'
-import { parseTrustedProxies } from '../../server/requests/client-address.ts'
+import { parseTrustedProxies } from '../../server/call.ts'
 import { settings } from '../../settings.ts'
 import { type Finding, fine, problem, say, unknown } from './findings.ts'
 import { describeAnswer, isNoAnswer, type ProbePath, probe } from './probe-path.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../contract/health.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { JsonAnswer } from '../../server/answers/known-body.ts'
+import { JsonAnswer } from '../../server/answers/answers.ts'
 import type { Call } from '../../server/call.ts'
 import { endpoint, firstValues } from '../../server/endpoint.ts'
 import { queryNumber } from '../../server/requests/fields.ts'

@@ -4,7 +4,7 @@
  */
 import { connect as connectPlainly, type Socket } from 'node:net'
 import { connect as connectByTls } from 'node:tls'
-import { wholeNumber } from '../../domain/whole-number.ts'
+import { wholeNumber } from '../../domain/ids.ts'
 
 export interface RawRequest {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'HEAD'

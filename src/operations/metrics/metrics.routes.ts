@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
-import { described } from '../../contract/documentation.ts'
+import { described } from '../../contract/fields.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import { Refusal, wrongSecret } from '../../domain/errors.ts'
 import { bearerKey, type Site } from '../../server/call.ts'
@@ -67,7 +67,7 @@ async function presentFamilies(
     pools.map(([pool, use]) => ({ labels: { pool }, value: use[key] }))
   const always: SampledGauge[] = [
     gauge('holdfast_uploads_in_progress', 'Requests that bring bytes of files to this node now.', [
-      { value: uploadsUnderWay.count() },
+      { value: uploadsUnderWay.count },
     ]),
     gauge('holdfast_database_up', '1 while the database answers.', [{ value: figures === null ? 0 : 1 }]),
     gauge('holdfast_store_up', '1 while the store of the bytes works.', [{ value: isStoreUp ? 1 : 0 }]),

@@ -1,8 +1,8 @@
 import type { PageAssets } from '../../../web/manifest.ts'
 import type { Words } from '../../../web/shared/words.ts'
+import type { Language } from '../../domain/account.ts'
 import type { AccountId } from '../../domain/ids.ts'
-import type { Language } from '../../domain/language.ts'
-import type { ShownNotice } from '../../server/requests/language.ts'
+import type { ShownNotice } from '../../server/requests/browser.ts'
 import type { Texts } from '../texts/texts.ts'
 
 export interface PageContext {

@@ -1,5 +1,5 @@
 import { Refusal } from '../../domain/errors.ts'
-import { wholeNumber } from '../../domain/whole-number.ts'
+import { wholeNumber } from '../../domain/ids.ts'
 import type { Call } from '../call.ts'
 
 /** `end` is exclusive. */

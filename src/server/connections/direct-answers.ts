@@ -1,12 +1,31 @@
 import { SECOND } from '../../domain/clock.ts'
-import { storedBody, WholeAnswer } from '../answers/known-body.ts'
-import { assertLength, type BodyChunks, bodyChunks, lengthOf } from './body-chunks.ts'
-import type { AnswerFailure, AnswerRequest, Connection, Flow, Sent } from './exchange.ts'
-import { namedHeaders } from './header-names.ts'
-import type { AnswerHead, BodyEnding, NodeRequest } from './node-dispatch.ts'
-import type { PipelinedRequest } from './pipeline-queue.ts'
-import { headersOf, NOWHERE, urlOf } from './request-address.ts'
-import { endsWithAnswer, type Refuse } from './unreadable.ts'
+import {
+  assertLength,
+  type BodyChunks,
+  bodyChunks,
+  lengthOf,
+  storedBody,
+  WholeAnswer,
+} from '../answers/answers.ts'
+import {
+  type AnswerFailure,
+  type AnswerRequest,
+  type Connection,
+  endsWithAnswer,
+  type Flow,
+  type Refuse,
+  type Sent,
+} from './exchange.ts'
+import {
+  type AnswerHead,
+  type BodyEnding,
+  headersOf,
+  NOWHERE,
+  type NodeRequest,
+  namedHeaders,
+  type PipelinedRequest,
+  urlOf,
+} from './node-dispatch.ts'
 
 /** A refused sender must read its answer and stop: bytes still received, and milliseconds. */
 const LINGER_BYTES = 64 * 1024 * 1024

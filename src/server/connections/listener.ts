@@ -1,23 +1,28 @@
 import { lookup } from 'node:dns/promises'
-import type { createServer, IncomingMessage, ServerResponse } from 'node:http'
-import { isIP } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, isIP, type Socket } from 'node:net'
+import { endsWithin } from '../../domain/abort.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { Log } from '../../log.ts'
-import { listenByDispatch } from './dispatch-listener.ts'
-import { dispatchFault } from './dispatch-self-test.ts'
-import type { AnswerRequest } from './exchange.ts'
+import { DirectAnswer, type Failing } from './direct-answers.ts'
 import {
-  type HttpListener,
-  type Listening,
-  type ListenOptions,
-  type ListenWay,
-  limitedServer,
-  matching,
-} from './listening.ts'
-import { MOST_PIPELINED } from './pipeline-queue.ts'
+  type AnswerFailure,
+  type AnswerRequest,
+  answerUnreadable,
+  type Flow,
+  type Refuse,
+} from './exchange.ts'
+import {
+  MOST_PIPELINED,
+  type OpenConnection,
+  type PipelinedRequest,
+  PipelineQueue,
+  pathOfAddress,
+  serveByDispatch,
+  type TakeRequest,
+} from './node-dispatch.ts'
 import { answerStreaming, onRequests } from './streamed-answers.ts'
-import { answerUnreadable } from './unreadable.ts'
 
 const DEFAULTS = {
   receiving: [],
@@ -152,4 +157,306 @@ function addressOf(node: ReturnType<typeof createServer>): { hostname: string; p
   const address = node.address()
   if (address === null || typeof address === 'string') throw new Error('the server listens on no port')
   return { hostname: address.address, port: address.port }
+}
+
+export interface ListenOptions {
+  readonly hostname: string
+  readonly port: number
+  /** Idle timeout in seconds, at most 255. */
+  readonly quiet: number
+  /** With parameters as `:name`; responses are of known length or endless. */
+  readonly streaming: readonly string[]
+  /** With large requests and short responses. */
+  readonly receiving?: readonly string[]
+  /** Exceptions, without parameters, to these patterns. */
+  readonly plain?: readonly string[]
+  readonly flow?: Flow | null
+  readonly failed?: AnswerFailure
+  readonly refuse?: Refuse
+  /** Seconds for the head of a request. */
+  readonly headWithin?: number
+  /** Per address; further connections are closed. */
+  readonly ceiling?: Ceiling
+  readonly way?: ListenWay
+}
+
+/** The internal dispatch beneath Bun's `node:http`, or the documented `node:http`. */
+export type ListenWay = 'dispatch' | 'node:http'
+
+export interface Ceiling {
+  readonly most: number
+  readonly bucketOf: (address: string) => string | null
+  readonly refused: () => void
+}
+
+type Listening = Required<Omit<ListenOptions, 'way'>>
+
+export interface HttpListener {
+  readonly hostname: string
+  readonly port: number
+  readonly pendingRequests: number
+  /** Resolves when the last connection has ended; `now` closes all. */
+  stop(now: boolean): Promise<void>
+}
+
+function limitedServer({ headWithin, quiet, ceiling }: Listening): ReturnType<typeof createServer> {
+  // Readers time bodies, idle connections last as long as Bun's, and our own code refuses a missing Host.
+  const node = createServer({
+    requestTimeout: 0,
+    headersTimeout: headWithin * SECOND,
+    connectionsCheckingInterval: Math.ceil((headWithin * SECOND) / 6),
+    keepAliveTimeout: quiet * SECOND,
+    requireHostHeader: false,
+  })
+  limitConnections(node, ceiling)
+  return node
+}
+
+function limitConnections(node: ReturnType<typeof createServer>, ceiling: Ceiling): void {
+  const { most, bucketOf, refused } = ceiling
+  const open = new Map<string, number>()
+  node.on('connection', (socket) => {
+    const bucket = bucketOf(socket.remoteAddress ?? '')
+    if (bucket === null) return
+    const others = open.get(bucket) ?? 0
+    if (others >= most) {
+      socket.destroy()
+      refused()
+      return
+    }
+    open.set(bucket, others + 1)
+    socket.once('close', () => {
+      const left = (open.get(bucket) ?? 1) - 1
+      if (left === 0) open.delete(bucket)
+      else open.set(bucket, left)
+    })
+  })
+}
+
+/** Matches `paths`, with `:name` parameters, except for the `plain` ones that they would match. */
+function matching(paths: readonly string[], plain: readonly string[]): (target: string) => boolean {
+  const exceptions = new Set(plain)
+  const patterns = paths.map((path) => path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+'))
+  const pattern = new RegExp(`^(?:${patterns.join('|')})$`)
+  return (target) => {
+    const whole = target.startsWith('/') ? target : (pathOfAddress(target) ?? '')
+    const query = whole.indexOf('?')
+    const path = query < 0 ? whole : whole.slice(0, query)
+    return pattern.test(path) && !exceptions.has(path)
+  }
+}
+
+/** Beneath Bun's `node:http`, without its objects unless the answer streams. Throws NoDispatch on an unknown Bun. */
+function listenByDispatch(
+  listening: Listening,
+  answer: AnswerRequest,
+  brokeOff: (error: unknown) => void,
+): HttpListener {
+  const { flow, failed, refuse, streaming, receiving, plain } = listening
+  const node = limitedServer(listening)
+  const handOn = handingOn(node, answer, { flow, failed, brokeOff, refuse })
+  const connections: Connections = new WeakMap()
+  answerUnreadable(node, refuse, (socket, work) => {
+    const connection = connections.get(socket)
+    if (connection === undefined) work()
+    else connection.pipeline.refuse(work)
+  })
+  const isStreaming = matching(streaming, plain)
+  const isReceiving = matching(receiving, plain)
+  const failing = { failed, brokeOff, refuse }
+  const run = (pipelined: PipelinedRequest) => {
+    const { url, socket } = pipelined.request
+    if (isStreaming(url)) return handOn(pipelined)
+    const direct = new DirectAnswer(pipelined, isReceiving(url) ? flow : null)
+    return direct.run(answer, failing).catch((error: unknown) => {
+      brokeOff(error)
+      socket.destroy()
+    })
+  }
+  const server = serveByDispatch(node, listening, taking(connections, run))
+  return {
+    hostname: server.hostname ?? 'localhost',
+    port: server.port ?? 0,
+    get pendingRequests() {
+      return server.pendingRequests
+    },
+    stop: (now) => server.stop(now),
+  }
+}
+
+type Connections = WeakMap<object, OpenConnection>
+
+function taking(connections: Connections, run: (pipelined: PipelinedRequest) => Promise<void>): TakeRequest {
+  function open(socket: Socket): OpenConnection {
+    const connection: OpenConnection = {
+      pipeline: new PipelineQueue(),
+      address: socket.remoteAddress ?? '',
+      answer: null,
+    }
+    connections.set(socket, connection)
+    socket.once('close', () => connection.answer?.closed())
+    return connection
+  }
+
+  return (request) => {
+    const connection = connections.get(request.socket) ?? open(request.socket)
+    const isLast = request.isHttp10 || request.asksForClose
+    return connection.pipeline.take({ request, connection, early: [], isBodyTooLarge: false, isLast }, run)
+  }
+}
+
+interface Troubles extends Failing {
+  readonly flow: Flow | null
+}
+
+/** Answers requests from `node:http`. The returned function hands one over and resolves when it is answered. */
+function handingOn(
+  node: ReturnType<typeof createServer>,
+  answer: AnswerRequest,
+  { flow, failed, brokeOff, refuse }: Troubles,
+): (pipelined: PipelinedRequest) => Promise<void> {
+  let early: readonly Uint8Array[] = []
+  onRequests(node, { refuse, brokeOff }, (incoming, outgoing, invite) => {
+    for (const chunk of early) incoming.push(chunk)
+    return answerStreaming(incoming, outgoing, answer, { flow, invite, failed, isStreaming: true })
+  })
+  return async (pipelined) => {
+    early = pipelined.early
+    const over = pipelined.request.handOn()
+    early = []
+    await over
+  }
+}
+
+/** Milliseconds for the test of the dispatch; generous for busy machines. */
+const LONGEST_TEST = 5 * SECOND
+
+let result: Promise<Error | null> | null = null
+
+/** Null if this Bun's dispatch behaves as required. Tested once per process, on its own server. */
+function dispatchFault(): Promise<Error | null> {
+  result ??= tested().then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+  )
+  return result
+}
+
+async function tested(): Promise<void> {
+  const failures: unknown[] = []
+  const left = Promise.withResolvers<void>()
+  const listening = {
+    hostname: '127.0.0.1',
+    port: 0,
+    quiet: 10,
+    streaming: ['/streaming'],
+    receiving: ['/receiving'],
+    plain: [],
+    flow: null,
+    failed: () => new Response(null, { status: 500 }),
+    refuse: () => new Response(null, { status: 400 }),
+    headWithin: 10,
+    ceiling: { most: 10, bucketOf: () => null, refused() {} },
+  }
+  const failed = (error: unknown) => failures.push(error)
+  // Unexpected arguments make Bun's callbacks throw where only these handlers catch.
+  process.on('uncaughtException', failed)
+  process.on('unhandledRejection', failed)
+  try {
+    const listener = listenByDispatch(listening, echo(left.resolve), failed)
+    try {
+      const work = Promise.all([answersInOrder(listener.port), leaves(listener.port), left.promise])
+      const isOver = await endsWithin(LONGEST_TEST, work)
+      if (failures.length > 0) throw new AggregateError(failures, 'answers broke off')
+      if (!isOver) throw new Error('requests are not answered')
+    } finally {
+      await listener.stop(true)
+    }
+  } finally {
+    process.off('uncaughtException', failed)
+    process.off('unhandledRejection', failed)
+  }
+}
+
+/** Returns the body, whole or in pieces; `left` is called when a sender disconnects within its body. */
+function echo(left: () => void): AnswerRequest {
+  return async (request) => {
+    const { pathname } = new URL(request.url)
+    let body: string
+    try {
+      body = `${request.method} ${pathname} ${await request.text()}`
+    } catch {
+      left()
+      return new Response()
+    }
+    const headers = { 'Content-Length': String(body.length) }
+    return new Response(pathname === '/whole' ? body : pieces(body), { headers })
+  }
+}
+
+function pieces(text: string): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at < text.length) controller.enqueue(Buffer.from(text.slice(at, at + 10)))
+      else controller.close()
+      at += 10
+    },
+  })
+}
+
+const REQUESTS = [
+  ['GET /whole', '', ''],
+  ['POST /pieces', 'Content-Length: 5', 'hello'],
+  ['PUT /streaming', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
+  ['PUT /receiving', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
+  ['GET /pieces', 'Connection: close', ''],
+] as const
+const EXPECTED = [
+  'GET /whole ',
+  'POST /pieces hello',
+  'PUT /streaming hello',
+  'PUT /receiving hello',
+  'GET /pieces ',
+]
+
+async function answersInOrder(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const closed = new Promise((resolve, reject) => {
+    socket.once('close', resolve)
+    socket.once('error', reject)
+  })
+  const heads = REQUESTS.map(([line, header, body]) => {
+    const headers = ['Host: localhost', ...(header === '' ? [] : [header])]
+    return `${line} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`
+  })
+  socket.write(heads.join(''))
+  await closed
+  const bodies = bodiesOf(Buffer.concat(chunks).toString())
+  if (!Bun.deepEquals(bodies, EXPECTED))
+    throw new Error(`requests were answered by ${JSON.stringify(bodies)}`)
+}
+
+function bodiesOf(text: string): string[] {
+  const bodies: string[] = []
+  for (let rest = text; rest !== ''; ) {
+    const [head, length] =
+      /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*?Content-Length: (\d+)\r\n(?:.+\r\n)*\r\n/i.exec(rest) ?? []
+    if (head === undefined) return [...bodies, rest]
+    const end = head.length + Number(length)
+    bodies.push(rest.slice(head.length, end))
+    rest = rest.slice(end)
+  }
+  return bodies
+}
+
+async function leaves(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  await new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.write('POST /whole HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhello', resolve)
+  })
+  socket.destroy()
 }

@@ -4,7 +4,8 @@ import type { Server } from 'bun'
 
 /*
  * Everything that knows how Bun's `node:http` works beneath its own objects, which is documented nowhere and described here
- * as of Bun 1.4.5. `dispatch-self-test.ts` tries it as the server starts; where it has changed, `listener.ts` serves with `node:http` alone.
+ * as of Bun 1.4.5. `listener.ts` tries it as the server starts, and where it has changed serves with
+ * `node:http` alone.
  */
 
 interface Handle {
@@ -289,4 +290,164 @@ function interceptServe(
 
 function isDispatch(value: unknown): value is Dispatch {
   return typeof value === 'function'
+}
+
+/** Pipelined requests waiting on a connection. */
+export const MOST_PIPELINED = 16
+const MAX_BUFFERED = 1024 * 1024
+
+export interface OpenConnection {
+  readonly pipeline: PipelineQueue
+  readonly address: string
+  /** Current or last answer; notified when the connection closes. */
+  answer: { closed(): void } | null
+}
+
+export interface PipelinedRequest {
+  readonly request: NodeRequest
+  readonly connection: OpenConnection
+  readonly early: Uint8Array[]
+  /** More arrived than is buffered. */
+  isBodyTooLarge: boolean
+  isLast: boolean
+}
+
+/** Answers in order. Beyond the limit of waiting requests the connection takes no more and closes at the end. */
+export class PipelineQueue {
+  #current: PipelinedRequest | null = null
+  #isClosing = false
+  #isPaused = false
+  #buffered = 0
+  #last: (() => void) | null = null
+  readonly #waiting: { readonly pipelined: PipelinedRequest; begin(): void }[] = []
+
+  /** `run` sends the answer, at once or after earlier ones; resolves when sent, never throws. */
+  take(
+    pipelined: PipelinedRequest,
+    run: (pipelined: PipelinedRequest) => Promise<void>,
+  ): Promise<void> | undefined {
+    if (!pipelined.request.isPipelined && this.#current === null) return this.#begin(pipelined, run)
+    if (this.#waiting.length === MOST_PIPELINED || this.#isClosing) {
+      this.#closeAfterThis(pipelined)
+      return undefined
+    }
+    if (pipelined.request.hasBody) this.#bufferBody(pipelined)
+    pipelined.request.pauseReads()
+    this.#isPaused = true
+    this.#waiting.push({ pipelined, begin: () => this.#beginLate(pipelined, run) })
+    return undefined
+  }
+
+  /** Invalid input follows. Calls `work` after earlier answers, or at once if it is in the current request's body. */
+  refuse(work: () => void): void {
+    this.#isClosing = true
+    const last = this.#waiting.at(-1)
+    if (last !== undefined && isIncomplete(last.pipelined)) this.#waiting.pop()
+    const isAtOnce = this.#current === null || (last === undefined && isIncomplete(this.#current))
+    if (isAtOnce) work()
+    else this.#last = work
+  }
+
+  #beginLate(pipelined: PipelinedRequest, run: (pipelined: PipelinedRequest) => Promise<void>): void {
+    if (pipelined.isBodyTooLarge) pipelined.request.closeWhenDrained()
+    else if (pipelined.request.startPipelined()) this.#begin(pipelined, run)
+  }
+
+  #begin(pipelined: PipelinedRequest, run: (pipelined: PipelinedRequest) => Promise<void>): Promise<void> {
+    this.#current = pipelined
+    return run(pipelined).then(() => {
+      this.#current = null
+      this.#next(pipelined)
+    })
+  }
+
+  #next({ request, isLast }: PipelinedRequest): void {
+    if (request.socket.destroyed || isLast) {
+      this.#waiting.length = 0
+      return
+    }
+    const next = this.#waiting.shift()
+    if (next !== undefined) next.begin()
+    else if (this.#last !== null) this.#last()
+    else if (this.#isClosing) request.closeWhenDrained()
+    else {
+      this.#buffered = 0
+      if (this.#isPaused) request.resume()
+      this.#isPaused = false
+    }
+  }
+
+  #bufferBody(pipelined: PipelinedRequest): void {
+    pipelined.request.receiveBody({
+      came: (chunk) => {
+        if (chunk === undefined) return
+        this.#buffered += chunk.byteLength
+        pipelined.isBodyTooLarge ||= this.#buffered > MAX_BUFFERED
+        if (pipelined.isBodyTooLarge) this.#closeAfterThis(pipelined)
+        else pipelined.early.push(chunk)
+      },
+      aborted() {},
+    })
+  }
+
+  #closeAfterThis({ request }: PipelinedRequest): void {
+    this.#isClosing = true
+    request.stopParsing()
+  }
+}
+
+function isIncomplete({ request }: PipelinedRequest): boolean {
+  return request.hasBody && !request.isBodyComplete
+}
+
+export const NOWHERE = 'http://nowhere.invalid'
+
+/**
+ * Null for an invalid URL. Validates the Host, so that it cannot be parsed as a part of the path, or the reverse. Of an
+ * absolute target (RFC 9112 §3.2.2) only the path counts; the Host header decides the host.
+ */
+export function urlOf(headers: Headers, target: string, isAncient: boolean): string | null {
+  const path = target.startsWith('/') ? target : pathOfAddress(target)
+  // Repeated Host headers are joined with a comma, which no host name contains.
+  const told = headers.get('host')
+  if (path === null || told?.includes(',') === true || (!isAncient && told === null)) return null
+  const host = told ?? new URL(NOWHERE).host
+  const address = `http://${host}${path}`
+  return host !== '' && !/[\s/?#@\\]/.test(host) && URL.canParse(address) ? address : null
+}
+
+export function pathOfAddress(address: string): string | null {
+  const url = URL.parse(address)
+  return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.pathname + url.search : null
+}
+
+export function headersOf(list: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let at = 0; at + 1 < list.length; at += 2) {
+    headers.append(list[at] ?? '', list[at + 1] ?? '')
+  }
+  return headers
+}
+
+const SPECIAL = new Map([
+  ['etag', 'ETag'],
+  ['www-authenticate', 'WWW-Authenticate'],
+])
+const written = new Map<string, string>(SPECIAL)
+
+/** Headers keeps names in lower case. */
+function headerName(name: string): string {
+  const known = written.get(name)
+  if (known !== undefined) return known
+  const made = name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase())
+  written.set(name, made)
+  return made
+}
+
+export function namedHeaders(headers: Headers): string[] {
+  const named: string[] = []
+  headers.forEach((value, name) => {
+    named.push(headerName(name), value)
+  })
+  return named
 }

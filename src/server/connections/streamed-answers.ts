@@ -1,11 +1,22 @@
 import type { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { SECOND } from '../../domain/clock.ts'
-import { storedBody, WholeAnswer } from '../answers/known-body.ts'
-import { assertLength, type BodyChunks, bodyChunks, lengthOf } from './body-chunks.ts'
-import type { AnswerFailure, AnswerRequest, Flow, Sent } from './exchange.ts'
-import { namedHeaders } from './header-names.ts'
-import { headersOf, NOWHERE, urlOf } from './request-address.ts'
-import { endsWithAnswer, type Refuse } from './unreadable.ts'
+import {
+  assertLength,
+  type BodyChunks,
+  bodyChunks,
+  lengthOf,
+  storedBody,
+  WholeAnswer,
+} from '../answers/answers.ts'
+import {
+  type AnswerFailure,
+  type AnswerRequest,
+  endsWithAnswer,
+  type Flow,
+  type Refuse,
+  type Sent,
+} from './exchange.ts'
+import { headersOf, NOWHERE, namedHeaders, urlOf } from './node-dispatch.ts'
 
 type TakeIncoming = (incoming: IncomingMessage, outgoing: ServerResponse, invite: () => void) => Promise<void>
 

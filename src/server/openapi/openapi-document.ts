@@ -1,10 +1,9 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import * as mini from 'zod/mini'
-import { documentationOf } from '../../contract/documentation.ts'
-import { errorBody } from '../../contract/errors.ts'
-import { ERROR_CODES } from '../../domain/errors.ts'
-import { TAGS } from '../endpoint.ts'
-import { statusOf } from '../errors.ts'
+import { documentationOf, errorBody } from '../../contract/fields.ts'
+import { openApiAnswer } from '../../contract/health.ts'
+import { ERROR_CODES, ERROR_STATUSES } from '../../domain/errors.ts'
+import { openEndpoint, TAGS } from '../endpoint.ts'
 import { isForPeople, isOfApi, type Route } from '../route.ts'
 import { addExamples, missingCode } from './openapi-examples.ts'
 
@@ -142,7 +141,7 @@ function refusal(status: number, route: Route): Answers[number] {
   const error =
     status === 404
       ? missingCode(route.method, route.path)
-      : ERROR_CODES.find((code) => statusOf(code) === status)
+      : ERROR_CODES.find((code) => ERROR_STATUSES[code] === status)
   const example = { success: false, message: description, error }
   return {
     description,
@@ -198,3 +197,12 @@ function plainSchema(schema: mini.core.$ZodType): z.ZodType {
   }
   throw new Error(`the OpenAPI document has no form for ${schema._zod.def.type}`)
 }
+
+export const getOpenApiEndpoint = openEndpoint({
+  summary: 'Get the OpenAPI document',
+  tag: 'Health',
+  answer: openApiAnswer,
+  async handle({ call }) {
+    return call.site.openApiAnswer()
+  },
+})

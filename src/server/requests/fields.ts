@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import type { Pagination } from '../../contract/fields.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { boundedNfc } from '../../domain/measured-text.ts'
+import { wholeNumber } from '../../domain/ids.ts'
 import { LONGEST_SHARED_PASSWORD } from '../../domain/password-grade.ts'
-import { wholeNumber } from '../../domain/whole-number.ts'
+import { boundedNfc } from '../../domain/text.ts'
 
 export const fileIdentifier = z
   .union([z.string(), z.number().int().min(0)], 'must be a file identifier: a slug, a UUID or a number')

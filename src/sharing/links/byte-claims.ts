@@ -1,5 +1,5 @@
+import type { EventFile } from '../../domain/event-kinds.ts'
 import type { FileId } from '../../domain/ids.ts'
-import type { EventFile } from '../../domain/link-event.ts'
 
 export interface DownloadedBytes {
   readonly file: EventFile<FileId> | null

@@ -6,12 +6,11 @@ import {
   notifyBatchedDownloads,
   type OwnedLink,
 } from '../../core/link-events.rows.ts'
-import { yieldToEventLoop } from '../../core/yielding.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import { type Clock, DAY } from '../../domain/clock.ts'
-import { END_SOON_TOLD, END_TOLD, END_UNTOLD } from '../../domain/link-event.ts'
+import { type Clock, DAY, yieldToEventLoop } from '../../domain/clock.ts'
+import { END_SOON_TOLD, END_TOLD, END_UNTOLD } from '../../domain/event-kinds.ts'
 
 /** Milliseconds. */
 const SOON = DAY

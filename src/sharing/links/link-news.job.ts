@@ -1,8 +1,8 @@
 /** Mails owners news of their links and of nearly full storage. */
-import { yieldToEventLoop } from '../../core/yielding.ts'
+
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts'
+import { type Clock, DAY, HOUR, MINUTE, yieldToEventLoop } from '../../domain/clock.ts'
 import { type AccountId, GUESTS } from '../../domain/ids.ts'
 import type { LinkNewsItem } from '../../domain/mail-content.ts'
 import type { EndableMails } from '../../mail/outbox.ts'

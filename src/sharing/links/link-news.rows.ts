@@ -1,7 +1,7 @@
 import type { Database, Trx } from '../../database/database.ts'
 import type { Row } from '../../database/schema.ts'
+import type { EndReason, StoredEventKind } from '../../domain/event-kinds.ts'
 import type { AccountId, LinkEventId, LinkId } from '../../domain/ids.ts'
-import type { EndReason, StoredEventKind } from '../../domain/link-event.ts'
 import {
   type MailRecipient,
   mailRecipients,

@@ -1,9 +1,8 @@
 import { hashPassword } from '../../core/password-hash.ts'
 import { DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { INVISIBLE_BUT_MARKS } from '../../domain/invisible-characters.ts'
-import { END_SOON_TOLD, END_UNTOLD, type EndTold } from '../../domain/link-event.ts'
-import { boundedNfc } from '../../domain/measured-text.ts'
+import { END_SOON_TOLD, END_UNTOLD, type EndTold } from '../../domain/event-kinds.ts'
+import { boundedNfc, INVISIBLE_BUT_MARKS } from '../../domain/text.ts'
 import type { UploadTerms } from '../../domain/upload-terms.ts'
 
 /** Empty texts mean none. */

@@ -6,7 +6,7 @@ import { Refusal } from '../../domain/errors.ts'
 import type { LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { type Call, FOLDER_COOKIE } from '../../server/call.ts'
-import { cookieValue } from '../../server/requests/cookies.ts'
+import { cookieValue } from '../../server/requests/browser.ts'
 import type { LinkClaims } from './link-claims.ts'
 import type { LinkRow } from './links.rows.ts'
 

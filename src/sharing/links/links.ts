@@ -2,13 +2,19 @@ import { dropOldEvents, lockOwner, noteEnd, type OwnedLink } from '../../core/li
 import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
+import {
+  type Actor,
+  assertMayWiden,
+  type LinkLimits,
+  mayWiden,
+  opensLink,
+  type Reach,
+} from '../../domain/access.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
+import type { EndReason } from '../../domain/event-kinds.ts'
 import type { LinkId } from '../../domain/ids.ts'
-import type { EndReason } from '../../domain/link-event.ts'
 import type { Random } from '../../domain/random.ts'
-import type { Actor, Reach } from '../../domain/reach.ts'
-import { assertMayWiden, type LinkLimits, mayWiden, opensLink } from '../../domain/widening.ts'
 import { dropEmptyGuestLinks, giveLeftLinks } from '../../uploads/receipts/guest-links.rows.ts'
 import { abandonUploadsOfLink } from '../../uploads/resumable/upload-endings.ts'
 import { createLinkCreation, type LinkCreation } from './link-creation.ts'

@@ -6,6 +6,7 @@ import { fitsStorage } from '../../core/reservations.rows.ts'
 import type { Database } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
+import { GUEST_REACH, type Reach } from '../../domain/access.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import {
@@ -19,9 +20,7 @@ import {
   type Receipt,
   type Uuid,
 } from '../../domain/ids.ts'
-import { GUEST_REACH, type Reach } from '../../domain/reach.ts'
-import type { UploadStatus } from '../../domain/upload-status.ts'
-import type { AskedField } from '../../domain/upload-terms.ts'
+import type { AskedField, UploadStatus } from '../../domain/upload-terms.ts'
 import { type FileDetailRow, findFile, giveFile } from '../../files/files.rows.ts'
 import type { FileDetail, Files } from '../../files/files.ts'
 import { changeFiles, findFolder } from '../../files/folders/folders.rows.ts'

@@ -1,5 +1,5 @@
 /** Parts of a final upload created before their bytes (`concatenation-unfinished`). Own limits until claimed. */
-import { hashToken } from '../../core/token-hash.ts'
+import { hashToken } from '../../core/hmac.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import { MINUTE } from '../../domain/clock.ts'
 import { type UploadRow, uploadsByToken } from '../uploads.rows.ts'

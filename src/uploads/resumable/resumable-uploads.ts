@@ -1,5 +1,6 @@
 import { type Caller, type ContributorCaller, reachOf, type Sender } from '../../core/callers.ts'
 import type { Database } from '../../database/database.ts'
+import type { Reach } from '../../domain/access.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { cleanFileName } from '../../domain/file-name.ts'
@@ -10,7 +11,6 @@ import {
   type Slug,
   type UploadToken,
 } from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
 import { findFile } from '../../files/files.rows.ts'
 import { assertFolderExists, isWithin } from '../../files/folders/places.ts'
 import type { StoredFile } from '../commit.ts'

@@ -1,6 +1,5 @@
 import { Refusal } from '../../domain/errors.ts'
-import type { UploadToken } from '../../domain/ids.ts'
-import { wholeNumber } from '../../domain/whole-number.ts'
+import { type UploadToken, wholeNumber } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
 import { textOfBytes } from '../sent-file-name.ts'
 import { CHECKSUM_ALGORITHMS, type ExpectedChecksum } from './chunk-checksum.ts'

@@ -2,7 +2,7 @@ import type { CompletedContribution, CompletedUpload, PresentUpload } from '../.
 import type { Caller } from '../../core/callers.ts'
 import { GUESTS } from '../../domain/ids.ts'
 import { fileUrl } from '../../files/file-answers.ts'
-import { jsonResponse } from '../../server/answers/known-body.ts'
+import { jsonResponse } from '../../server/answers/answers.ts'
 import type { Call, Site } from '../../server/call.ts'
 import {
   addGuestReceipt,

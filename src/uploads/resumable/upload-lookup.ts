@@ -1,9 +1,9 @@
 import { findAccount } from '../../core/accounts.rows.ts'
 import { assertScope, type Caller, ownerOf } from '../../core/callers.ts'
-import type { Signing } from '../../core/hmac.ts'
+import { hashToken, type Signing } from '../../core/hmac.ts'
 import type { Aging, Outages } from '../../core/outages.ts'
-import { hashToken } from '../../core/token-hash.ts'
 import type { Database } from '../../database/database.ts'
+import type { Reach } from '../../domain/access.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import {
@@ -14,7 +14,6 @@ import {
   type Slug,
   type UploadToken,
 } from '../../domain/ids.ts'
-import type { Reach } from '../../domain/reach.ts'
 import { findFolder, folderChain } from '../../files/folders/folders.rows.ts'
 import { isWithin, wasWithin } from '../../files/folders/places.ts'
 import {

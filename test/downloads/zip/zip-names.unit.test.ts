@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { foldName } from '../../../src/domain/folded-name.ts'
+import { foldName } from '../../../src/domain/sort-key.ts'
 import { zipNames } from '../../../src/downloads/zip/zip-names.ts'
 
 function taken(...names: readonly string[]): string[] {

@@ -7,12 +7,13 @@ import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import { changeTotals, findAccount } from '../../../src/core/accounts.rows.ts'
 import { adoptBlob } from '../../../src/core/blobs.rows.ts'
 import type { SessionCaller } from '../../../src/core/callers.ts'
-import { createClockGuard } from '../../../src/core/clock-guard.ts'
+import { createClockGuard } from '../../../src/core/core.ts'
 import { createOutages } from '../../../src/core/outages.ts'
 import { createSharedRateLimits } from '../../../src/core/rate-limits/shared-rate-limits.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { lockAccount } from '../../../src/database/differences.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
+import { type Actor, SCOPES } from '../../../src/domain/access.ts'
 import { DAY } from '../../../src/domain/clock.ts'
 import type {
   AccountId,
@@ -25,8 +26,6 @@ import type {
   Slug,
 } from '../../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../../src/domain/random.ts'
-import type { Actor } from '../../../src/domain/reach.ts'
-import { SCOPES } from '../../../src/domain/scopes.ts'
 import { countBin, findBinEntry } from '../../../src/files/bin/bin.rows.ts'
 import { createBin } from '../../../src/files/bin/bin.ts'
 import { createBinEmptying } from '../../../src/files/bin/bin-emptying.ts'

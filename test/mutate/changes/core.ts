@@ -61,7 +61,7 @@ export const core: readonly Change[] = [
       ['  } finally {\n    leave()\n  }', '  } finally {\n  }'],
     ],
   ),
-  ...changesIn('src/core/clock-guard.ts', { tests: ['test/core/clock-guard.unit.test.ts'] }, [
+  ...changesIn('src/core/core.ts', { tests: ['test/core/clock-guard.unit.test.ts'] }, [
     ['since = monotonic\n', ''],
     ['difference = present\n', ''],
     ['Math.abs(present - difference)', 'present - difference'],

@@ -61,20 +61,20 @@ export const domain: readonly Change[] = [
     ["name === '.' || name === '..'", "name === '.'"],
     ['MAX_CHARACTERS - mark.length', 'MAX_CHARACTERS'],
   ]),
-  ...changesIn('src/domain/invisible-characters.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
+  ...changesIn('src/domain/text.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
     ['value.trim()', 'value'],
     ['/\\p{Cc}/u.test(given)', "given === ''"],
     ['!given.isWellFormed()', "given === ''"],
     [".replace(INVISIBLE_BUT_MARKS, '')", ''],
     ["'').trim()", "'')"],
   ]),
-  ...changesIn('src/domain/measured-text.ts', { tests: ['test/domain/measured-text.test.ts'] }, [
+  ...changesIn('src/domain/text.ts', { tests: ['test/domain/measured-text.test.ts'] }, [
     ['text.length > 2 * most', 'text.length > most'],
     ['[...text].length > most', '[...text].length >= most'],
     ['isLongerThan(text, RAW_FACTOR * most)', 'isLongerThan(text, most)'],
     ['return isLongerThan(normal, most) ? null : normal', 'return normal'],
   ]),
-  ...changesIn('src/domain/username.ts', { tests: ['test/domain/username.test.ts'] }, [
+  ...changesIn('src/domain/account.ts', { tests: ['test/domain/username.test.ts'] }, [
     ['{3,32}', '{2,32}'],
     ['{3,32}', '{3,33}'],
     ['value.toLowerCase()', 'value'],

@@ -35,17 +35,13 @@ export const server: readonly Change[] = [
       ["if (list.trim() === '*') return true", ''],
     ],
   ),
-  ...changesIn(
-    'src/server/requests/client-address.ts',
-    { tests: ['test/server/requests/client-address.unit.test.ts'] },
-    [
-      [".split(',').reverse()", ".split(',')"],
-      ['if (!trusted.has(address)) break', ''],
-      ['if (next === null) break', 'if (next === null) continue'],
-      ['.slice(0, 4)', '.slice(0, 3)'],
-      ['(mapped ? 96 : 0)', '0'],
-      ["=== 'ipv4' ? 32 : 128", "=== 'ipv4' ? 128 : 128"],
-      ['trusted.has(normalise(address) ?? address) ? null : ', ''],
-    ],
-  ),
+  ...changesIn('src/server/call.ts', { tests: ['test/server/requests/client-address.unit.test.ts'] }, [
+    [".split(',').reverse()", ".split(',')"],
+    ['if (!trusted.has(address)) break', ''],
+    ['if (next === null) break', 'if (next === null) continue'],
+    ['.slice(0, 4)', '.slice(0, 3)'],
+    ['(mapped ? 96 : 0)', '0'],
+    ["=== 'ipv4' ? 32 : 128", "=== 'ipv4' ? 128 : 128"],
+    ['trusted.has(normalise(address) ?? address) ? null : ', ''],
+  ]),
 ]

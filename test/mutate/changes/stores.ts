@@ -16,7 +16,7 @@ const groupCommit = { tests: ['test/database/group-commit.test.ts'] }
 const migrations = { tests: ['test/database/migrations.contract.test.ts'], named: 'SQLite' }
 
 export const stores: readonly Change[] = [
-  ...changesIn('src/database/sqlite-log.ts', groupCommit, [
+  ...changesIn('src/database/sqlite.ts', groupCommit, [
     ['    this.#committed += 1\n', ''],
     ['    if (this.#isSyncing) return\n', ''],
     ['this.#waiting[0].commits <= commits', 'this.#waiting[0].commits <= commits + 1'],

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { markDamaged } from '../../../src/core/damage.rows.ts'
+import type { Language } from '../../../src/domain/account.ts'
 import { DAY, HOUR } from '../../../src/domain/clock.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
-import type { Language } from '../../../src/domain/language.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 import { type MailServer, startMailServer } from '../../support/sign-in/mail-server.ts'

@@ -5,7 +5,7 @@ import {
   clientAddress,
   connectionBucket,
   parseTrustedProxies,
-} from '../../../src/server/requests/client-address.ts'
+} from '../../../src/server/call.ts'
 import { runsOf } from '../../support/cases.ts'
 
 const nobody = parseTrustedProxies([])

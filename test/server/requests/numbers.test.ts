@@ -1,6 +1,6 @@
 /** Numbers in headers, queries and fields: one function reads them, and none of these texts becomes a failure or another number. */
 import { beforeAll, expect, test } from 'bun:test'
-import { wholeNumber } from '../../../src/domain/whole-number.ts'
+import { wholeNumber } from '../../../src/domain/ids.ts'
 import { sampleOf } from '../../support/cases.ts'
 import { openRaw } from '../../support/network/raw-connection.ts'
 import { atNode } from '../../support/servers/holdfast.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { SMALL_BODIES } from '../../../src/server/requests/small-bodies.ts'
+import { SMALL_BODIES } from '../../../src/server/requests/body.ts'
 import { api, refusal } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openRaw, type RawConnection, type RawReply } from '../../support/network/raw-connection.ts'

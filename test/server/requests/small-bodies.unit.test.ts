@@ -1,7 +1,7 @@
 /** How much of bodies may be on its way into memory, of one address and of all together. */
 import { expect, test } from 'bun:test'
 import { systemClock } from '../../../src/domain/clock.ts'
-import { createSmallBodies, SMALL_BODIES, type SmallBody } from '../../../src/server/requests/small-bodies.ts'
+import { createSmallBodies, SMALL_BODIES, type SmallBody } from '../../../src/server/requests/body.ts'
 
 const CEILING = { all: { holders: 5, size: 500 }, each: { holders: 3, size: 300 }, kept: 0, idleAfter: 5000 }
 

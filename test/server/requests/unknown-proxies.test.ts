@@ -2,11 +2,7 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { checkProxies } from '../../../src/operations/doctor/forwarding.ts'
-import {
-  isNear,
-  parseTrustedProxies,
-  watchForUnknownProxies,
-} from '../../../src/server/requests/client-address.ts'
+import { isNear, parseTrustedProxies, watchForUnknownProxies } from '../../../src/server/call.ts'
 import { withHoldfast } from '../../support/clients/api.ts'
 import { eventually } from '../../support/eventually.ts'
 import { atNode } from '../../support/servers/holdfast.ts'

@@ -1,8 +1,8 @@
 /** Owners are told by mail of what came by their links and what happened to them, once and without a flood. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Language } from '../../../src/domain/account.ts'
 import { DAY, HOUR, MINUTE, timestamp } from '../../../src/domain/clock.ts'
-import type { Language } from '../../../src/domain/language.ts'
 import { makeLink, revokeLink } from '../../support/clients/links.ts'
 import { GENEROUS, makeFolder, textBytes, upload, visit } from '../../support/clients/public.ts'
 import { eventually } from '../../support/eventually.ts'

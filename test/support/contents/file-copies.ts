@@ -2,10 +2,9 @@ import { changeTotals } from '../../../src/core/accounts.rows.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { lockAccount } from '../../../src/database/differences.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
-import { foldName } from '../../../src/domain/folded-name.ts'
 import type { FileId, Uuid } from '../../../src/domain/ids.ts'
 import { makeSlug, systemRandom } from '../../../src/domain/random.ts'
-import { sortKey } from '../../../src/domain/sort-key.ts'
+import { foldName, sortKey } from '../../../src/domain/sort-key.ts'
 import { changeFiles } from '../../../src/files/folders/folders.rows.ts'
 
 /** Rows per statement, whose number of values is limited. */

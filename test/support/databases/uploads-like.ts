@@ -1,5 +1,5 @@
 /** Many uploads at once, by rows, where to start each by a request would take long. */
-import { hashToken } from '../../../src/core/token-hash.ts'
+import { hashToken } from '../../../src/core/hmac.ts'
 import { parseSlug } from '../../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../../src/domain/random.ts'
 import type { TestHoldfast } from '../servers/holdfast.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '../../../src/database/database.ts'
+import type { Language } from '../../../src/domain/account.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
-import type { Language } from '../../../src/domain/language.ts'
 import { foldMailAddress, type MailAddress, parseMailAddress } from '../../../src/domain/mail-address.ts'
 
 interface MailSettings {

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { hashToken } from '../../../src/core/token-hash.ts'
+import { hashToken } from '../../../src/core/hmac.ts'
 import { wholeSum } from '../../../src/database/differences.ts'
 import type { Slug, UploadToken } from '../../../src/domain/ids.ts'
 import { finalToken } from '../../../src/uploads/resumable/upload-creation.ts'

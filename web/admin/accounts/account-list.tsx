@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { AdminAccount } from '../../../src/contract/administration.ts'
-import { ACCOUNT_SORTS, ACCOUNT_STATES } from '../../../src/domain/administration.ts'
+import { ACCOUNT_SORTS, ACCOUNT_STATES } from '../../../src/domain/account.ts'
 import { PageSection } from '../../shared/app/part.tsx'
 import { fill } from '../../shared/words.ts'
 import { useAdmin } from '../admin-context.ts'

@@ -1,4 +1,4 @@
-import { DAMAGED_FILE_STATES } from '../../../src/domain/administration.ts'
+import { DAMAGED_FILE_STATES } from '../../../src/domain/account.ts'
 import { Loaded } from '../../shared/app/loaded.tsx'
 import { PageSection } from '../../shared/app/part.tsx'
 import { useAnswer } from '../../shared/app/use-answer.ts'

@@ -1,4 +1,4 @@
-import { wholeNumber } from '../../../src/domain/whole-number.ts'
+import { wholeNumber } from '../../../src/domain/ids.ts'
 
 /**
  * What of a list is to be seen stands in the address of the page, after the question mark: it can be linked, and the

@@ -1,5 +1,4 @@
-import { foldName } from '../../../src/domain/folded-name.ts'
-import { sortedByName } from '../../../src/domain/sort-key.ts'
+import { foldName, sortedByName } from '../../../src/domain/sort-key.ts'
 import { type FolderEntry, type Place, TOP } from '../entry.ts'
 
 /** Names are in the order of the server's lists. */

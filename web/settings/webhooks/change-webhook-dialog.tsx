@@ -1,5 +1,5 @@
-import type { Webhook } from '../../../src/contract/webhooks.ts'
-import type { EventKind } from '../../../src/domain/link-event.ts'
+import type { Webhook } from '../../../src/contract/events.ts'
+import type { EventKind } from '../../../src/domain/event-kinds.ts'
 import { Dialog } from '../../shared/dialogs/dialog.tsx'
 import { useSettings } from '../settings-context.ts'
 import { WebhookForm } from './webhook-form.tsx'

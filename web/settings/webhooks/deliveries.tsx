@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react'
-import type { Webhook, WebhookDelivery } from '../../../src/contract/webhooks.ts'
+import type { Webhook, WebhookDelivery } from '../../../src/contract/events.ts'
 import { Loaded } from '../../shared/app/loaded.tsx'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { RowButton } from '../../shared/app/row-button.tsx'

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { EVENT_KINDS, type EventKind } from '../../../src/domain/link-event.ts'
+import { EVENT_KINDS, type EventKind } from '../../../src/domain/event-kinds.ts'
 import { parseWebhookUrl } from '../../../src/domain/webhook.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { AttemptFailure, useAttempt } from '../../shared/app/use-attempt.ts'

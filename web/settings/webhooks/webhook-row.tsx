@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { Webhook } from '../../../src/contract/webhooks.ts'
+import type { Webhook } from '../../../src/contract/events.ts'
 import { ProblemMessage } from '../../shared/app/problem.tsx'
 import { RowButton } from '../../shared/app/row-button.tsx'
 import { useAttempt } from '../../shared/app/use-attempt.ts'

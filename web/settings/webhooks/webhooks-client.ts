@@ -1,4 +1,3 @@
-import { doneWithMessage } from '../../../src/contract/fields.ts'
 import {
   type Webhook,
   type WebhookDelivery,
@@ -7,8 +6,9 @@ import {
   webhookDeliveryAnswer,
   webhookMadeAnswer,
   webhooksAnswer,
-} from '../../../src/contract/webhooks.ts'
-import type { EventKind } from '../../../src/domain/link-event.ts'
+} from '../../../src/contract/events.ts'
+import { doneWithMessage } from '../../../src/contract/fields.ts'
+import type { EventKind } from '../../../src/domain/event-kinds.ts'
 import { fetchJson, jsonRequest } from '../../shared/fetch-json.ts'
 
 /** Every call about webhooks. All throw RequestFailure. */

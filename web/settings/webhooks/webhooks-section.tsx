@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { Webhook } from '../../../src/contract/webhooks.ts'
+import type { Webhook } from '../../../src/contract/events.ts'
 import { MOST_WEBHOOKS } from '../../../src/domain/webhook.ts'
 import { Loaded } from '../../shared/app/loaded.tsx'
 import { PageSection } from '../../shared/app/part.tsx'

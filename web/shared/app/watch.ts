@@ -1,4 +1,4 @@
-import type { EventKind } from '../../../src/domain/link-event.ts'
+import type { EventKind } from '../../../src/domain/event-kinds.ts'
 
 /** Milliseconds before an error answer is retried, doubled each time. Browsers retry a broken connection. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [30_000, 15 * 60_000]
