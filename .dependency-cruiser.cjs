@@ -48,7 +48,7 @@ const MAY_IMPORT = {
   contents: [
     'accounts/keys/keys\\.ts$',
     'mail/(outbox|recipients\\.rows)\\.ts$',
-    'uploads/(hashing/|hashing-writer\\.ts$|resumable/upload-ends\\.rows\\.ts$)',
+    'uploads/(hashing/|hashing-writer\\.ts$|uploads\\.rows\\.ts$)',
     '(settings|storage)\\.ts$',
   ],
   operations: [

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { createApi } from '../client/api.ts'
 import { ClientError, isAnswer } from '../client/failure.ts'
-import { parseServer } from '../client/server-address.ts'
+import { parseServer } from '../client/http.ts'
 import type { Environment } from '../config/environment.ts'
 import { clientVariables } from '../settings.ts'
 import { printLines } from './output.ts'

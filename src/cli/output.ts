@@ -1,4 +1,4 @@
-import { plainJson, plainLines, withoutControls } from '../client/plain-text.ts'
+import { plainJson, plainLines, withoutControls } from '../client/failure.ts'
 
 /** Removes control characters, since strangers may choose names and messages. */
 export function printLines(...lines: readonly string[]): void {

@@ -1,4 +1,4 @@
-import { plainLines } from '../client/plain-text.ts'
+import { plainLines } from '../client/failure.ts'
 import type { TransferProgress, WatchedTransfer } from '../client/transfer-progress.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'

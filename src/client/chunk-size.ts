@@ -1,5 +1,6 @@
 import { formatSize } from '../domain/sizes.ts'
 import { AnswerError, ClientError } from './failure.ts'
+import { refusesBody } from './policy/retry-policy.ts'
 import {
   afterArrival,
   afterRefusal,
@@ -7,8 +8,7 @@ import {
   FIRST_CHUNK,
   isSoonOver,
   LARGEST_CHUNK,
-} from './policy/chunk-policy.ts'
-import { refusesBody } from './policy/retry-policy.ts'
+} from './policy/upload-policy.ts'
 
 /** Request size; all uploads of a command share what one learns about the connection. */
 export interface ChunkSize {

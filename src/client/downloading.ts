@@ -1,25 +1,23 @@
 import { constants } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { chunksUnlessAborted } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
-import { AnswerError, ClientError, ConnectionError } from './failure.ts'
+import { wholeNumber } from '../domain/ids.ts'
+import { AnswerError, ClientError, ConnectionError, isAnswer } from './failure.ts'
 import { asConnectionErrors, idleTimeout } from './http.ts'
-import { partName } from './local-names.ts'
-import { openPart } from './part-file.ts'
-import type { Places } from './places.ts'
+import { syncFolder } from './local-file.ts'
+import { localName, type Places, partName } from './places.ts'
 import { TRANSFER } from './policy/retry-policy.ts'
-import { hashedPart, type ReceivedBytes } from './received.ts'
-import { type ArrivingFile, arrivingPart, downloadArriving } from './receiving/arriving.ts'
 import {
   type ContentAddress,
   continues,
   describeContent,
+  dispositionName,
   openContent,
   type RemoteContent,
 } from './remote-content.ts'
 import type { Retries } from './retries.ts'
-import { syncFolder } from './sync-folder.ts'
 import type { TransferProgress, WatchedTransfer } from './transfer-progress.ts'
 
 export interface Wanted {
@@ -168,4 +166,177 @@ function tagOf({ etag }: RemoteContent): string {
 
 function unlessMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
+}
+
+export interface ArrivingFile {
+  readonly slug: string
+  /** From `from` on, as they come; null once the file is there. Throws AnswerError while there are none. */
+  bytes(from: number, signal: AbortSignal): Promise<Response | null>
+}
+
+/** Stays after the command was stopped. */
+export function arrivingPart(folder: string, { slug }: Pick<ArrivingFile, 'slug'>): string {
+  return join(folder, partName(localName(slug), 'arriving'))
+}
+
+interface Following {
+  readonly retries: Retries
+  readonly watch: TransferProgress
+  readonly folder: string
+}
+
+/** Until the file is there. The bytes are neither verified nor durable, and the end may be missing. */
+export async function downloadArriving(
+  { retries, watch, folder }: Following,
+  arriving: ArrivingFile,
+): Promise<boolean> {
+  const part = arrivingPart(folder, arriving)
+  let transfer: WatchedTransfer | null = null
+  const file = await openPart(part, 0)
+  try {
+    const received = await hashedPart(file, Number.POSITIVE_INFINITY)
+    await retries.persist(
+      TRANSFER,
+      () =>
+        whenSomethingIsHere(retries, () =>
+          receiveArriving(arriving, received, (response) => {
+            transfer ??= watch.begin(
+              nameIn(response) ?? arriving.slug,
+              wholeSize(response),
+              received.position(),
+            )
+            return transfer
+          }),
+        ),
+      () => received.position(),
+    )
+    return true
+  } catch (error) {
+    if (!isAnswer(error, 404, 'FILE_NOT_FOUND')) throw error
+    await rm(part, { force: true })
+    return false
+  } finally {
+    endOf(transfer)
+    await file.close()
+  }
+}
+
+/** A store may show nothing of an upload until it is whole, for hours: no outage. */
+async function whenSomethingIsHere(
+  retries: Pick<Retries, 'wait'>,
+  attempt: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof AnswerError) || error.code !== 'FILE_ARRIVING') throw error
+      await retries.wait((error.retryAfter ?? 1) * SECOND)
+    }
+  }
+}
+
+async function receiveArriving(
+  arriving: ArrivingFile,
+  received: ReceivedBytes,
+  begin: (response: Response) => WatchedTransfer,
+): Promise<void> {
+  const idle = idleTimeout(QUIET)
+  try {
+    const response = await arriving.bytes(received.position(), idle.signal)
+    if (response === null) return
+    if (!continues(response, received.position())) await received.clear()
+    const transfer = begin(response)
+    const { body } = response
+    if (body === null) return
+    const size = wholeSize(response)
+    await asConnectionErrors(response.url, async () => {
+      for await (const bytes of chunksUnlessAborted(idle.signal, body)) {
+        idle.restart()
+        await received.append(bytes)
+        transfer.at(received.position())
+      }
+    })
+    if (size !== null && received.position() < size) {
+      throw new ConnectionError('the connection ended too early', { passes: true, isUnsent: false })
+    }
+  } finally {
+    idle.stop()
+  }
+}
+
+function endOf(transfer: WatchedTransfer | null): void {
+  transfer?.end()
+}
+
+function nameIn({ headers }: Response): string | null {
+  return dispositionName(headers.get('content-disposition'))
+}
+
+function wholeSize({ headers }: Response): number | null {
+  const size =
+    /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1] ?? headers.get('content-length')
+  return wholeNumber(size)
+}
+
+export interface ReceivedBytes {
+  position(): number
+  append(bytes: Uint8Array): Promise<void>
+  clear(): Promise<void>
+  sha256(): string
+}
+
+const PIECE = 1024 * 1024
+
+export async function hashedPart(file: FileHandle, size: number): Promise<ReceivedBytes> {
+  let hash = new Bun.CryptoHasher('sha256')
+  let position = 0
+  const { size: left } = await file.stat()
+  if (left > size) await file.truncate(0)
+  else {
+    const piece = new Uint8Array(PIECE)
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, PIECE, position)
+      if (bytesRead === 0) break
+      hash.update(piece.subarray(0, bytesRead))
+      position += bytesRead
+    }
+  }
+  return {
+    position: () => position,
+    async append(bytes) {
+      for (let written = 0; written < bytes.length; ) {
+        const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written)
+        written += bytesWritten
+      }
+      hash.update(bytes)
+      position += bytes.length
+    },
+    async clear() {
+      await file.truncate(0)
+      hash = new Bun.CryptoHasher('sha256')
+      position = 0
+    },
+    sha256: () => hash.copy().digest('hex'),
+  }
+}
+
+/** Throws ClientError for links and special files: a link could point at another file of the user. */
+export async function openPart(path: string, flags: number): Promise<FileHandle> {
+  const how = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  // Truncated only once it is known to be ours.
+  const file = await open(path, how).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ELOOP' ? foreignPart(path) : error
+  })
+  const found = await file.stat()
+  if (found.isFile() && found.nlink === 1) {
+    if ((flags & constants.O_TRUNC) !== 0) await file.truncate(0)
+    return file
+  }
+  await file.close()
+  throw foreignPart(path)
+}
+
+function foreignPart(path: string): ClientError {
+  return new ClientError(`${path} is a link or no plain file; remove it and run the command again.`)
 }

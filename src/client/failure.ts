@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../domain/errors.ts'
-import { withoutControls } from './plain-text.ts'
 
 /** Printed to the user as it is: a sentence that says what to do. */
 export class ClientError extends Error {
@@ -74,4 +73,23 @@ export function explainLocal(error: unknown): string | null {
     default:
       return null
   }
+}
+
+/** Control characters, which terminals obey, and those that change text direction. */
+const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+const UNSEEN_IN_LINES = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+
+export function withoutControls(text: string): string {
+  return text.replace(INVISIBLE, '')
+}
+
+export function plainLines(text: string): string {
+  return text.replace(UNSEEN_IN_LINES, '')
+}
+
+export function plainJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    INVISIBLE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

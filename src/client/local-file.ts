@@ -187,3 +187,13 @@ async function readFully(
   }
   return piece.subarray(0, filled)
 }
+
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => null)
+  try {
+    // Windows syncs no folders.
+    await handle?.sync().catch(() => {})
+  } finally {
+    await handle?.close()
+  }
+}

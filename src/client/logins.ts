@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod/mini'
 import { ClientError } from './failure.ts'
-import { syncFolder } from './sync-folder.ts'
+import { syncFolder } from './local-file.ts'
 
 const login = z.object({ api_key: z.string(), username: z.string(), account_id: z.number() })
 export type Login = z.infer<typeof login>

@@ -1,8 +1,9 @@
 import type { Stats } from 'node:fs'
 import { link, lstat, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { cleanFileName, markedName } from '../domain/file-name.ts'
 import { foldName } from '../domain/sort-key.ts'
-import { localName, numberedName } from './local-names.ts'
+import type { PublicClient } from './public-client.ts'
 
 export interface DownloadTarget {
   readonly path: string
@@ -91,4 +92,67 @@ async function hashFile(path: string): Promise<string> {
   const hash = new Bun.CryptoHasher('sha256')
   for await (const piece of Bun.file(path).stream()) hash.update(piece)
   return hash.digest('hex')
+}
+
+const WINDOWS_FORBIDDEN = /[<>:"|?*\\]/g
+const WINDOWS_DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i
+
+/** One component, never `.` or `..`, without control characters or names that Windows reserves. */
+export function localName(name: string, platform: NodeJS.Platform = process.platform): string {
+  const clean = cleanFileName(name)
+  if (platform !== 'win32') return clean
+  const allowed = clean.replace(WINDOWS_FORBIDDEN, '_').replace(/[. ]+$/, '')
+  return WINDOWS_DEVICES.test(allowed) || allowed === '' ? `_${allowed}` : allowed
+}
+
+export function numberedName(name: string, number: number): string {
+  return markedName(name, ` (${number})`)
+}
+
+/** Name of an unfinished download; `tag` identifies the content. */
+export function partName(name: string, tag: string): string {
+  const suffix = `.${tag}.part`
+  return `${shortened(name, MAX_BYTES - suffix.length)}${suffix}`
+}
+
+/** The limit of nearly every file system. */
+const MAX_BYTES = 255
+
+function shortened(text: string, bytes: number): string {
+  const characters = [...text]
+  while (Buffer.byteLength(characters.join('')) > bytes) characters.pop()
+  return characters.join('')
+}
+
+export type Walked =
+  | {
+      readonly kind: 'file'
+      readonly folder: string
+      readonly name: string
+      readonly slug: string
+      readonly size: number
+    }
+  | { readonly kind: 'failure'; readonly folder: string; readonly error: unknown }
+  | { readonly kind: 'folder'; readonly folder: string }
+
+export async function* walkRemoteFolder(
+  client: PublicClient,
+  identifier: string,
+  into: string,
+): AsyncGenerator<Walked> {
+  const subfolders: string[] = []
+  let folder = into
+  try {
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const contents = await client.folder(identifier, page)
+      pages = contents.pages
+      folder = join(into, localName(contents.name))
+      if (page === 1) yield { kind: 'folder', folder }
+      subfolders.push(...contents.folders.map((sub) => sub.identifier))
+      for (const { name, slug, size } of contents.files) yield { kind: 'file', folder, name, slug, size }
+    }
+  } catch (error) {
+    yield { kind: 'failure', folder, error }
+  }
+  for (const subfolder of subfolders) yield* walkRemoteFolder(client, subfolder, folder)
 }

@@ -2,7 +2,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { ClientError } from './failure.ts'
-import { syncFolder } from './sync-folder.ts'
+import { syncFolder } from './local-file.ts'
 
 const keptReceipt = z.object({
   server: z.string(),

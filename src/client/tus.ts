@@ -5,7 +5,7 @@ import { wholeNumber } from '../domain/ids.ts'
 import { type Uploaded, uploaded } from './answers.ts'
 import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
 import { idleTimeout, type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'
-import { addressesOfParts, uploadMetadata } from './policy/upload-headers.ts'
+import { uploadMetadata } from './policy/upload-policy.ts'
 
 const UPLOADS = '/api/v1/uploads'
 const VERSION = { 'Tus-Resumable': '1.0.0' }
@@ -22,10 +22,8 @@ export interface RemoteUpload {
 }
 
 export interface NewRemoteUpload extends RemoteUpload {
-  /** The file's link, valid at once. */
+  /** The file's link, valid at once; null for a partial upload. */
   readonly url: string | null
-  /** Null where the upload takes the bytes itself, as on servers without partial uploads. */
-  readonly parts: readonly UploadPath[] | null
 }
 
 export interface RemoteNewUpload {
@@ -33,8 +31,15 @@ export interface RemoteNewUpload {
   /** Null while unknown. */
   readonly size: number | null
   readonly folder: string
-  /** Sends in parts. A repeated request with this key returns the first upload. */
-  readonly inParts?: { readonly lengths: readonly number[]; readonly idempotencyKey: string }
+  /** To be concatenated with others. */
+  readonly isPartial?: true
+}
+
+export interface RemoteFinalUpload extends Pick<RemoteNewUpload, 'name' | 'folder'> {
+  /** Partial uploads, in order; their bytes may come later. */
+  readonly of: readonly UploadPath[]
+  /** A repeated request with this key returns the first upload. */
+  readonly idempotencyKey: string
 }
 
 export interface Chunk {
@@ -53,19 +58,37 @@ export type FetchedUploadStatus =
   | { readonly status: 'completed'; readonly result: Uploaded }
 
 /** Every function throws AnswerError or ConnectionError. */
-export async function createRemoteUpload(
+export function createRemoteUpload(
   server: RemoteServer,
-  { name, size, folder, inParts }: RemoteNewUpload,
+  { size, isPartial, ...place }: RemoteNewUpload,
+): Promise<NewRemoteUpload> {
+  return create(server, place, {
+    ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
+    ...(isPartial ? { 'Upload-Concat': 'partial' } : {}),
+  })
+}
+
+export function createFinalUpload(
+  server: RemoteServer,
+  { of, idempotencyKey, ...place }: RemoteFinalUpload,
+): Promise<NewRemoteUpload> {
+  return create(server, place, {
+    'Upload-Concat': `final;${of.join(' ')}`,
+    'Idempotency-Key': idempotencyKey,
+  })
+}
+
+async function create(
+  server: RemoteServer,
+  { name, folder }: Pick<RemoteNewUpload, 'name' | 'folder'>,
+  more: Readonly<Record<string, string>>,
 ): Promise<NewRemoteUpload> {
   const response = await sendRequest(server, {
     method: 'POST',
     path: UPLOADS,
     headers: {
       ...VERSION,
-      ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
-      ...(inParts === undefined
-        ? {}
-        : { 'Holdfast-Parts': inParts.lengths.join(','), 'Idempotency-Key': inParts.idempotencyKey }),
+      ...more,
       'Upload-Metadata': uploadMetadata({ filename: name, ...(folder === 'root' ? {} : { folder }) }),
     },
   })
@@ -75,7 +98,6 @@ export async function createRemoteUpload(
     path: pathIn(server, response, headers.get('location')),
     receipt: headers.get('holdfast-receipt'),
     url,
-    parts: addressesOfParts(headers)?.map((part) => pathIn(server, response, part)) ?? null,
   }
 }
 

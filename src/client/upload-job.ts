@@ -1,9 +1,10 @@
 import type { ChunkSize } from './chunk-size.ts'
 import type { RemoteServer } from './http.ts'
-import type { RemoteLine } from './line.ts'
 import type { FoundFile, OpenFile } from './local-file.ts'
+import { CONNECTIONS, isHighLatency } from './policy/upload-policy.ts'
 import type { Retries } from './retries.ts'
 import type { TransferProgress, WatchedTransfer } from './transfer-progress.ts'
+import { ping } from './tus.ts'
 import type { LocalUploadId, UploadStates } from './upload-states.ts'
 
 export interface UploadParts {
@@ -22,4 +23,32 @@ export interface UploadJob {
   readonly opened: OpenFile
   readonly folder: string
   readonly transfer: WatchedTransfer
+}
+
+export class RemoteLine {
+  readonly #server: RemoteServer
+  #answer: Promise<boolean> | null = null
+
+  constructor(server: RemoteServer) {
+    this.#server = server
+  }
+
+  /** Whether a round trip takes long. Measured once. */
+  isLong(): Promise<boolean> {
+    this.#answer ??= areAllLate(this.#server)
+    return this.#answer
+  }
+}
+
+/** Concurrent requests leave a connection for each part that is sent first. */
+async function areAllLate(server: RemoteServer): Promise<boolean> {
+  const began = performance.now()
+  const requests = Array.from({ length: CONNECTIONS }, () => ping(server))
+  try {
+    await Promise.any(requests)
+    return isHighLatency(performance.now() - began)
+  } catch {
+    // The upload itself retries and reports the failure.
+    return false
+  }
 }

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { DAY } from '../domain/clock.ts'
 import { uploaded } from './answers.ts'
-import type { FoundFile } from './local-file.ts'
-import { syncFolder } from './sync-folder.ts'
+import { type FoundFile, syncFolder } from './local-file.ts'
 
 const state = z.discriminatedUnion('kind', [
   /** Path of a resumable upload, and a guest's receipt: secrets. */
@@ -13,11 +12,11 @@ const state = z.discriminatedUnion('kind', [
     upload: z.string(),
     receipt: z.nullable(z.string()),
   }),
-  /** Key of its creation, which finds the parts again: a secret. And their lengths, in order. */
+  /** Paths and lengths of partial uploads, in order, and the key by which the final one is created: secrets. */
   z.object({
-    kind: z.literal('parts'),
+    kind: z.literal('partial uploads'),
     idempotencyKey: z.string(),
-    lengths: z.array(z.number()).check(z.minLength(1)),
+    uploads: z.array(z.object({ path: z.string(), length: z.number() })).check(z.minLength(1)),
   }),
   /** Idempotency key of a one-request upload, and the hash of its content. */
   z.object({

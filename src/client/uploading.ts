@@ -4,9 +4,9 @@ import { isProxyLimit } from './chunk-size.ts'
 import { ClientError, isAnswer, UploadGivenUp } from './failure.ts'
 import { idleTimeout, readJsonAnswer, sendRequest } from './http.ts'
 import { type FoundFile, openLocalFile } from './local-file.ts'
-import { uploadInParts } from './parts-upload.ts'
-import { mayGoInParts } from './policy/parts-policy.ts'
+import { uploadInParts } from './partial-uploads.ts'
 import { MOST_ANEW, pauseBeforeAnew, TRANSFER } from './policy/retry-policy.ts'
+import { mayGoInParts } from './policy/upload-policy.ts'
 import { uploadResumably } from './resumable-upload.ts'
 import { isUploadGone } from './tus.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
@@ -79,7 +79,7 @@ async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState |
     const { upload: path, receipt = null } = state
     return uploadResumably(parts, job, { path, receipt })
   }
-  if (state?.kind === 'parts') return uploadInParts(parts, job, state)
+  if (state?.kind === 'partial uploads') return uploadInParts(parts, job, state)
   if (!isSmall) {
     const inParts = mayGoInParts(job.file.size, parts.connections) && (await parts.line.isLong())
     return inParts ? uploadInParts(parts, job, null) : uploadResumably(parts, job, null)

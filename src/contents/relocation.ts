@@ -23,7 +23,7 @@ import { Refusal } from '../domain/errors.ts'
 import type { BlobKey } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs, type StorageOptions } from '../storage.ts'
-import { endEveryUpload } from '../uploads/resumable/upload-ends.rows.ts'
+import { endEveryUpload } from '../uploads/uploads.rows.ts'
 import {
   blobsAmong,
   blobsNotRelocated,

@@ -314,7 +314,6 @@ const ALLOWED_HEADERS = [
   'Upload-Metadata',
   'Upload-Checksum',
   'Upload-Concat',
-  'Holdfast-Parts',
   'Holdfast-Before',
   'Holdfast-Account',
 ].join(', ')

@@ -64,7 +64,7 @@ import {
   takeDownEndpoint,
 } from '../sharing/reports.routes.ts'
 import * as tus from '../uploads/resumable/tus.routes.ts'
-import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
+import { cancelUpload, listUploads } from '../uploads/resumable/tus.routes.ts'
 import * as uploadRoutes from '../uploads/upload.routes.ts'
 import * as webhooksRoutes from '../webhooks/webhooks.routes.ts'
 import { getOpenApiEndpoint } from './openapi/openapi-document.ts'

@@ -27,7 +27,7 @@ import {
 } from '../files/folders/folders.rows.ts'
 import { folderNotFound } from '../files/folders/places.ts'
 import { fileNotFound } from '../files/own-file.ts'
-import { withPartsReceived } from '../uploads/resumable/awaited-parts.ts'
+import { withPartialReceived } from '../uploads/resumable/concatenation.ts'
 import { arrivingUpload, type UploadRow } from '../uploads/uploads.rows.ts'
 
 /** Seconds. */
@@ -124,7 +124,7 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
   ): Promise<AccessResult<UploadRow> | null> {
     const upload = await arrivingUpload(db, identifier)
     if (upload === undefined) return null
-    const present = await withPartsReceived(db, upload)
+    const present = await withPartialReceived(db, upload)
     const chain = await folderChain(db, upload.folder_id)
     return decide(requester, present, upload.account_id, { chain }, fileNotFound)
   }

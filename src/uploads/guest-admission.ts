@@ -7,14 +7,7 @@ import { Refusal } from '../domain/errors.ts'
 import { formatSize } from '../domain/sizes.ts'
 
 /** Throws Refusal. `bucket`: the address. Partial uploads count once, as their final upload. */
-export type AdmitGuest = (bucket: string, intoFolder: boolean, started?: StartedByGuest) => Promise<void>
-
-export interface StartedByGuest {
-  readonly uploads: 0 | 1
-  readonly parts: number
-}
-
-const ONE_UPLOAD: StartedByGuest = { uploads: 1, parts: 0 }
+export type AdmitGuest = (bucket: string, intoFolder: boolean, isPartial?: boolean) => Promise<void>
 
 /** Throws Refusal at guests' limit. */
 export type AdmitContributor = (bucket: string) => Promise<void>
@@ -34,14 +27,14 @@ function assertWithin({ allowed, limit, resetsIn }: Verdict): void {
   throw new Refusal('RATE_LIMITED', `Guests may upload ${limit} files an hour; try again later`, resetsIn)
 }
 
-/** As many as our own clients start. */
-const PARTS_EACH = 32
+/** Partial uploads of one file: as many as our own client starts. */
+const PARTIAL_EACH = 32
 
 export function createGuestAdmission(
   rates: RateLimits,
   { guestUploads, guestRateLimit }: Pick<Config, 'guestUploads' | 'guestRateLimit'>,
 ): AdmitGuest {
-  return async (bucket, intoFolder, { uploads, parts } = ONE_UPLOAD) => {
+  return async (bucket, intoFolder, isPartial = false) => {
     if (intoFolder) {
       throw new Refusal('INVALID_API_KEY', 'Uploading into a folder needs an API key')
     }
@@ -51,18 +44,10 @@ export function createGuestAdmission(
         'Guests cannot upload to this server; sign in, or send an API key',
       )
     }
-    const verdict =
-      uploads === 0
-        ? await rates.look(`guest:${bucket}`, 1, guestRateLimit, HOUR)
-        : await rates.take(`guest:${bucket}`, 1, guestRateLimit, HOUR)
-    assertWithin(verdict)
-    if (parts === 0) return
-    const { allowed, limit, resetsIn } = await rates.take(
-      `guest-parts:${bucket}`,
-      parts,
-      guestRateLimit * PARTS_EACH,
-      HOUR,
-    )
+    if (!isPartial) return assertWithin(await rates.take(`guest:${bucket}`, 1, guestRateLimit, HOUR))
+    assertWithin(await rates.look(`guest:${bucket}`, 1, guestRateLimit, HOUR))
+    const most = guestRateLimit * PARTIAL_EACH
+    const { allowed, limit, resetsIn } = await rates.take(`guest-parts:${bucket}`, 1, most, HOUR)
     if (allowed) return
     const message = `Guests may start ${limit} parts of uploads an hour; try again later`
     throw new Refusal('RATE_LIMITED', message, resetsIn)

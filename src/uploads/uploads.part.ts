@@ -13,7 +13,6 @@ import type { UploadId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
-import { arrivalOf } from './arrival.ts'
 import { FileCommit } from './commit.ts'
 import { Contributions } from './contributions.ts'
 import { DirectUploads } from './direct-uploads.ts'
@@ -27,18 +26,15 @@ import { type ContentHashing, createRunningHashes, startContentHashing } from '.
 import { createIdempotency } from './idempotency.ts'
 import { createReceipts, type Receipts } from './receipts/receipts.ts'
 import { type ReservationLimits, Reservations } from './reservations.ts'
-import { AppendHandler } from './resumable/append-handler.ts'
-import { AppendLeases } from './resumable/append-leases.ts'
-import { BytesBeforeOffset } from './resumable/bytes-before.ts'
+import { AppendHandler } from './resumable/append.ts'
+import { arrivalOf, BytesBeforeOffset, PartialReads } from './resumable/arriving-bytes.ts'
 import { Concatenation } from './resumable/concatenation.ts'
-import { EMPTY_LASTS, SenderActivity } from './resumable/empty-uploads.ts'
-import { Finishing } from './resumable/finishing.ts'
-import { PartialReads } from './resumable/partial-reads.ts'
-import { ResumableUploads } from './resumable/resumable-uploads.ts'
-import { UploadCreation } from './resumable/upload-creation.ts'
-import { UploadExpiry } from './resumable/upload-expiry.job.ts'
-import { createOwnUploadNames, UploadLookup } from './resumable/upload-lookup.ts'
-import { UploadReservations } from './resumable/upload-reservations.ts'
+import { EMPTY_LASTS, SenderActivity, UploadCreation, UploadReservations } from './resumable/creation.ts'
+import { UploadExpiry } from './resumable/expiry.job.ts'
+import { Finishing } from './resumable/finish.ts'
+import { AppendLeases } from './resumable/leases.ts'
+
+import { createOwnUploadNames, ResumableUploads } from './resumable/resumable-uploads.ts'
 import { UploadRequests } from './upload-requests.ts'
 import type { UploadRow } from './uploads.rows.ts'
 
@@ -197,7 +193,9 @@ export function createResumable(parts: {
   const partialReads = new PartialReads({ ...parts, leases })
   const uploads = new ResumableUploads({
     ...parts,
-    lookup: new UploadLookup({ ...parts, ownNames: createOwnUploadNames(parts.signing), aging, emptyAging }),
+    ownNames: createOwnUploadNames(parts.signing),
+    aging,
+    emptyAging,
     creation: new UploadCreation({ ...parts, reservations, maxFileSize, maxFolderDepth }),
     leases,
     appendHandler: new AppendHandler({ ...parts, hashes, finishing, reservations, maxFileSize }),

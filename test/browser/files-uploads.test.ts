@@ -18,6 +18,7 @@ import { api } from '../support/clients/api.ts'
 import { readBack, sha256 } from '../support/clients/caller.ts'
 import { changeFolder, GENEROUS, makeFolder } from '../support/clients/public.ts'
 import { type Tus, tus } from '../support/clients/tus.ts'
+import { startInParts } from '../support/clients/tus-parts.ts'
 import { FOR_CHROMIUM, temporaryFolder } from '../support/processes/child.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
@@ -197,6 +198,41 @@ describeInBrowser('uploads in the file manager', (browser) => {
     expect(await stored(slug)).toEqual(whole(bytes))
     expect(await placeOf(owner, 'film.mkv')).toBe(folder)
     expect(await page.getByText('Started elsewhere and not finished').count()).toBe(0)
+    expect(files.trouble()).toEqual([])
+  })
+
+  test('what the command line began as partial uploads goes on with the same file, and with no other', async () => {
+    const { files, program } = await opened()
+    await using _ = files
+    using temporary = temporaryFolder()
+    const { page } = files
+    const bytes = random.bytes(300 * KIB)
+    const path = await fileIn(temporary.path, 'film.mkv', bytes)
+    await mkdir(join(temporary.path, 'other'))
+    const other = await fileIn(temporary.path, 'other/film.mkv', random.bytes(300 * KIB))
+    const begun = await startInParts(program, bytes.length, 100 * KIB)
+    await begun.send(bytes, 0, 100 * KIB)
+    await begun.send(bytes, 200 * KIB, 250 * KIB)
+
+    await files.uploads().click()
+    const row = page.getByRole('listitem').filter({ has: page.getByTitle('film.mkv', { exact: true }) })
+    await row.getByText('150 KB of 300 KB').waitFor()
+    const field = page.locator('[data-again="film.mkv"]')
+    await field.setInputFiles(other)
+    const film = uploadIn(page, 'film.mkv')
+    await film.is('failed')
+    expect(await film.row.textContent()).toContain('was changed after the upload began')
+    await page.reload()
+    await files.uploads().click()
+    const offsets: (string | undefined)[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'PATCH') offsets.push(request.headers()['upload-offset'])
+    })
+    await field.setInputFiles(path)
+    await film.is('done')
+    expect(offsets).toEqual(['0', String(50 * KIB)])
+    expect(slugOf(await film.link())).toBe(begun.slug)
+    expect(await stored(begun.slug)).toEqual(whole(bytes))
     expect(files.trouble()).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 /** The policy of all clients: what is tried again, when, and with how much in one request. */
 import { describe, expect, test } from 'bun:test'
+import { backoff, mayPass, refusesBody, requestedPause } from '../../src/client/policy/retry-policy.ts'
 import {
   afterArrival,
   afterBegin,
@@ -10,8 +11,7 @@ import {
   LARGEST_CHUNK,
   NOT_STUCK,
   SMALLEST_CHUNK,
-} from '../../src/client/policy/chunk-policy.ts'
-import { backoff, mayPass, refusesBody, requestedPause } from '../../src/client/policy/retry-policy.ts'
+} from '../../src/client/policy/upload-policy.ts'
 
 const MIB = 1024 ** 2
 const answer = (status: number, code: string | null = null, retryAfter: number | null = null) => ({

@@ -13,7 +13,7 @@ function limit(path: string, name: string): number {
 }
 
 const BATCH = ['src/server/requests/fields.ts', 'MOST_OF_BATCH'] as const
-const EMPTY = ['src/uploads/resumable/empty-uploads.ts', 'MOST_EMPTY_OF_ADDRESS'] as const
+const EMPTY = ['src/uploads/resumable/creation.ts', 'MOST_EMPTY_OF_ADDRESS'] as const
 
 test.each([
   ['docs/guide/previews.md', 'or {} lines', 'web/file/code.ts', 'MAX_LINES'],

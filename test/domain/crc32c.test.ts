@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { crc32c } from '../../src/uploads/resumable/chunk-checksum.ts'
+import { crc32c } from '../../src/uploads/resumable/append.ts'
 import { chance } from '../support/chance.ts'
 
 test.each([

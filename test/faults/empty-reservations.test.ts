@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GUESTS } from '../../src/domain/ids.ts'
 import { GUEST_STEP } from '../../src/uploads/reservation.ts'
-import { MOST_EMPTY_OF_ADDRESS } from '../../src/uploads/resumable/empty-uploads.ts'
+import { MOST_EMPTY_OF_ADDRESS } from '../../src/uploads/resumable/creation.ts'
 import { type Answer, api, newcomer, refusal, withHoldfast } from '../support/clients/api.ts'
 import { tus } from '../support/clients/tus.ts'
 import { addUploadsLike } from '../support/databases/uploads-like.ts'

@@ -3,7 +3,7 @@ import type { Caller, ContributorCaller, Sender } from '../../src/core/callers.t
 import { Refusal } from '../../src/domain/errors.ts'
 import type { FolderPlace } from '../../src/domain/ids.ts'
 import type { StoredFile } from '../../src/uploads/commit.ts'
-import type { ByteSource } from '../../src/uploads/resumable/append-stream.ts'
+import type { ByteSource } from '../../src/uploads/resumable/append.ts'
 import { type Action, BrokenOff, isPlain, type Stage, someCaller, somePlace } from './actions.ts'
 import type { KeyedUpload, ModelFile } from './model.ts'
 import { LIMITS } from './services.ts'

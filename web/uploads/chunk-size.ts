@@ -7,7 +7,7 @@ import {
   NOT_STUCK,
   SMALLEST_CHUNK,
   type StuckState,
-} from '../../src/client/policy/chunk-policy.ts'
+} from '../../src/client/policy/upload-policy.ts'
 import { DAY } from '../../src/domain/clock.ts'
 
 /** Afterwards the connection or the proxy may allow more. */

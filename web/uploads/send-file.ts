@@ -1,4 +1,4 @@
-import { nextRequest } from '../../src/client/policy/last-bytes.ts'
+import { nextRequest } from '../../src/client/policy/upload-policy.ts'
 import { RequestFailure } from './answers.ts'
 import { appendBytes } from './patch.ts'
 import { UploadOver } from './transfer-context.ts'
@@ -11,7 +11,7 @@ export interface FileSending {
   readonly chunkSize: () => number
   readonly signal: AbortSignal
   readonly onSent: (bytes: number) => void
-  /** Called before the last bytes; null where other parts follow. */
+  /** Called before the last bytes; null where others follow, which store the file. */
   readonly isUnchanged: (() => Promise<boolean>) | null
 }
 
@@ -32,7 +32,7 @@ export async function sendLocalFile(file: Blob, sending: FileSending): Promise<v
 }
 
 /** Sends one request's bytes; resolves with the server's offset. Throws as `sendLocalFile`. */
-export async function sendNext(file: Blob, sending: FileSending): Promise<number> {
+async function sendNext(file: Blob, sending: FileSending): Promise<number> {
   const { address, headers, offset: begin, signal, onSent } = sending
   const body = await nextBytes(file, sending)
   const offset = await appendBytes({

@@ -1,4 +1,4 @@
-import { addressesOfParts, uploadMetadata } from '../../src/client/policy/upload-headers.ts'
+import { uploadMetadata } from '../../src/client/policy/upload-policy.ts'
 import type { PresentUpload, StartedUpload } from '../../src/contract/uploads.ts'
 import { wholeNumber } from '../../src/domain/ids.ts'
 import { UPLOAD_STATUSES } from '../../src/domain/upload-terms.ts'
@@ -58,46 +58,7 @@ export interface BytesBefore {
   readonly sha256: string
 }
 
-export interface UploadPart {
-  readonly address: string
-  /** Bytes. */
-  readonly length: number
-  /** Durable bytes. */
-  readonly offset: number
-  /** Null where not requested, or the server cannot tell. */
-  readonly before: BytesBefore | null
-}
-
-/** Costs the server nothing. */
-export async function ping(): Promise<void> {
-  await ask(UPLOADS, { method: 'OPTIONS', headers: VERSION, cache: 'no-store' })
-}
-
-export interface FreshUpload {
-  readonly created: Created
-  readonly parts: readonly UploadPart[] | null
-}
-
-export function announceUpload(to: Destination, upload: AnnouncedUpload): Promise<FreshUpload> {
-  return announce(to, upload, [], {})
-}
-
-/** Parts of these lengths, if the server supports them. One key leads to one upload. */
-export function announceInParts(
-  to: Destination,
-  upload: AnnouncedUpload,
-  lengths: readonly number[],
-  key: string,
-): Promise<FreshUpload> {
-  return announce(to, upload, lengths, { 'Holdfast-Parts': lengths.join(','), 'Idempotency-Key': key })
-}
-
-async function announce(
-  to: Destination,
-  upload: AnnouncedUpload,
-  lengths: readonly number[],
-  more: Readonly<Record<string, string>>,
-): Promise<FreshUpload> {
+export async function announceUpload(to: Destination, upload: AnnouncedUpload): Promise<Created> {
   const metadata = {
     filename: upload.name,
     filetype: upload.type,
@@ -114,7 +75,6 @@ async function announce(
       headers: {
         ...to.headers,
         ...VERSION,
-        ...more,
         'Upload-Length': String(upload.size),
         'Upload-Metadata': uploadMetadata(metadata),
       },
@@ -122,16 +82,7 @@ async function announce(
   )
   const address = addressIn(body)
   const receipt = headers.get('holdfast-receipt')
-  const created = { address, link: linkOf(to, address, body), ...(receipt === null ? {} : { receipt }) }
-  const addresses = pathsOfParts(headers)
-  if (addresses === null) return { created, parts: null }
-  if (addresses.length !== lengths.length) throw new RequestFailure(null)
-  const parts = addresses.map((part, number) => ({
-    address: part,
-    length: lengths[number] ?? 0,
-    ...{ offset: 0, before: null },
-  }))
-  return { created, parts }
+  return { address, link: linkOf(to, address, body), ...(receipt === null ? {} : { receipt }) }
 }
 
 export async function fetchUpload(to: Destination, address: string): Promise<UploadOffset> {
@@ -145,47 +96,49 @@ function linkOf({ link }: Destination, address: string, body: Said['body']): str
   return link === undefined ? text(body, 'url') : `${location.origin}/l/${link.slug}#${address.slice(-32)}`
 }
 
-/** Ends a request whose sender is gone, so that the offset stays true. */
-export async function fetchOffset(to: Destination, address: string): Promise<number> {
-  return numberOf(await askWithoutBody(to, address), 'upload-offset')
-}
-
-/** An offset, or parts to be concatenated. `compares`: also requests the bytes before the offset. */
-export async function fetchResumePoint(
-  to: Destination,
-  address: string,
-  compares: boolean,
-): Promise<{
+/** Where the bytes of a file go. */
+export interface Piece {
+  readonly address: string
+  /** Bytes from the file's start. */
+  readonly from: number
+  readonly length: number
+  /** Durable bytes. */
   readonly offset: number
   readonly before: BytesBefore | null
-  readonly parts: readonly string[] | null
-}> {
-  const headers = await askWithoutBody(to, address, compares)
-  const parts = pathsOfParts(headers)
-  if (parts !== null && !headers.has('upload-offset')) return { offset: 0, before: null, parts }
-  return { offset: numberOf(headers, 'upload-offset'), before: beforeOf(headers), parts: null }
 }
 
-function pathsOfParts(headers: Headers): string[] | null {
-  return addressesOfParts(headers)?.map((part) => part.slice(part.indexOf(`${UPLOADS}/`))) ?? null
-}
-
-export function fetchParts(
+/**
+ * In order; several for an upload that the command line began as partial ones. `compares`: also requests the bytes
+ * before the offset.
+ */
+export async function fetchPieces(
   to: Destination,
-  addresses: readonly string[],
+  address: string,
+  size: number,
   compares: boolean,
-): Promise<readonly UploadPart[]> {
-  return Promise.all(
-    addresses.map(async (address) => {
-      const headers = await askWithoutBody(to, address, compares)
-      return {
-        address,
-        length: numberOf(headers, 'upload-length'),
-        offset: numberOf(headers, 'upload-offset'),
-        before: beforeOf(headers),
-      }
-    }),
-  )
+): Promise<readonly Piece[]> {
+  const headers = await askWithoutBody(to, address, compares)
+  const partial = pathsOfPartial(headers)
+  if (partial === null || headers.has('upload-offset')) {
+    return [{ address, from: 0, length: size, ...reachedIn(headers) }]
+  }
+  let from = 0
+  return (await Promise.all(partial.map((each) => askWithoutBody(to, each, compares)))).map((each, at) => {
+    const length = numberOf(each, 'upload-length')
+    const piece = { address: partial[at] ?? address, from, length, ...reachedIn(each) }
+    from += length
+    return piece
+  })
+}
+
+function reachedIn(headers: Headers): Pick<Piece, 'offset' | 'before'> {
+  return { offset: numberOf(headers, 'upload-offset'), before: beforeOf(headers) }
+}
+
+function pathsOfPartial(headers: Headers): string[] | null {
+  const [, named = null] = /^final;(.+)$/.exec(headers.get('upload-concat') ?? '') ?? []
+  const addresses = named?.trim().split(/ +/) ?? null
+  return addresses?.map((each) => each.slice(each.indexOf(`${UPLOADS}/`))) ?? null
 }
 
 /** Most bytes that the server compares. */

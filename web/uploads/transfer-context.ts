@@ -1,8 +1,6 @@
 import type { KeptChunkSize } from './chunk-size.ts'
 import type { KeptUploads } from './kept-uploads.ts'
 import type { Line } from './line.ts'
-import type { Connections } from './parts/connections.ts'
-import type { LatencyProbe } from './parts/latency-probe.ts'
 import type { Semaphore } from './semaphore.ts'
 import type { Destination } from './server.ts'
 import type { Reason, UploadProblem } from './verdict.ts'
@@ -15,8 +13,6 @@ export interface TransferContext {
   readonly limit: number
   /** Created uploads without bytes: the server limits them per address, and its wait is long. */
   readonly ahead: Semaphore
-  readonly connections: Connections
-  readonly longLine: LatencyProbe
   /** Separate, so that a used-up limit of creations does not hold bytes back. */
   readonly creating: { readonly line: Line; readonly turns: Semaphore }
   readonly sending: { readonly line: Line; readonly turns: Semaphore }

@@ -1,22 +1,19 @@
-import { NOT_STUCK } from '../../src/client/policy/chunk-policy.ts'
 import { MOST_ANEW, pauseBeforeAnew } from '../../src/client/policy/retry-policy.ts'
+import { NOT_STUCK } from '../../src/client/policy/upload-policy.ts'
 import { RequestFailure } from './answers.ts'
 import { lessIfStuck } from './chunk-size.ts'
 import { isUnchanged, type WatchedFile } from './file-changes.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 import type { Line } from './line.ts'
-import { Announcing } from './parts/announcing.ts'
-import { PartsSender } from './parts/parts-sender.ts'
 import { delay, RequestRetries } from './request-retries.ts'
 import { continues } from './same-file.ts'
 import { sendLocalFile } from './send-file.ts'
 import {
-  type BytesBefore,
-  fetchParts,
-  fetchResumePoint,
+  announceUpload,
+  fetchPieces,
   fetchUpload,
+  type Piece,
   type UploadOffset,
-  type UploadPart,
   withdrawUpload,
 } from './server.ts'
 import { type TransferContext, type TransferListener, UploadOver } from './transfer-context.ts'
@@ -31,10 +28,9 @@ export class Transfer {
   readonly #signal: AbortSignal
   readonly #listener: TransferListener
   readonly #tries: RequestRetries
-  readonly #announcing: Announcing
   #stuckState = NOT_STUCK
   /** Set right after creation: the offset is known to be 0. */
-  #fresh: { readonly parts: readonly UploadPart[] | null } | null = null
+  #isFresh = false
   #anew = 0
   #hasSentAll = false
   /** Whether the server's bytes are known to be this file's. */
@@ -47,26 +43,19 @@ export class Transfer {
     this.#signal = signal
     this.#listener = listener
     this.#tries = new RequestRetries(way, id)
-    this.#announcing = new Announcing(way)
   }
 
   /** `done`: the file is durable on the server; `stopped`: the signal was aborted. Throws UploadOver. */
   async run(): Promise<'done' | 'stopped'> {
-    const end = this.#way.connections.begin()
     try {
-      return await this.#toItsEnd()
+      for (;;) {
+        const isCreated = this.#kept()?.created != null
+        const end = await (isCreated ? this.#bringOver() : this.#begin())
+        if (end === 'done' || end === 'stopped') return end
+        if (end === 'anew') await this.#beginAnew()
+      }
     } finally {
-      end()
       this.#hasBegun()
-    }
-  }
-
-  async #toItsEnd(): Promise<'done' | 'stopped'> {
-    for (;;) {
-      const isCreated = this.#kept()?.created != null
-      const end = await (isCreated ? this.#bringOver() : this.#begin())
-      if (end === 'done' || end === 'stopped') return end
-      if (end === 'anew') await this.#beginAnew()
     }
   }
 
@@ -106,11 +95,11 @@ export class Transfer {
     const upload = this.#kept()
     if (upload === null) return null
     await assertReadable(upload)
-    const { created, parts } = await this.#announcing.announce(upload)
+    const created = await announceUpload(to, upload)
     if (this.#kept() !== null) {
       kept.setCreated(this.#id, created)
       // An empty file is stored by its creation, and a lost answer may have done that.
-      this.#fresh = upload.size > 0 ? { parts } : null
+      this.#isFresh = upload.size > 0
       return created
     }
     await withdrawUpload(to, created)
@@ -134,27 +123,24 @@ export class Transfer {
     const upload = this.#kept()
     if (upload?.created == null || upload.file === null) return 'stopped'
     const { address } = upload.created
-    const fresh = this.#fresh
-    this.#fresh = null
-    if (fresh === null) {
+    const isFresh = this.#isFresh
+    this.#isFresh = false
+    if (!isFresh) {
       const seen = await fetchUpload(to, address)
       sending.line.works()
       if (seen.status !== 'uploading') return this.#seeStored(upload, address, seen)
     }
-    const compares = !this.#isCompared
-    const place =
-      fresh === null
-        ? await fetchResumePoint(to, address, compares)
-        : { offset: 0, before: null, parts: null }
-    const parts = fresh?.parts ?? (place.parts === null ? null : await fetchParts(to, place.parts, compares))
-    if (!(await hasCome(upload.file, place, parts))) return this.#isOther(upload)
+    const { file, handle, size } = upload
+    const pieces = isFresh
+      ? [{ address, from: 0, length: size, offset: 0, before: null }]
+      : await fetchPieces(to, address, size, !this.#isCompared)
+    if (!(await hasCome(file, pieces))) return this.#isOther(upload)
     this.#isCompared = true
-    const watched = { file: upload.file, handle: upload.handle }
-    if (parts === null) await this.#send(watched, address, place.offset)
-    else await this.#sendParts(watched, parts)
+    const unsent = pieces.filter(({ offset, length }) => offset < length)
+    await this.#send({ file, handle }, pieces, unsent)
     if (this.#signal.aborted) return 'stopped'
-    // The answer to the last byte means stored, unless parts have to be concatenated.
-    if (parts === null && place.offset < upload.size) return 'done'
+    // The answer to the last byte means stored, unless partial uploads have to be concatenated.
+    if (pieces.length === 1 && unsent.length === 1) return 'done'
     return this.#seeStored(upload, address, await fetchUpload(to, address))
   }
 
@@ -166,31 +152,28 @@ export class Transfer {
     return 'anew'
   }
 
-  async #send(watched: WatchedFile, address: string, offset: number): Promise<void> {
+  /** The last piece's last bytes store the file. */
+  async #send(watched: WatchedFile, pieces: readonly Piece[], unsent: readonly Piece[]): Promise<void> {
     const { to, chunks } = this.#way
-    const { file } = watched
-    this.#sent(offset)
+    let safe = pieces.reduce((sum, { offset }) => sum + offset, 0)
+    this.#sent(safe)
     this.#listener.stage('sending')
-    this.#stuckState = lessIfStuck(this.#stuckState, offset, file.size - offset, chunks)
-    await sendLocalFile(file, {
-      address,
-      headers: to.headers,
-      offset,
-      chunkSize: () => chunks.current(),
-      signal: this.#signal,
-      onSent: (bytes) => this.#sent(bytes),
-      isUnchanged: () => isUnchanged(watched),
-    })
-  }
-
-  /** A lost part shows at the next look at the whole. */
-  async #sendParts(watched: WatchedFile, parts: readonly UploadPart[]): Promise<void> {
-    const sending = new PartsSender({
-      way: this.#way,
-      ...{ watched, parts, tries: this.#tries, listener: this.#listener, signal: this.#signal },
-      onSent: (bytes) => this.#sent(bytes),
-    })
-    await sending.run()
+    for (const piece of unsent) {
+      const { address, from, length, offset } = piece
+      this.#stuckState = lessIfStuck(this.#stuckState, safe, watched.file.size - safe, chunks)
+      const before = safe - offset
+      await sendLocalFile(watched.file.slice(from, from + length), {
+        address,
+        headers: to.headers,
+        offset,
+        chunkSize: () => chunks.current(),
+        signal: this.#signal,
+        onSent: (bytes) => this.#sent(before + bytes),
+        isUnchanged: piece === unsent.at(-1) ? () => isUnchanged(watched) : null,
+      })
+      if (this.#signal.aborted) return
+      safe = before + length
+    }
   }
 
   async #seeStored(upload: KeptUpload, address: string, first: UploadOffset): Promise<'done' | 'stopped'> {
@@ -246,17 +229,10 @@ async function assertReadable({ file, size }: KeptUpload): Promise<void> {
   }
 }
 
-/** Whether the server's bytes, of the whole or its parts, are this file's, as far as the server can tell. */
-async function hasCome(
-  file: Blob,
-  place: { readonly offset: number; readonly before: BytesBefore | null },
-  parts: readonly UploadPart[] | null,
-): Promise<boolean> {
-  if (parts === null) return continues(file, place.offset, place.before)
-  let from = 0
-  for (const { offset, length, before } of parts) {
+/** Whether the server's bytes are this file's, as far as the server can tell. */
+async function hasCome(file: Blob, pieces: readonly Piece[]): Promise<boolean> {
+  for (const { from, offset, before } of pieces) {
     if (!(await continues(file, from + offset, before))) return false
-    from += length
   }
   return true
 }

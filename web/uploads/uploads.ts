@@ -6,8 +6,6 @@ import { createFinished } from './finished.ts'
 import { Interrupted } from './interrupted.ts'
 import { KeptUploads } from './kept-uploads.ts'
 import { Line } from './line.ts'
-import { Connections } from './parts/connections.ts'
-import { LatencyProbe } from './parts/latency-probe.ts'
 import type { Picked } from './picked.ts'
 import { createReceiptDeletion, type ReceiptDeletion } from './receipt-deletion.ts'
 import { openReceiptStore } from './receipts.ts'
@@ -49,7 +47,6 @@ export async function openUploadList(options: {
   const ahead = createSemaphore(MOST_AHEAD)
   const way: TransferContext = {
     ...{ ...options, kept, chunks, ahead, creating: lane(), sending: lane() },
-    ...{ connections: new Connections(), longLine: new LatencyProbe() },
   }
   listenForNetwork(way)
   const list = new UploadList({

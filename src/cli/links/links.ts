@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { LinkItem, LinkLogItem } from '../../client/answers.ts'
-import { parseLinkName } from '../../client/remote-names.ts'
+import { parseLinkName } from '../../client/remote-tree.ts'
 import type { Environment } from '../../config/environment.ts'
 import { printJson, printTable } from '../output.ts'
 import { asClient, openApi, type ServerOption } from '../session.ts'

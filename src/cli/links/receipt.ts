@@ -9,8 +9,7 @@ import {
   parseReceiptName,
   receiptAddress,
 } from '../../client/receipts.ts'
-import { parseRemoteName } from '../../client/remote-names.ts'
-import { RemoteTree } from '../../client/remote-tree.ts'
+import { parseRemoteName, RemoteTree } from '../../client/remote-tree.ts'
 import type { Environment } from '../../config/environment.ts'
 import { systemClock, timestamp } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'

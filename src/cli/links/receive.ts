@@ -3,14 +3,16 @@ import type { Command } from 'commander'
 import { renderUnicodeCompact } from 'uqr'
 import type { OwnLinkFields } from '../../client/answers.ts'
 import { type Api, createApi } from '../../client/api.ts'
-import { ClientError, isAnswer } from '../../client/failure.ts'
+import { ClientError, isAnswer, plainLines } from '../../client/failure.ts'
 import { parseLink } from '../../client/link-client.ts'
 import { createPlaces } from '../../client/places.ts'
-import { plainLines } from '../../client/plain-text.ts'
-import { type ReceiveParts, type ReceiveResult, receiveAll } from '../../client/receiving/receive-all.ts'
-import { openReceivedFiles } from '../../client/receiving/received-states.ts'
-import { parseLinkName, parseRemoteName } from '../../client/remote-names.ts'
-import { RemoteTree } from '../../client/remote-tree.ts'
+import {
+  openReceivedFiles,
+  type ReceiveParts,
+  type ReceiveResult,
+  receiveAll,
+} from '../../client/receiving.ts'
+import { parseLinkName, parseRemoteName, RemoteTree } from '../../client/remote-tree.ts'
 import type { Retries } from '../../client/retries.ts'
 import type { Environment } from '../../config/environment.ts'
 import { systemClock } from '../../domain/clock.ts'

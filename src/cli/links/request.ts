@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { WantedUploads } from '../../client/api.ts'
 import { ClientError } from '../../client/failure.ts'
-import { parseRemoteName } from '../../client/remote-names.ts'
-import { RemoteTree } from '../../client/remote-tree.ts'
+import { parseRemoteName, RemoteTree } from '../../client/remote-tree.ts'
 import type { Environment } from '../../config/environment.ts'
 import { parseSize } from '../../domain/sizes.ts'
 import {

@@ -12,7 +12,6 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   'Upload-Checksum': { string: 'sha256 LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=' },
   'Upload-Concat': { string: 'partial' },
   'Holdfast-Before': { string: '65536' },
-  'Holdfast-Parts': { string: '33554432,33554431' },
   'Upload-Expires': { string: 'Sun, 01 Feb 2026 12:00:00 GMT' },
   'Upload-Length': { string: '1048576' },
   'Upload-Metadata': { string: 'filename aG9saWRheS5qcGc=' },

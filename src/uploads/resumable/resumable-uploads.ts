@@ -1,4 +1,14 @@
-import { type Caller, type ContributorCaller, reachOf, type Sender } from '../../core/callers.ts'
+import { findAccount } from '../../core/accounts.rows.ts'
+import {
+  assertScope,
+  type Caller,
+  type ContributorCaller,
+  ownerOf,
+  reachOf,
+  type Sender,
+} from '../../core/callers.ts'
+import { hashToken, type Signing } from '../../core/hmac.ts'
+import type { Aging, Outages } from '../../core/outages.ts'
 import type { Database } from '../../database/database.ts'
 import type { Reach } from '../../domain/access.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
@@ -7,30 +17,46 @@ import { cleanFileName } from '../../domain/file-name.ts'
 import {
   type FolderIdentifier,
   GUESTS,
+  isSlug,
   type OwnUploadName,
   type Slug,
   type UploadToken,
 } from '../../domain/ids.ts'
 import { findFile } from '../../files/files.rows.ts'
-import { assertFolderExists, isWithin } from '../../files/folders/places.ts'
+import { findFolder, folderChain } from '../../files/folders/folders.rows.ts'
+import { assertFolderExists, isWithin, wasWithin } from '../../files/folders/places.ts'
 import type { StoredFile } from '../commit.ts'
 import { type Contributions, hideOwnerDetails } from '../contributions.ts'
 import type { AdmitContributor, AdmitGuest } from '../guest-admission.ts'
 import { checkedKey } from '../idempotency.ts'
 import { assertFileSize } from '../refusals.ts'
-import { type UploadRow, uploadById } from '../uploads.rows.ts'
-import type { AppendHandler } from './append-handler.ts'
-import { type AppendLeases, locked } from './append-leases.ts'
-import { type ByteSource, QUIET_AFTER } from './append-stream.ts'
-import { awaitsParts, partsLeft } from './awaited-parts.ts'
-import type { BytesBefore, BytesBeforeOffset } from './bytes-before.ts'
-import type { ExpectedChecksum } from './chunk-checksum.ts'
-import type { Finishing } from './finishing.ts'
-import { joinedByLast, joinedIfWhole } from './part-claims.ts'
-import { declaredUploadSize, type NewUpload, startedBy, type UploadCreation } from './upload-creation.ts'
-import { endAndDeleteUpload } from './upload-endings.ts'
-import type { UploadLookup } from './upload-lookup.ts'
-import type { UploadReservations } from './upload-reservations.ts'
+import {
+  openUploadBySlug,
+  openUploads,
+  type UploadRow,
+  uploadById,
+  uploadBySlug,
+  uploadByToken,
+} from '../uploads.rows.ts'
+import { type AppendHandler, type ByteSource, QUIET_AFTER } from './append.ts'
+import type { BytesBefore, BytesBeforeOffset } from './arriving-bytes.ts'
+import {
+  awaitsPartial,
+  endAndDeleteUpload,
+  joinedIfWhole,
+  partialLeft,
+  withPartialReceived,
+} from './concatenation.ts'
+import {
+  declaredUploadSize,
+  type NewUpload,
+  repeatableToken,
+  type UploadCreation,
+  type UploadReservations,
+} from './creation.ts'
+import type { Finishing } from './finish.ts'
+import { type AppendLeases, locked, uploadNotFound } from './leases.ts'
+import type { ExpectedChecksum } from './tus-headers.ts'
 
 /** Times are milliseconds since the epoch. */
 export type ResumableUpload = Pick<
@@ -52,31 +78,35 @@ export type ResumableUpload = Pick<
   | 'link_id'
 >
 
-export interface ResumableUploadParts {
-  readonly db: Database
-  readonly lookup: UploadLookup
-  readonly creation: UploadCreation
-  readonly leases: AppendLeases
-  readonly appendHandler: AppendHandler
-  readonly finishing: Finishing
-  readonly reservations: UploadReservations
-  readonly before: BytesBeforeOffset
-  readonly contributions: Contributions
-  readonly admitGuest: AdmitGuest
-  readonly admitContributor: AdmitContributor
-  readonly clock: Clock
-  readonly maxFileSize: number
-  readonly report: (error: unknown) => void
-}
+const MOST_LISTED = 1000
 
 /** Milliseconds. */
 const PROCESSING_PATIENCE = 5000
 
 /** All state is in rows: any node may take any request. `nameForOwner` works like the token. */
 export class ResumableUploads {
-  readonly #parts: ResumableUploadParts
+  readonly #parts
 
-  constructor(parts: ResumableUploadParts) {
+  constructor(parts: {
+    readonly db: Database
+    readonly ownNames: OwnUploadNames
+    readonly outages: Pick<Outages, 'settle'>
+    readonly aging: Aging
+    /** For uploads without a byte. */
+    readonly emptyAging: Aging
+    readonly creation: UploadCreation
+    readonly leases: AppendLeases
+    readonly appendHandler: AppendHandler
+    readonly finishing: Finishing
+    readonly reservations: UploadReservations
+    readonly before: BytesBeforeOffset
+    readonly contributions: Contributions
+    readonly admitGuest: AdmitGuest
+    readonly admitContributor: AdmitContributor
+    readonly clock: Clock
+    readonly maxFileSize: number
+    readonly report: (error: unknown) => void
+  }) {
     this.#parts = parts
   }
 
@@ -86,22 +116,22 @@ export class ResumableUploads {
    * and OFFSET_CONFLICT for parts that are missing, or have no length yet.
    */
   async create(caller: Sender, request: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }> {
-    const { lookup, creation, admitGuest } = this.#parts
+    const { creation, admitGuest } = this.#parts
     const { content, namesFolder } = request
     if (caller.kind === 'contributor') return this.#contribute(caller, request)
-    if (content.kind === 'final' || content.kind === 'in parts') checkedKey(content.key, caller)
-    const repeatable = creation.repeatableToken(caller, request)
-    const before = repeatable === null ? null : await this.#begunFinal(caller, repeatable)
+    if (content.kind === 'final') checkedKey(content.key, caller)
+    const repeatable = repeatableToken(request)
+    const before = repeatable === null ? null : await this.#begunBefore(caller, repeatable)
     if (before !== null) return before
-    if (caller.kind === 'guest') await admitGuest(caller.bucket, namesFolder, startedBy(request))
+    if (caller.kind === 'guest') await admitGuest(caller.bucket, namesFolder, content.kind === 'partial')
     const tokens = content.kind === 'final' ? content.parts : []
-    const found = await Promise.all(tokens.map((part) => lookup.ownPart(caller, part)))
+    const found = await Promise.all(tokens.map((part) => this.#ownPartial(caller, part)))
     try {
       const { token, upload } = await creation.create(caller, request, found)
       return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
     } catch (error) {
       // An equal request may run concurrently.
-      const same = repeatable === null ? null : await this.#begunFinal(caller, repeatable)
+      const same = repeatable === null ? null : await this.#begunBefore(caller, repeatable)
       if (same !== null) return same
       throw error
     }
@@ -122,29 +152,19 @@ export class ResumableUploads {
     })
   }
 
-  /** Null unless it got its parts. */
-  async #begunFinal(
-    caller: Caller,
-    token: UploadToken,
-  ): Promise<{ token: UploadToken; upload: UploadRow } | null> {
-    const upload = await this.#parts.lookup.begunFinal(caller, token)
-    if (upload === null) return null
-    return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
-  }
-
   /** As recorded. Throws Refusal UPLOAD_NOT_FOUND, UPLOAD_GONE, or INVALID_API_KEY. */
   async find(caller: Caller, name: string): Promise<ResumableUpload> {
-    const { db, lookup, clock } = this.#parts
-    return joinedIfWhole(db, await lookup.alive(caller, name), clock.now())
+    const { db, clock } = this.#parts
+    return joinedIfWhole(db, await this.#alive(caller, name), clock.now())
   }
 
   /** Without a writer, so the offset stays true. Waits a while for processing. Throws Refusal UPLOAD_LOCKED besides. */
   async atRest(caller: Caller, name: string): Promise<ResumableUpload> {
-    const { db, lookup, clock } = this.#parts
-    const found = await joinedIfWhole(db, await lookup.alive(caller, name), clock.now())
-    if (awaitsParts(found)) return found
+    const { db, clock } = this.#parts
+    const found = await joinedIfWhole(db, await this.#alive(caller, name), clock.now())
+    if (awaitsPartial(found)) return found
     const free = await this.#whenFree(found)
-    return lookup.assertAlive(free.state === 'processing' ? await this.#processed(free) : free)
+    return this.#assertAlive(free.state === 'processing' ? await this.#processed(free) : free)
   }
 
   bytesBefore({ id, kind, received }: ResumableUpload, most: number): Promise<BytesBefore | null> {
@@ -153,14 +173,14 @@ export class ResumableUploads {
 
   /** Reports durable bytes only. Throws Refusal FOLDER_NOT_FOUND while the folder is deleted or in the bin. */
   async append(caller: Caller, name: string, bytes: NextBytes): Promise<ResumableUpload> {
-    const { db, lookup, maxFileSize, report } = this.#parts
-    const found = await lookup.alive(caller, name)
+    const { db, maxFileSize } = this.#parts
+    const found = await this.#alive(caller, name)
     if (found.kind === 'final') {
       throw new Refusal('UPLOAD_IS_FINAL', 'This upload is made of parts and takes no bytes')
     }
     // Recorded bytes only grow, so this needs no lease.
     if (bytes.offset < found.received) throw conflict(found)
-    const upload = await lookup.assertAlive(await this.#whenFree(found))
+    const upload = await this.#assertAlive(await this.#whenFree(found))
     assertFollows(upload, bytes, maxFileSize)
     if (upload.state !== 'uploading') {
       if (!(await bytes.source.read()).done) throw tooLong(upload)
@@ -171,30 +191,17 @@ export class ResumableUploads {
       return present
     }
     await hidingOwnerDetails(upload, () => this.#receive(caller, upload, bytes))
-    const present = (await uploadById(db, upload.id)) ?? upload
-    if (present.kind === 'partial' && present.state === 'completed') {
-      this.#joinIfLast(present).catch((error: unknown) => {
-        if (!(error instanceof Refusal)) report(error)
-      })
-    }
-    return present
-  }
-
-  /** The last part makes the file at once, not at the next request. */
-  async #joinIfLast(part: UploadRow): Promise<void> {
-    const { db, finishing, clock } = this.#parts
-    const final = await joinedByLast(db, part, clock.now())
-    if (final?.state === 'processing') await finishing.resume(final)
+    return (await uploadById(db, upload.id)) ?? upload
   }
 
   /** The file of a completed upload stays. */
   async terminate(caller: Caller, name: string): Promise<void> {
-    await this.#forget(await this.#parts.lookup.authorized(caller, name))
+    await this.#forget(await this.#authorized(caller, name))
   }
 
   /** For owners who have lost the address. Throws Refusal UPLOAD_NOT_FOUND. */
   async cancel(reach: Reach, slug: Slug): Promise<void> {
-    await this.#forget(await this.#parts.lookup.openBySlug(reach, slug))
+    await this.#forget(await this.#openBySlug(reach, slug))
   }
 
   /** Throws Refusal UPLOAD_GONE when the file was deleted, or moved out of reach. */
@@ -208,28 +215,6 @@ export class ResumableUploads {
         (await isWithin(db, reachOf(caller), file.folder_id)))
     if (!isThere) throw new Refusal('UPLOAD_GONE', 'The file that was uploaded here has been deleted')
     return file
-  }
-
-  /** Unfinished ones within reach, oldest first, at most 1,000. */
-  list(reach: Reach): Promise<ResumableUpload[]> {
-    return this.#parts.lookup.list(reach)
-  }
-
-  /** The folder in which `depth` folders of the upload's path were created; null for the top level. */
-  startOf(reach: Reach, upload: ResumableUpload, depth: number): Promise<FolderIdentifier | null> {
-    return this.#parts.lookup.startOf(reach, upload, depth)
-  }
-
-  nameForOwner(upload: ResumableUpload): OwnUploadName {
-    return this.#parts.lookup.nameForOwner(upload)
-  }
-
-  bySlug(reach: Reach, slug: Slug): Promise<ResumableUpload | null> {
-    return this.#parts.lookup.bySlug(reach, slug)
-  }
-
-  expiresAt(upload: ResumableUpload): number {
-    return this.#parts.lookup.expiresAt(upload)
   }
 
   async #whenFree(upload: UploadRow): Promise<UploadRow> {
@@ -264,8 +249,126 @@ export class ResumableUploads {
   async #forget(upload: UploadRow): Promise<void> {
     const { db, leases, clock } = this.#parts
     await leases.stop(upload.id)
-    if (awaitsParts(upload)) for (const part of await partsLeft(db, upload)) await leases.stop(part.id)
+    if (awaitsPartial(upload)) for (const part of await partialLeft(db, upload)) await leases.stop(part.id)
     await endAndDeleteUpload(db, upload, clock.now())
+  }
+
+  /** Of an equal earlier request; null unless it has its partial uploads or waits for them. Throws as `#alive` does. */
+  async #begunBefore(
+    caller: Caller,
+    token: UploadToken,
+  ): Promise<{ token: UploadToken; upload: UploadRow } | null> {
+    const found = await uploadByToken(this.#parts.db, hashToken(token))
+    if (found === undefined || (found.state === 'uploading' && !awaitsPartial(found))) return null
+    const upload = await this.#alive(caller, token)
+    return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
+  }
+
+  /** Throws Refusal UPLOAD_NOT_FOUND or INVALID_API_KEY. */
+  async #authorized(caller: Caller, name: string): Promise<UploadRow> {
+    const upload = await this.#named(caller, name)
+    if (upload === undefined) throw uploadNotFound()
+    // A contributor has no account: the token suffices.
+    const isContributors = upload.link_id !== null && upload.token_hash === hashToken(name)
+    if (isContributors) {
+      const owner = await findAccount(this.#parts.db, upload.account_id)
+      if (owner?.disabled_at !== null) throw uploadNotFound()
+    } else if (upload.account_id !== GUESTS) {
+      if (caller.kind === 'guest') {
+        throw new Refusal(
+          'INVALID_API_KEY',
+          'This upload was started with an API key and needs one of that account',
+        )
+      }
+      if (caller.account !== upload.account_id) throw uploadNotFound()
+      // A folder in the bin may be restored, and the upload goes on then.
+      if (!(await wasWithin(this.#parts.db, caller, upload.folder_id))) throw uploadNotFound()
+    }
+    return upload
+  }
+
+  /** Throws Refusal UPLOAD_GONE besides. */
+  async #alive(caller: Caller, name: string): Promise<UploadRow> {
+    return this.#assertAlive(await withPartialReceived(this.#parts.db, await this.#authorized(caller, name)))
+  }
+
+  /** Works for guests too: a part's reservation passes to the final upload within one account. */
+  async #ownPartial(caller: Caller, token: UploadToken): Promise<UploadRow> {
+    const part = await this.#authorized(caller, token)
+    if (part.account_id !== ownerOf(caller)) throw uploadNotFound()
+    return part
+  }
+
+  /** Throws Refusal UPLOAD_GONE when the upload has expired or failed. */
+  async #assertAlive(upload: UploadRow): Promise<UploadRow> {
+    // An expired upload may have waited out an outage not recorded yet.
+    const { clock, outages } = this.#parts
+    const hasExpired =
+      this.#hasExpired(upload, clock.now()) && this.#hasExpired(upload, await outages.settle())
+    if (upload.state !== 'failed' && !hasExpired) return upload
+    throw new Refusal('UPLOAD_GONE', 'This upload has expired or failed; start a new one')
+  }
+
+  /** Throws Refusal UPLOAD_NOT_FOUND. */
+  async #openBySlug(reach: Reach, slug: Slug): Promise<UploadRow> {
+    const { db } = this.#parts
+    const upload = await openUploadBySlug(db, reach.account, slug)
+    if (upload === undefined || !(await isWithin(db, reach, upload.folder_id))) throw uploadNotFound()
+    return upload
+  }
+
+  async bySlug(reach: Reach, slug: Slug): Promise<UploadRow | null> {
+    const { db } = this.#parts
+    const upload = await uploadBySlug(db, slug)
+    if (upload?.account_id !== reach.account) return null
+    return (await isWithin(db, reach, upload.folder_id)) ? withPartialReceived(db, upload) : null
+  }
+
+  /** Unfinished, within reach, oldest first, at most 1,000. */
+  async list({ account, within }: Reach): Promise<UploadRow[]> {
+    const { db } = this.#parts
+    const top = within === null ? null : await findFolder(db, within)
+    if (top === undefined) return []
+    const uploads = await openUploads(db, account, top?.id ?? null, MOST_LISTED)
+    return Promise.all(uploads.map((upload) => withPartialReceived(db, upload)))
+  }
+
+  /** The folder in which `depth` folders of the upload's path were created; null for the top of the reach. */
+  async startOf(
+    { within }: Reach,
+    { folder_id }: Pick<UploadRow, 'folder_id'>,
+    depth: number,
+  ): Promise<FolderIdentifier | null> {
+    const chain = await folderChain(this.#parts.db, folder_id)
+    const top = within === null ? 0 : chain.findIndex(({ identifier }) => identifier === within)
+    return top === -1 ? null : (chain.slice(top, chain.length - depth).at(-1)?.identifier ?? null)
+  }
+
+  nameForOwner({ slug }: Pick<UploadRow, 'slug'>): OwnUploadName {
+    return this.#parts.ownNames.of(slug)
+  }
+
+  /** Expiry without more bytes. */
+  expiresAt({ used_at, received, state }: Pick<UploadRow, 'used_at' | 'received' | 'state'>): number {
+    const { aging, emptyAging } = this.#parts
+    const end = aging.endOf(used_at)
+    return received === 0 && state === 'uploading' ? Math.min(end, emptyAging.endOf(used_at)) : end
+  }
+
+  #hasExpired(upload: UploadRow, now: number): boolean {
+    // One without a byte expires only by the job: its sender may have sent elsewhere meanwhile.
+    return upload.state === 'uploading' && this.#parts.aging.endOf(upload.used_at) <= now
+  }
+
+  /** Owner names find account uploads only, which the caller may end anyway. */
+  async #named(caller: Caller, name: string): Promise<UploadRow | undefined> {
+    const { db, ownNames } = this.#parts
+    const slug = ownNames.read(name)
+    if (slug === null) return uploadByToken(db, hashToken(name))
+    if (caller.kind === 'guest') return undefined
+    assertScope(caller, 'manage')
+    const upload = await uploadBySlug(db, slug)
+    return upload?.account_id === caller.account ? upload : undefined
   }
 }
 
@@ -306,4 +409,22 @@ function tooLong({ size }: Pick<UploadRow, 'size'>): Refusal {
     'PAYLOAD_TOO_LARGE',
     `The upload was announced with ${size} bytes, and this would be more`,
   )
+}
+
+/** Signed names for owners without the token. The link, which owners share, does not lead to one. */
+interface OwnUploadNames {
+  of(slug: Slug): OwnUploadName
+  read(name: string): Slug | null
+}
+
+const PURPOSE = 'own upload'
+
+export function createOwnUploadNames(signing: Signing): OwnUploadNames {
+  return {
+    of: (slug) => signing.sign(PURPOSE, slug) as OwnUploadName,
+    read(name) {
+      const slug = signing.verify(PURPOSE, name)
+      return typeof slug === 'string' && isSlug(slug) ? slug : null
+    },
+  }
 }

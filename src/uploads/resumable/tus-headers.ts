@@ -2,7 +2,6 @@ import { Refusal } from '../../domain/errors.ts'
 import { type UploadToken, wholeNumber } from '../../domain/ids.ts'
 import type { Call } from '../../server/call.ts'
 import { textOfBytes } from '../sent-file-name.ts'
-import { CHECKSUM_ALGORITHMS, type ExpectedChecksum } from './chunk-checksum.ts'
 
 /** tus 1.0.0, https://tus.io/protocols/resumable-upload: the core and its extensions. */
 
@@ -61,20 +60,6 @@ export function declaredSize(request: Request): number | null {
   return size
 }
 
-const MOST_PARTS = 100
-
-/** Null when the upload takes its bytes itself. */
-export function lengthsOfParts(request: Request, size: number | null): number[] | null {
-  const header = request.headers.get('holdfast-parts')
-  if (header === null) return null
-  const lengths = header.split(',').map((length) => wholeNumber(length.trim()) ?? 0)
-  const sum = lengths.reduce((all, length) => all + length, 0)
-  if (lengths.length <= MOST_PARTS && sum === size && !lengths.includes(0)) return lengths
-  throw invalid(
-    `Holdfast-Parts must be the lengths of at most ${MOST_PARTS} parts with commas between them, together Upload-Length`,
-  )
-}
-
 /** Comma-separated pairs of key and base64 value; a key alone has an empty value. */
 export function parseMetadata(header: string): ReadonlyMap<string, string> {
   if (header.length > MAX_METADATA)
@@ -92,6 +77,14 @@ export function parseMetadata(header: string): ReadonlyMap<string, string> {
     metadata.set(key, textOfBytes(Buffer.from(value, 'base64')))
   }
   return metadata
+}
+
+export const CHECKSUM_ALGORITHMS = ['sha1', 'sha256', 'crc32c'] as const
+type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number]
+
+export interface ExpectedChecksum {
+  readonly algorithm: ChecksumAlgorithm
+  readonly digest: Uint8Array
 }
 
 const digestLengths = { sha1: 20, sha256: 32, crc32c: 4 } as const
@@ -120,11 +113,11 @@ export function parseConcat(header: string | null): Concat | null {
   const [, urls] = /^final; *(.+)$/.exec(header) ?? []
   if (urls === undefined)
     throw invalid('Upload-Concat must be "partial", or "final;" and the addresses of the parts')
-  return { kind: 'final', parts: urls.trim().split(/ +/).map(partToken) }
+  return { kind: 'final', parts: urls.trim().split(/ +/).map(partialToken) }
 }
 
 /** The address may be absolute or relative. */
-function partToken(url: string): UploadToken {
+function partialToken(url: string): UploadToken {
   const [, token] = /^(?:https?:\/\/[^/]+)?\/api\/v1\/uploads\/([0-9a-f]{32})$/.exec(url) ?? []
   if (token === undefined)
     throw invalid(`Upload-Concat names what is no upload of this server: ${url.slice(0, 100)}`)

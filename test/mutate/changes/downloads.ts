@@ -15,10 +15,10 @@ export const downloads: readonly Change[] = [
     ['(arrival.size ?? start + received) - 1', '(arrival.size ?? start + received)'],
     ['start <= position && ', ''],
   ]),
-  ...changesIn('src/uploads/arrival.ts', arriving, [
+  ...changesIn('src/uploads/resumable/arriving-bytes.ts', arriving, [
     ['start += row.size ?? 0', 'start += row.received'],
     [
-      'return present === undefined || awaitsParts(present) ? GONE : arrivalOf(db, id)',
+      'return present === undefined || awaitsPartial(present) ? GONE : arrivalOf(db, id)',
       'return arriving(row, [])',
       { tests: ['test/downloads/arrivals.test.ts'], named: 'a part that is awaited' },
     ],

@@ -152,7 +152,7 @@ export const stores: readonly Change[] = [
     ['status === 413 && code === null', 'status === 413'],
     ['(seconds + chance) * SECOND', 'seconds * SECOND', { tests: ['test/client/retries.test.ts'] }],
   ]),
-  ...changesIn('src/client/policy/chunk-policy.ts', policy, [
+  ...changesIn('src/client/policy/upload-policy.ts', policy, [
     ['bytes !== size.bytes || milliseconds >= SHORT', 'milliseconds >= SHORT'],
     ['Math.min(size.largest, faster)', 'faster'],
     ['if (smaller >= bytes) return null', 'if (smaller > bytes) return null'],

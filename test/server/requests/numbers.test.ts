@@ -96,12 +96,6 @@ const PLACES: Readonly<Record<string, Place>> = {
     header: 'Upload-Defer-Length',
     lines: TUS,
   },
-  'Holdfast-Parts': {
-    method: 'POST',
-    path: () => '/api/v1/uploads',
-    header: 'Holdfast-Parts',
-    lines: `${TUS}\r\nUpload-Length: 11\r\nIdempotency-Key: ${'k'.repeat(20)}`,
-  },
   'Content-Range': { method: 'PUT', path: () => '/c.txt', header: 'Content-Range', body: 'hello' },
   Range: { method: 'GET', path: () => `/d/${slug}?download=1`, header: 'Range: bytes=0-', ignored: true },
   'Last-Event-ID': { method: 'HEAD', path: () => '/api/v1/events', header: 'Last-Event-ID', ignored: true },

@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
 import { GUESTS } from '../../../src/domain/ids.ts'
-import { MOST_EMPTY, MOST_EMPTY_OF_ADDRESS } from '../../../src/uploads/resumable/empty-uploads.ts'
+import { MOST_EMPTY, MOST_EMPTY_OF_ADDRESS } from '../../../src/uploads/resumable/creation.ts'
 import { type Api, api, newcomer, refusal, withHoldfast } from '../../support/clients/api.ts'
 import { tus } from '../../support/clients/tus.ts'
+import { startInParts } from '../../support/clients/tus-parts.ts'
 import { addUploadsLike } from '../../support/databases/uploads-like.ts'
 import type { TestHoldfast } from '../../support/servers/holdfast.ts'
 
@@ -118,28 +119,20 @@ describe('an upload without a byte', () => {
   test('that is made of parts is not empty once one of them has a byte', () =>
     withHoldfast({}, async (holdfast) => {
       const owner = await newcomer(holdfast)
-      const created = await tus(owner).create({
-        'upload-length': '10',
-        'holdfast-parts': '5,5',
-        'idempotency-key': 'x'.repeat(20),
-      })
-      expect(created.status).toBe(201)
-      const parts = (created.headers.get('upload-concat') ?? '').replace('final;', '').split(' ')
-      const [first = '', second = ''] = parts.map((url) => new URL(url, holdfast.url).pathname)
+      const begun = await startInParts(tus(owner), 10, 5)
+      const [first = '', second = ''] = begun.parts
       expect((await tus(owner).patch(first, 0, new Uint8Array(3))).status).toBe(204)
       holdfast.clock.advance(5 * HOUR)
       await holdfast.runJobs()
       expect((await tus(owner).patch(second, 0, new Uint8Array(5))).status).toBe(204)
       expect((await tus(owner).patch(first, 3, new Uint8Array(2))).status).toBe(204)
-      expect((await tus(owner).head(created.headers.get('location') ?? '')).status).toBe(200)
-      const empty = await tus(owner).create({
-        'upload-length': '10',
-        'holdfast-parts': '5,5',
-        'idempotency-key': 'y'.repeat(20),
-      })
+      expect((await tus(owner).head(begun.path)).status).toBe(200)
+      const empty = await startInParts(tus(owner), 10, 5)
       holdfast.clock.advance(HOUR + MINUTE)
       await holdfast.runJobs()
-      expect(await tus(owner).head(empty.headers.get('location') ?? '')).toMatchObject({ status: 410 })
+      for (const path of [empty.path, ...empty.parts]) {
+        expect(await tus(owner).head(path)).toMatchObject({ status: 410 })
+      }
     }))
 })
 

@@ -1,18 +1,22 @@
-import { mkdir, rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { appendFile, mkdir, readFile, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { chunksUnlessAborted } from '../../domain/abort.ts'
-import { SECOND } from '../../domain/clock.ts'
-import type { ContributionItem } from '../answers.ts'
-import type { Api } from '../api.ts'
-import { type DownloadParts, type DownloadResult, downloadFile } from '../downloading.ts'
-import { isAnswer } from '../failure.ts'
-import { asConnectionErrors, idleTimeout, type RemoteServer, sendRequest } from '../http.ts'
-import { localName } from '../local-names.ts'
-import type { PublicClient } from '../public-client.ts'
-import { arrivingPart, downloadArriving } from './arriving.ts'
-import { fileWanted } from './file-wanted.ts'
-import type { ReceivedFilesLog } from './received-states.ts'
+import { chunksUnlessAborted } from '../domain/abort.ts'
+import { SECOND } from '../domain/clock.ts'
+import type { ContributionItem } from './answers.ts'
+import type { Api } from './api.ts'
+import {
+  arrivingPart,
+  type DownloadParts,
+  type DownloadResult,
+  downloadArriving,
+  downloadFile,
+  type Wanted,
+} from './downloading.ts'
+import { isAnswer } from './failure.ts'
+import { asConnectionErrors, idleTimeout, type RemoteServer, sendRequest } from './http.ts'
+import { localName } from './places.ts'
+import type { PublicClient } from './public-client.ts'
 
 export interface ReceiveParts extends DownloadParts {
   readonly api: Api
@@ -242,5 +246,46 @@ async function watchEvents(
     })
   } finally {
     idle.stop()
+  }
+}
+
+export interface ReceivedFilesLog {
+  has(file: string): boolean
+  /** Call once the file has its name and is durable. */
+  add(file: string): Promise<void>
+}
+
+/** `folder`: the user's state. `into`: the absolute local folder. */
+export async function openReceivedFiles(
+  folder: string,
+  { link, into }: { readonly link: string; readonly into: string },
+): Promise<ReceivedFilesLog> {
+  const name = new Bun.CryptoHasher('sha256').update(JSON.stringify([link, into])).digest('hex')
+  const path = join(folder, 'holdfast', 'received', name)
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  // A truncated last line names no file: that file is recognized by its content.
+  const files = new Set((await readFile(path, 'utf8').catch(() => '')).split('\n'))
+  return {
+    has: (file) => files.has(file),
+    async add(file) {
+      files.add(file)
+      await appendFile(path, `\n${file}\n`, { mode: 0o600, flush: true })
+    },
+  }
+}
+
+/** Also while the file is being uploaded. Without `name`, the server names it. */
+export function fileWanted(client: PublicClient, slug: string, name: string | null, folder: string): Wanted {
+  return {
+    async address() {
+      const signed = await client.sign(slug)
+      if (signed === null) return null
+      const { server, file, token } = signed
+      const url = `${server}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
+      return { url, headers: {} }
+    },
+    arriving: { slug, bytes: (from, signal) => client.arriving(slug, from, signal) },
+    name,
+    folder,
   }
 }

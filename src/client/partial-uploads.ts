@@ -1,13 +1,15 @@
 import type { Uploaded } from './answers.ts'
 import { ClientError, isAnswer, UploadGivenUp } from './failure.ts'
+import type { RemoteServer } from './http.ts'
 import { FileChanged } from './local-file.ts'
 import { mapConcurrently } from './map-concurrently.ts'
-import { HELD_BACK } from './policy/last-bytes.ts'
-import { partLengths } from './policy/parts-policy.ts'
 import { TRANSFER } from './policy/retry-policy.ts'
-import { sendChunk, untilStored, uploadResumably } from './resumable-upload.ts'
+import { HELD_BACK, partLengths } from './policy/upload-policy.ts'
+import { sendChunk, untilStored } from './resumable-upload.ts'
 import {
+  createFinalUpload,
   createRemoteUpload,
+  isUploadGone,
   type NewRemoteUpload,
   type RemoteUpload,
   terminateUpload,
@@ -18,62 +20,85 @@ import {
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
 export interface BegunInParts {
+  /** Of the final upload. */
   readonly idempotencyKey: string
-  readonly lengths: readonly number[]
+  /** Partial uploads, in order. */
+  readonly uploads: readonly { readonly path: UploadPath; readonly length: number }[]
 }
 
-/** `before`: an earlier run's upload; begins anew where it, or a part, is gone. */
+/** `before`: an earlier run's partial uploads; begins anew where one is gone. */
 export async function uploadInParts(
   shared: UploadParts,
   job: UploadJob,
   before: BegunInParts | null,
 ): Promise<Uploaded> {
   const { server, states } = shared
-  const begun = before ?? (await note(shared, job))
+  const begun = before ?? (await begin(shared, job))
   let whole: NewRemoteUpload | null = null
   try {
-    whole = await create(shared, job, begun)
+    whole = await createWhole(shared, job, begun)
     // A later run would announce the same link, or one that lost a part.
     if (before === null && whole.url !== null) {
       shared.watch.say(`${job.file.shown} has its link already: ${whole.url}`)
     }
-    if (whole.parts === null) return await inOnePiece(shared, job, whole)
-    const parts = partsOf(whole.parts, begun.lengths)
-    return await new PartsUpload(shared, job, whole, parts, before !== null).run()
+    return await new PartsUpload(shared, job, whole, begun, before !== null).run()
   } catch (error) {
-    const isLost = error instanceof PartLost || (whole === null && isAnswer(error, 410))
+    const isLost = error instanceof PartLost || (whole === null && isRefusedForGood(error))
     if (!isLost && !(error instanceof FileChanged)) throw error
-    // If the server cannot be reached, the upload expires.
-    if (whole !== null) await terminateUpload(server, whole.path).catch(() => {})
+    await terminateAll(server, whole === null ? begun.uploads : [whole])
     await states.remove(job.id)
     if (isLost && before !== null) return uploadInParts(shared, job, null)
     throw error
   }
 }
 
-/** Stored before use, so that a later run finds the upload. */
-async function note({ states }: UploadParts, { id, file }: UploadJob): Promise<BegunInParts> {
-  const begun = { idempotencyKey: crypto.randomUUID(), lengths: partLengths(file.size) }
-  await states.write(id, { kind: 'parts', ...begun }, true)
-  return begun
+/** Creates all partial uploads before the first byte, and records them, so that a later run finds them. */
+async function begin(
+  { server, retries, states, connections }: UploadParts,
+  { id, file, folder }: UploadJob,
+): Promise<BegunInParts> {
+  const created: { readonly path: UploadPath; readonly length: number }[] = []
+  const uploads: typeof created = []
+  try {
+    const create = (length: number) =>
+      retries.persist(TRANSFER, async () => {
+        const wanted = { name: file.name, size: length, folder, isPartial: true } as const
+        const upload = { path: (await createRemoteUpload(server, wanted)).path, length }
+        created.push(upload)
+        return upload
+      })
+    const inOrder = (upload: (typeof created)[number]) => void uploads.push(upload)
+    await mapConcurrently(each(partLengths(file.size)), Math.max(1, connections), create, inOrder)
+    const begun = { idempotencyKey: crypto.randomUUID(), uploads }
+    await states.write(id, { kind: 'partial uploads', ...begun }, true)
+    return begun
+  } catch (error) {
+    await terminateAll(server, created)
+    throw error
+  }
 }
 
-function create(
+/** Before the bytes have come, so that the link exists at once. */
+function createWhole(
   { server, retries }: UploadParts,
-  { file, folder }: UploadJob,
-  inParts: BegunInParts,
+  { file: { name }, folder }: UploadJob,
+  { idempotencyKey, uploads }: BegunInParts,
 ): Promise<NewRemoteUpload> {
-  const { name, size } = file
-  return retries.persist(TRANSFER, () => createRemoteUpload(server, { name, size, folder, inParts }))
+  const wanted = { name, folder, of: uploads.map(({ path }) => path), idempotencyKey }
+  return retries.persist(TRANSFER, () => createFinalUpload(server, wanted))
 }
 
-async function inOnePiece(
-  shared: UploadParts,
-  job: UploadJob,
-  { path, receipt }: RemoteUpload,
-): Promise<Uploaded> {
-  await shared.states.write(job.id, { kind: 'resumable', upload: path, receipt }, true)
-  return uploadResumably(shared, job, { path, receipt })
+/** A partial upload, or the final one, has ended. */
+function isRefusedForGood(error: unknown): boolean {
+  return isUploadGone(error) || isAnswer(error, 409, 'OFFSET_CONFLICT')
+}
+
+/** Those that the server cannot be told of expire. */
+async function terminateAll(
+  server: RemoteServer,
+  uploads: readonly { readonly path: UploadPath }[],
+): Promise<void> {
+  for (const { path } of uploads) await terminateUpload(server, path).catch(() => {})
 }
 
 class PartLost extends UploadGivenUp {
@@ -90,16 +115,6 @@ interface Part {
   sent: number
 }
 
-function partsOf(paths: readonly UploadPath[], lengths: readonly number[]): Part[] {
-  if (paths.length !== lengths.length) throw new PartLost()
-  let from = 0
-  return paths.map((path, number) => {
-    const part = { path, from, length: lengths[number] ?? 0, safe: 0, sent: 0 }
-    from += part.length
-    return part
-  })
-}
-
 class PartsUpload {
   readonly #shared: UploadParts
   readonly #job: UploadJob
@@ -113,13 +128,18 @@ class PartsUpload {
     shared: UploadParts,
     job: UploadJob,
     whole: RemoteUpload,
-    parts: readonly Part[],
+    { uploads }: BegunInParts,
     isResumed: boolean,
   ) {
     this.#shared = shared
     this.#job = job
     this.#whole = whole
-    this.#all = parts
+    let from = 0
+    this.#all = uploads.map(({ path, length }) => {
+      const part = { path, from, length, safe: 0, sent: 0 }
+      from += length
+      return part
+    })
     this.#isResumed = isResumed
   }
 

@@ -1,4 +1,10 @@
-import { BlobRefused, type KeptBlob, type ResumableWriter } from '../../blobs/blob-store.ts'
+import {
+  BlobRefused,
+  type BlobStore,
+  isLost,
+  type KeptBlob,
+  type ResumableWriter,
+} from '../../blobs/blob-store.ts'
 import type { Caller } from '../../core/callers.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
@@ -16,14 +22,15 @@ import type { Digest } from '../hashing/content-hash-messages.ts'
 import { HashingWriter } from '../hashing-writer.ts'
 import { assertFileSize } from '../refusals.ts'
 import type { Reservation } from '../reservation.ts'
-import type { UploadRow } from '../uploads.rows.ts'
-import { recordProgress } from './append-leases.rows.ts'
-import { type AppendLease, locked } from './append-leases.ts'
-import { type ChunkChecksum, type ExpectedChecksum, startChecksum } from './chunk-checksum.ts'
-import type { Finishing } from './finishing.ts'
-import type { UploadReservations } from './upload-reservations.ts'
+import { leaseState, recordProgress, type UploadRow } from '../uploads.rows.ts'
+import { abandonUpload } from './concatenation.ts'
+import type { UploadReservations } from './creation.ts'
+import { bytesLost, type Finishing, reportLoss } from './finish.ts'
+import { type AppendLease, locked } from './leases.ts'
 
-export interface AppendStreamParts {
+import type { ExpectedChecksum } from './tus-headers.ts'
+
+interface AppendParts {
   readonly db: Database
   readonly health: StoreHealth
   readonly hashing: ContentHashing
@@ -32,6 +39,66 @@ export interface AppendStreamParts {
   readonly reservations: UploadReservations
   readonly clock: Clock
   readonly maxFileSize: number
+  readonly blobs: BlobStore
+  readonly isShared: boolean
+  readonly report: (error: unknown) => void
+}
+
+export class AppendHandler {
+  readonly #parts: AppendParts
+
+  constructor(parts: AppendParts) {
+    this.#parts = parts
+  }
+
+  /** See `AppendStream`. Throws Refusal UPLOAD_GONE when kept bytes are lost. */
+  async receive(upload: UploadRow, lease: AppendLease, request: AppendRequest): Promise<void> {
+    this.#parts.health.assertUsable()
+    const writer = await this.#open(upload)
+    const stream = new AppendStream(this.#parts, upload, lease, writer, request)
+    const stopWatching = this.#watch(lease, request.source, stream)
+    try {
+      await stream.run()
+    } catch (error) {
+      throw error instanceof BlobRefused ? await this.#giveUp(upload, error) : error
+    } finally {
+      stopWatching()
+      await writer.close()
+    }
+  }
+
+  async #open(upload: UploadRow): Promise<ResumableWriter> {
+    const { blobs, health } = this.#parts
+    const { key, progress, received } = upload
+    try {
+      // An earlier lease may have written without recording anything.
+      if (progress === null && upload.sitting > 0) await blobs.remove(key)
+      return await blobs.resume(key, progress === null ? null : { offset: received, progress }, upload.size)
+    } catch (error) {
+      if (!isLost(error)) throw health.refusalFor(error)
+      throw await this.#giveUp(upload, error)
+    }
+  }
+
+  async #giveUp(upload: UploadRow, error: unknown): Promise<Refusal> {
+    const { db, clock, report } = this.#parts
+    reportLoss(upload, error, report)
+    await abandonUpload(db, upload, 'UPLOAD_GONE', clock.now())
+    return bytesLost(error)
+  }
+
+  /** Ends a quiet source when another node wants the lease; notifies the stream of followers. */
+  #watch({ upload, number }: AppendLease, source: ByteSource, stream: AppendStream): () => void {
+    const { db, blobs, isShared, clock, report } = this.#parts
+    if (!isShared && blobs.readsGrowing) return () => {}
+    const look = async () => {
+      if (source.quietFor() < QUIET_AFTER) return
+      const { isPresent, isRequested, isFollowed } = await leaseState(db, upload, number)
+      if (!isPresent || isRequested) source.end(locked())
+      else if (isFollowed) stream.follow()
+    }
+    return repeat(clock.timers, QUIET_AFTER / 2, () => look().catch(report))
+  }
 }
 
 /** Interval of recording durable bytes: each record waits for the disk. */
@@ -48,8 +115,8 @@ interface BrokenOff {
   readonly reason: unknown
 }
 
-export class AppendStream {
-  readonly #parts: AppendStreamParts
+class AppendStream {
+  readonly #parts: AppendParts
   readonly #upload: UploadRow
   readonly #lease: AppendLease
   readonly #writer: ResumableWriter
@@ -71,7 +138,7 @@ export class AppendStream {
   #keeping: Promise<void> | null = null
 
   constructor(
-    parts: AppendStreamParts,
+    parts: AppendParts,
     upload: UploadRow,
     lease: AppendLease,
     writer: ResumableWriter,
@@ -302,4 +369,66 @@ export interface AppendRequest {
   readonly caller: Caller
   readonly source: ByteSource
   readonly checksum: ExpectedChecksum | null
+}
+
+export interface ChunkChecksum {
+  update(bytes: Uint8Array): void
+  /** Call once, at the end. */
+  matches(): boolean
+}
+
+export function startChecksum({ algorithm, digest }: ExpectedChecksum): ChunkChecksum {
+  if (algorithm === 'crc32c') {
+    let sum = 0
+    return {
+      update(bytes) {
+        sum = crc32c(bytes, sum)
+      },
+      matches() {
+        const bytes = Buffer.alloc(4)
+        bytes.writeUInt32BE(sum)
+        return bytes.equals(digest)
+      },
+    }
+  }
+  const hasher = new Bun.CryptoHasher(algorithm)
+  return {
+    update(bytes) {
+      hasher.update(bytes)
+    },
+    matches: () => hasher.digest().equals(digest),
+  }
+}
+
+/** CRC-32C (Castagnoli), reversed, RFC 3720. */
+const POLYNOMIAL = 0x82f63b78
+
+/** For the last byte; the other tables are for bytes followed by one, two or three more. */
+const last = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let rest = byte
+  for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ POLYNOMIAL : rest >>> 1
+  return rest >>> 0
+})
+const third = oneByteOn(last)
+const second = oneByteOn(third)
+const first = oneByteOn(second)
+
+function oneByteOn(table: Uint32Array): Uint32Array {
+  return table.map((rest) => (rest >>> 8) ^ (last[rest & 0xff] ?? 0))
+}
+
+export function crc32c(bytes: Uint8Array, before = 0): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let rest = ~before
+  let at = 0
+  for (; at + 4 <= bytes.length; at += 4) {
+    const word = rest ^ view.getInt32(at, true)
+    rest =
+      (first[word & 0xff] ?? 0) ^
+      (second[(word >>> 8) & 0xff] ?? 0) ^
+      (third[(word >>> 16) & 0xff] ?? 0) ^
+      (last[word >>> 24] ?? 0)
+  }
+  for (; at < bytes.length; at++) rest = (rest >>> 8) ^ (last[(rest ^ view.getUint8(at)) & 0xff] ?? 0)
+  return ~rest >>> 0
 }

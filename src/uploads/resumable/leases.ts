@@ -7,8 +7,7 @@ import type { NodeId, UploadId } from '../../domain/ids.ts'
 import { isGone } from '../../files/folders/folders.rows.ts'
 import { folderNotFound } from '../../files/folders/places.ts'
 import { uploadInterrupted } from '../refusals.ts'
-import { type UploadRow, uploadById } from '../uploads.rows.ts'
-import { acquireLease, releaseLease, requestRelease } from './append-leases.rows.ts'
+import { acquireLease, releaseLease, requestRelease, type UploadRow, uploadById } from '../uploads.rows.ts'
 
 /** Exclusive over all nodes. */
 export class AppendLease {

@@ -21,13 +21,15 @@ import type { Digest } from '../hashing/content-hash-messages.ts'
 import { HashingWriter } from '../hashing-writer.ts'
 import { uploadInterrupted } from '../refusals.ts'
 import type { Reservations } from '../reservations.ts'
-import { type UploadRow, uploadById } from '../uploads.rows.ts'
-import { unfinishedProcessing } from './append-leases.rows.ts'
-import type { AppendLease, AppendLeases } from './append-leases.ts'
-import type { Concatenation } from './concatenation.ts'
-import { abandonUpload, endParts } from './upload-endings.ts'
-import { endUpload } from './upload-ends.rows.ts'
-import { completePart } from './upload-parts.rows.ts'
+import {
+  completePartial,
+  endUpload,
+  type UploadRow,
+  unfinishedProcessing,
+  uploadById,
+} from '../uploads.rows.ts'
+import { abandonUpload, type Concatenation, endPartial } from './concatenation.ts'
+import type { AppendLease, AppendLeases } from './leases.ts'
 
 const always = () => true
 const MOST_FAILURES = 1000
@@ -37,29 +39,13 @@ const STEP = 20
 
 const uninterrupted = { isIdle: () => false, stop() {} }
 
-export interface FinishingParts {
-  readonly db: Database
-  readonly blobs: BlobStore
-  readonly health: StoreHealth
-  readonly hashing: ContentHashing
-  readonly leases: AppendLeases
-  readonly concatenation: Concatenation
-  readonly reservations: Reservations
-  readonly commit: FileCommit
-  readonly contributions: Contributions
-  readonly nodes: Nodes
-  readonly clock: Clock
-  readonly waitsForSpace: (upload: UploadRow) => void
-  readonly report: (error: unknown) => void
-}
-
 export interface KnownBytes {
   readonly digest: Digest | null
   readonly head: Uint8Array | null
 }
 
 export class Finishing {
-  readonly #parts: FinishingParts
+  readonly #parts
   #waiting: ReadonlySet<UploadId> = new Set()
   /** Ordered by time of the last failure. */
   readonly #failures = new Map<
@@ -67,7 +53,21 @@ export class Finishing {
     { readonly error: unknown; readonly times: number; readonly until: number }
   >()
 
-  constructor(parts: FinishingParts) {
+  constructor(parts: {
+    readonly db: Database
+    readonly blobs: BlobStore
+    readonly health: StoreHealth
+    readonly hashing: ContentHashing
+    readonly leases: AppendLeases
+    readonly concatenation: Concatenation
+    readonly reservations: Reservations
+    readonly commit: FileCommit
+    readonly contributions: Contributions
+    readonly nodes: Nodes
+    readonly clock: Clock
+    readonly waitsForSpace: (upload: UploadRow) => void
+    readonly report: (error: unknown) => void
+  }) {
     this.#parts = parts
   }
 
@@ -173,7 +173,7 @@ export class Finishing {
       })
       return
     }
-    if (!(await completePart(db, upload.id, lease.number, upload.size))) throw uploadInterrupted()
+    if (!(await completePartial(db, upload.id, lease.number, upload.size))) throw uploadInterrupted()
     lease.markReleased()
   }
 
@@ -242,7 +242,7 @@ export class Finishing {
       const now = clock.now()
       const end = { ended_at: now, state: 'completed', file_id: file.id, received: size } as const
       if ((await endUpload(trx, upload, end, { lease: lease.number })) === null) throw uploadInterrupted()
-      if (upload.kind === 'final') await endParts(trx, upload, { ended_at: now, state: 'completed' })
+      if (upload.kind === 'final') await endPartial(trx, upload, { ended_at: now, state: 'completed' })
     })
     lease.markReleased()
   }

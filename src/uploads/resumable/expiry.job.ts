@@ -4,33 +4,41 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, yieldToEventLoop } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { UploadId } from '../../domain/ids.ts'
-import type { UploadRow } from '../uploads.rows.ts'
-import { awaitsParts, keepPartsInUse, withPartsReceived } from './awaited-parts.ts'
-import { waitingEmpty } from './empty-uploads.rows.ts'
-import { isEmpty } from './empty-uploads.ts'
-import { joinedIfWhole } from './part-claims.ts'
-import { abandonUpload } from './upload-endings.ts'
-import { awaitingUploads, dropEndedUploads, noteUse, unusedUploads } from './upload-ends.rows.ts'
+import {
+  awaitingUploads,
+  dropEndedUploads,
+  noteUse,
+  type UploadRow,
+  unusedUploads,
+  waitingEmpty,
+} from '../uploads.rows.ts'
+import {
+  abandonUpload,
+  awaitsPartial,
+  joinedIfWhole,
+  keepPartialInUse,
+  withPartialReceived,
+} from './concatenation.ts'
+
+import { isEmpty } from './creation.ts'
 
 const STEP = 50
 const always = () => true
 
-export interface UploadExpiryParts {
-  readonly db: Database
-  readonly clock: Clock
-  /** Outages do not count, as clients could not continue. */
-  readonly outages: Pick<Outages, 'settle'>
-  readonly aging: Aging
-  /** For uploads without a byte. */
-  readonly emptyAging: Aging
-  /** Called for each upload that fails; the others go on. */
-  readonly report: (error: unknown) => void
-}
-
 export class UploadExpiry {
-  readonly #parts: UploadExpiryParts
+  readonly #parts
 
-  constructor(parts: UploadExpiryParts) {
+  constructor(parts: {
+    readonly db: Database
+    readonly clock: Clock
+    /** Outages do not count, as clients could not continue. */
+    readonly outages: Pick<Outages, 'settle'>
+    readonly aging: Aging
+    /** For uploads without a byte. */
+    readonly emptyAging: Aging
+    /** Called for each upload that fails; the others go on. */
+    readonly report: (error: unknown) => void
+  }) {
     this.#parts = parts
   }
 
@@ -86,8 +94,8 @@ export class UploadExpiry {
         if (!mayGoOn()) return begun
         try {
           const present = await joinedIfWhole(db, upload, clock.now())
-          if (!awaitsParts(present)) continue
-          const parts = await keepPartsInUse(db, present)
+          if (!awaitsPartial(present)) continue
+          const parts = await keepPartialInUse(db, present)
           if (parts.some(({ received }) => received > 0)) for (const { id } of parts) begun.add(id)
         } catch (error) {
           if (!(error instanceof Refusal)) reportOne(error, report)
@@ -101,7 +109,7 @@ export class UploadExpiry {
   /** For a waiting final upload the last byte of its parts counts. */
   async #giveUp(upload: UploadRow, cutoff: number): Promise<void> {
     const { db, clock } = this.#parts
-    const { used_at } = await withPartsReceived(db, upload)
+    const { used_at } = await withPartialReceived(db, upload)
     if (used_at > cutoff) await noteUse(db, [upload.id], used_at)
     else await abandonUpload(db, upload, 'expired', clock.now())
   }
