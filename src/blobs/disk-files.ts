@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import {
   closeSync,
   constants,
@@ -7,10 +8,118 @@ import {
   ftruncate,
   open as openDescriptor,
   openSync,
+  statfsSync,
 } from 'node:fs'
-import { lstat, open } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
+import { release } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
-import { BlobDamaged, BlobUnreadable, isUnreadable, StoreFailure } from './blob-store.ts'
+import { BlobDamaged, BlobUnreadable, isUnreadable, type MarkCopy, StoreFailure } from './blob-store.ts'
+
+const SHARDS = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, '0'))
+
+export class DiskLayout {
+  readonly folder: string
+  /** Holds blobs of one write session. */
+  readonly unfinished: string
+  /** Holds blobs of any number of write sessions. */
+  readonly resumable: string
+  readonly dropsUnfinished: boolean
+
+  constructor(folder: string, dropsUnfinished: boolean) {
+    this.folder = folder
+    this.dropsUnfinished = dropsUnfinished
+    this.unfinished = join(folder, 'tmp')
+    this.resumable = join(folder, 'resumable')
+  }
+
+  get folders(): readonly string[] {
+    return [this.unfinished, this.resumable, ...this.shards]
+  }
+
+  get shards(): readonly string[] {
+    return SHARDS.map((shard) => join(this.folder, shard))
+  }
+
+  mark(copy: MarkCopy): string {
+    return join(this.folder, copy)
+  }
+
+  temporary(key: BlobKey): string {
+    return join(this.unfinished, key)
+  }
+
+  growing(key: BlobKey): string {
+    return join(this.resumable, key)
+  }
+
+  shard(key: BlobKey): string {
+    return join(this.folder, key.slice(0, 2))
+  }
+
+  finished(key: BlobKey): string {
+    return join(this.shard(key), key)
+  }
+}
+
+/** A link inside the store. The store's own folder may be one. */
+export class LinkInStore extends Error {
+  override readonly name = 'LinkInStore'
+
+  constructor(path: string) {
+    super(
+      `${path} is a symbolic link, and Holdfast follows none inside the store; put the folder itself there, or make the whole data folder a link`,
+    )
+  }
+}
+
+/**
+ * Folders with a removal whose sync failed, by the number of the last failure. A restart may forget them: a file that a
+ * power cut brings back has no row, its key is never reused, and `holdfast check` finds it.
+ */
+const unsyncedRemovals = new Map<string, number>()
+let failures = 0
+
+/**
+ * Returns once the removal is durable, also one of an earlier try: the row goes, and a file that came back is orphaned.
+ */
+export async function removeDurably(path: string): Promise<void> {
+  const folder = dirname(path)
+  const isRemoved = (await unlink(path).then(() => true, unlessMissing)) === true
+  const failure = unsyncedRemovals.get(folder)
+  if (!isRemoved && failure === undefined) return
+  try {
+    await syncDirectory(folder)
+  } catch (error) {
+    failures += 1
+    unsyncedRemovals.set(folder, failures)
+    throw error
+  }
+  // A later failure may be of a removal after this sync began.
+  if (unsyncedRemovals.get(folder) === failure) unsyncedRemovals.delete(folder)
+}
+
+export async function removeUnfinished(layout: DiskLayout, key: BlobKey): Promise<void> {
+  if (layout.dropsUnfinished) await rm(layout.temporary(key), { force: true })
+  else await removeDurably(layout.temporary(key))
+}
+
+/** Creates every folder durably, so that completing a blob syncs one folder only. Throws LinkInStore. */
+export async function makeFolders({ folder, folders }: DiskLayout, modes: Modes): Promise<void> {
+  const there = await foldersIn(folder)
+  for (const path of folders) {
+    if (there.has(path)) continue
+    await mkdir(path, { recursive: true, mode: modes.folder })
+    if ((await lstat(path)).isSymbolicLink()) throw new LinkInStore(path)
+  }
+  await syncDirectory(folder)
+  await syncDirectory(join(folder, '..'))
+}
+
+async function foldersIn(folder: string): Promise<ReadonlySet<string>> {
+  const entries = (await readdir(folder, { withFileTypes: true }).catch(unlessMissing)) ?? []
+  return new Set(entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name)))
+}
 
 export interface Modes {
   readonly file: number
@@ -141,4 +250,38 @@ export function unlessMissing(error: unknown): null {
 
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
+}
+
+/** statfs(2) types whose syncfs(2) makes everything durable; FUSE does not. */
+const SYNCED_AS_A_WHOLE = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x794c7630, 0x01021994,
+])
+/** Linux version since which syncfs reports write errors. */
+const TELLS_FAILURES_SINCE = [5, 8] as const
+
+export async function isSyncedAsWhole(folder: string): Promise<boolean> {
+  if (process.platform !== 'linux' || !isRecent(release())) return false
+  if (!SYNCED_AS_A_WHOLE.has(statfsSync(folder).type)) return false
+  return syncFileSystem(folder).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Returns once everything on the folder's file system would survive a power cut. Throws StoreFailure. */
+export async function syncFileSystem(folder: string): Promise<void> {
+  const problem = await new Promise<string | null>((resolve) => {
+    // coreutils and BusyBox have it, the runtime has no call. The disk dominates its time.
+    const child = spawn('sync', ['-f', folder], { stdio: 'ignore' })
+    child.on('error', ({ message }) => resolve(message))
+    child.on('exit', (code, signal) => resolve(code === 0 ? null : `ended with ${code ?? signal}`))
+  })
+  if (problem === null) return
+  throw new StoreFailure('broken', { cause: new Error(`syncing the file system failed: ${problem}`) })
+}
+
+function isRecent(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [least, leastMinor] = TELLS_FAILURES_SINCE
+  return major > least || (major === least && minor >= leastMinor)
 }

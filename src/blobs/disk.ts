@@ -2,6 +2,7 @@ import { constants, fstatSync, statfsSync, writeSync } from 'node:fs'
 import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { type BlobKey, isBlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
+import { removeOneByOne } from './adapters.ts'
 import {
   assertSize,
   assertStored,
@@ -17,13 +18,16 @@ import {
   type MarkCopy,
   type ResumableWriter,
 } from './blob-store.ts'
-import { DirectWriting } from './direct-writing.ts'
 import {
   asDiskFailures,
+  DiskLayout,
   diskStoreFailure,
   groupModes,
   type Modes,
+  makeFolders,
   ownModes,
+  removeDurably,
+  removeUnfinished,
   sizeOfFile,
   syncDirectory,
   timeOfFile,
@@ -31,11 +35,8 @@ import {
   WritableFile,
   writeSynced,
 } from './disk-files.ts'
-import { DiskLayout, makeFolders, removeDurably, removeUnfinished } from './disk-layout.ts'
 import { BlobFiles, FileChunks } from './disk-reading.ts'
-import { resumeOnDisk } from './disk-resumable.ts'
-import { GrowingFile } from './growing-file.ts'
-import { removeOneByOne } from './removal.ts'
+import { DirectWriting, GrowingFile, resumeOnDisk } from './disk-writing.ts'
 
 const PROBE_BYTES = 512
 const SIZES_AT_ONCE = 64

@@ -1,9 +1,17 @@
 import type { BlobKey } from '../domain/ids.ts'
-import { removeOneByOne } from './removal.ts'
+import { removeOneByOne } from './adapters.ts'
 import type { S3Client } from './s3-client.ts'
 import { elements, encode, isTransient, S3Failure, s3StoreFailure, text } from './s3-failure.ts'
-import { BLOBS, deleteObject, keyOf, objectOf, objectsUnder } from './s3-objects.ts'
-import { dropTails, keyOfTail, TAILS } from './s3-tails.ts'
+import {
+  BLOBS,
+  deleteObject,
+  dropTails,
+  keyOf,
+  keyOfTail,
+  objectOf,
+  objectsUnder,
+  TAILS,
+} from './s3-objects.ts'
 import { abortMultipartUpload, abortMultipartUploads, unfinishedUploads } from './s3-uploads.ts'
 
 /** Single removals take three requests each; batches share two for the lists. */

@@ -1,27 +1,42 @@
-import type { BlobKey } from '../domain/ids.ts'
+import * as z from 'zod'
+import type { BlobKey, BlobProgress } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
-import type { Random } from '../domain/random.ts'
-import { BlobMissing, type KeptBlob, type ResumableWriter } from './blob-store.ts'
-import { completedBlob } from './completed-blob.ts'
-import type { PartMemory } from './part-memory.ts'
-import { assertAllKept } from './removal.ts'
-import { s3Bytes } from './s3-body.ts'
+import { makeBlobKey, type Random } from '../domain/random.ts'
+import { assertAllKept, completedBlob } from './adapters.ts'
+import { BlobMissing, type GrowingBlob, type KeptBlob, type ResumableWriter } from './blob-store.ts'
 import type { S3Client } from './s3-client.ts'
-import { asS3Failures, asS3WriteFailures } from './s3-failure.ts'
-import { deleteObject, isNoSuchKey, objectOf, objectSize, putObject, UPLOAD_RETRIES } from './s3-objects.ts'
-import { newPart, type PlanPart, planOf, type S3Part } from './s3-part.ts'
-import { partCopyOf, rangesToCopy } from './s3-partial-reads.ts'
-import { ObjectParts, type Written } from './s3-parts.ts'
-import { parseProgress, printOf, progressText, type S3Progress } from './s3-progress.ts'
-import { sizeOf } from './s3-stored-parts.ts'
-import { dropTails, tailOf } from './s3-tails.ts'
+import { asS3Failures, asS3WriteFailures, isTransient, S3Failure } from './s3-failure.ts'
+import {
+  deleteObject,
+  dropTails,
+  isNoSuchKey,
+  objectOf,
+  objectSize,
+  partCopyOf,
+  putObject,
+  tailOf,
+  UPLOAD_RETRIES,
+} from './s3-objects.ts'
+import { readRangeInto, s3Bytes } from './s3-reading.ts'
 import {
   abortMultipartUploads,
+  completeMultipartUpload,
+  copyPart,
+  createMultipartUpload,
   isInvalidPart,
   isNoSuchUpload,
+  newPart,
+  ObjectParts,
+  type PartMemory,
+  type PlanPart,
+  planOf,
+  rangesToCopy,
+  type S3Part,
   type StoredPart,
+  sizeOf,
   storedParts,
   type UnfinishedMultipartUpload,
+  type Written,
 } from './s3-uploads.ts'
 
 export function resumeOnS3(
@@ -286,4 +301,172 @@ class S3Session implements ResumableWriter {
 
 async function removeUnfinishedParts(client: S3Client, key: BlobKey): Promise<void> {
   await Promise.all([abortMultipartUploads(client, objectOf(key)), dropTails(client, key)])
+}
+
+/** Of constant size: the store lists the parts. */
+interface S3Progress {
+  readonly upload: string | null
+  readonly parts: number
+  readonly tail: string | null
+  /** Obsolete once this state is recorded. */
+  readonly tailBefore: string | null
+  /** Detects changed parts or tail. */
+  readonly print: string
+}
+
+const shape = z.strictObject({
+  upload: z.string().nullable(),
+  parts: z.int().nonnegative(),
+  tail: z.string().nullable(),
+  tailBefore: z.string().nullable(),
+  print: z.string(),
+})
+
+function progressText(progress: S3Progress): BlobProgress {
+  return JSON.stringify(progress) as BlobProgress
+}
+
+/** Throws Error for any other text. */
+export function parseProgress(text: BlobProgress): S3Progress {
+  return shape.parse(JSON.parse(text))
+}
+
+function printOf(parts: readonly StoredPart[], tail: Buffer | null): string {
+  const hash = new Bun.CryptoHasher('sha256')
+  // Some stores send an ETag with quotation marks in one answer and without them in another.
+  for (const { etag } of parts) hash.update(`${etag.replaceAll('"', '').toLowerCase()}\n`)
+  return hash.update(tail ?? '').digest('hex')
+}
+
+const PROBE_BYTES = 512
+
+/** Whether an object can begin with a copy of itself. Throws S3Failure when the store is away. */
+export async function canCopyParts(client: S3Client, random: Random): Promise<boolean> {
+  const object = objectOf(makeBlobKey(random))
+  const part = newPart(PROBE_BYTES)
+  part.take(random(PROBE_BYTES))
+  const { signal } = new AbortController()
+  try {
+    await putObject(client, object, part.seal())
+    const upload = { object, id: await createMultipartUpload(client, object, signal) }
+    const etag = await copyPart(client, upload, 1, { start: 0, end: PROBE_BYTES }, signal)
+    await completeMultipartUpload(client, upload, [etag], signal)
+    return (await objectSize(client, object)) === PROBE_BYTES
+  } catch (error) {
+    if (error instanceof S3Failure && !isTransient(error)) return false
+    throw error
+  } finally {
+    await Promise.all([abortMultipartUploads(client, object), deleteObject(client, object)])
+  }
+}
+
+/** `end` is exclusive. */
+interface Source {
+  readonly object: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Recorded parts of a multipart upload never change. */
+interface KnownParts {
+  readonly upload: string
+  readonly parts: StoredPart[]
+}
+
+/**
+ * In the blob's own object (the first bytes after `makeReadable`, all after completion), in part copies, in the tail.
+ */
+export class GrowingObject implements GrowingBlob {
+  readonly #client: S3Client
+  readonly #key: BlobKey
+  #source: Source | null = null
+  #known: KnownParts = { upload: '', parts: [] }
+
+  constructor(client: S3Client, key: BlobKey) {
+    this.#client = client
+    this.#key = key
+  }
+
+  readableFrom(start: number, kept: KeptBlob): Promise<number> {
+    return asS3Failures(async () => {
+      if (!isIn(this.#source, start)) this.#source = await this.#find(start, kept)
+      return this.#source?.end ?? start
+    })
+  }
+
+  async readInto(start: number, target: Uint8Array): Promise<void> {
+    const source = this.#source
+    if (source === null || !isIn(source, start)) throw new Error(`byte ${start} was not found`)
+    const from = start - source.start
+    const range = { start: from, end: from + target.length, size: undefined }
+    try {
+      await readRangeInto(this.#client, { key: this.#key, object: source.object, ...range }, target)
+    } catch (error) {
+      // A later tail replaces a tail, and completion removes all copies.
+      if (error instanceof BlobMissing) this.#source = null
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  async #find(start: number, kept: KeptBlob): Promise<Source | null> {
+    const progress = parseProgress(kept.progress)
+    return (
+      (await this.#inTail(start, kept.offset, progress)) ??
+      (await this.#inCopies(start, progress)) ??
+      (await this.#inObject(start, kept.offset))
+    )
+  }
+
+  async #inTail(start: number, end: number, { tail }: S3Progress): Promise<Source | null> {
+    if (tail === null) return null
+    const object = tailOf(this.#key, tail)
+    const size = await objectSize(this.#client, object)
+    const source = { object, start: end - (size ?? 0), end }
+    return isIn(source, start) ? source : null
+  }
+
+  async #inCopies(start: number, progress: S3Progress): Promise<Source | null> {
+    let begin = 0
+    for (const [at, { etag, size }] of (await this.#parts(progress)).entries()) {
+      const range = { start: begin, end: begin + size }
+      begin = range.end
+      if (!isIn(range, start)) continue
+      const object = partCopyOf(this.#key, at + 1, etag)
+      return (await objectSize(this.#client, object)) === size ? { object, ...range } : null
+    }
+    return null
+  }
+
+  async #inObject(start: number, end: number): Promise<Source | null> {
+    const object = objectOf(this.#key)
+    const size = await objectSize(this.#client, object)
+    const source = { object, start: 0, end: Math.min(size ?? 0, end) }
+    return isIn(source, start) ? source : null
+  }
+
+  /** None of a finished upload, whose object has the parts. */
+  async #parts({ upload, parts: count }: S3Progress): Promise<readonly StoredPart[]> {
+    if (upload === null) return []
+    if (this.#known.upload !== upload) this.#known = { upload, parts: [] }
+    const { parts } = this.#known
+    if (parts.length >= count) return parts.slice(0, count)
+    try {
+      const found = storedParts(
+        this.#client,
+        { object: objectOf(this.#key), id: upload },
+        { after: parts.length },
+      )
+      for await (const part of found) if (parts.push(part) === count) break
+    } catch (error) {
+      if (!isNoSuchUpload(error) && !isNoSuchKey(error)) throw error
+      return []
+    }
+    return parts
+  }
+}
+
+function isIn(source: Pick<Source, 'start' | 'end'> | null, position: number): boolean {
+  return source !== null && source.start <= position && position < source.end
 }

@@ -11,43 +11,52 @@ import type {
   MarkCopy,
   ResumableWriter,
 } from './blob-store.ts'
-import { partMemory } from './part-memory.ts'
 import { type Pacing, type StoreRetryPolicy, systemPacing } from './retries.ts'
-import { s3Bytes } from './s3-body.ts'
-import { assertBucket } from './s3-bucket.ts'
-import { type S3Client, type S3Watch, s3Client } from './s3-client.ts'
+import {
+  type S3Client,
+  type S3Settings,
+  type S3Timeouts,
+  type S3Watch,
+  s3Client,
+  usualTimeouts,
+} from './s3-client.ts'
 import { asS3Failures, asS3WriteFailures, isAboutBytes, S3Failure } from './s3-failure.ts'
 import {
+  assertBucket,
   BLOBS,
   deleteObject,
   isNoSuchKey,
   keyOf,
+  keyOfTail,
   objectOf,
   objectSize,
   objectsUnder,
   objectTime,
   putHashed,
   putObject,
+  type SealedPart,
+  TAILS,
   UPLOAD_RETRIES,
 } from './s3-objects.ts'
-import { LARGEST_BLOB, newPart, type PlanPart, planFor, type SealedPart } from './s3-part.ts'
-import { canCopyParts, GrowingObject } from './s3-partial-reads.ts'
-import { ObjectParts, type ObjectPartsOptions } from './s3-parts.ts'
-import { readChunks } from './s3-reading.ts'
+import { readChunks, s3Bytes } from './s3-reading.ts'
 import { abortForgotten, removeBlob, removeBlobs } from './s3-removal.ts'
-import type { S3Settings } from './s3-requests.ts'
-import { resumeOnS3 } from './s3-resumable.ts'
-import { keyOfTail, TAILS } from './s3-tails.ts'
+import { canCopyParts, GrowingObject, resumeOnS3 } from './s3-resumable.ts'
 import {
   abortMultipartUpload,
   abortMultipartUploads,
   completeMultipartUpload,
   createMultipartUpload,
+  LARGEST_BLOB,
+  newPart,
+  ObjectParts,
+  type ObjectPartsOptions,
+  type PlanPart,
+  partMemory,
+  planFor,
   type UnfinishedMultipartUpload,
   unfinishedUploads,
   uploadPart,
 } from './s3-uploads.ts'
-import { type S3Timeouts, usualTimeouts } from './s3-watchdog.ts'
 
 /** Bytes that the parts of all uploads may take beyond one part for each upload. */
 const SHARED_MEMORY = 192 * 1024 * 1024

@@ -1,12 +1,11 @@
 /** How a blob is split into parts, sent, resumed and joined, on a store in memory with parts of ten bytes. */
 import { expect, test } from 'bun:test'
 import type { KeptBlob } from '../../src/blobs/blob-store.ts'
-import { partMemory } from '../../src/blobs/part-memory.ts'
 import { S3Writer } from '../../src/blobs/s3.ts'
 import { S3Failure } from '../../src/blobs/s3-failure.ts'
 import { objectOf } from '../../src/blobs/s3-objects.ts'
 import { resumeOnS3 } from '../../src/blobs/s3-resumable.ts'
-import { storedParts } from '../../src/blobs/s3-uploads.ts'
+import { partMemory, storedParts } from '../../src/blobs/s3-uploads.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
 import { MemoryS3 } from '../support/storage/memory-s3.ts'

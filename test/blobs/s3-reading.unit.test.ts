@@ -1,10 +1,9 @@
 /** Which ranges are read in one piece. */
 import { expect, test } from 'bun:test'
-import { partMemory } from '../../src/blobs/part-memory.ts'
-import type { S3Stream } from '../../src/blobs/s3-client.ts'
+import type { S3Request, S3Stream } from '../../src/blobs/s3-client.ts'
 import { objectOf } from '../../src/blobs/s3-objects.ts'
 import { readChunks } from '../../src/blobs/s3-reading.ts'
-import type { S3Request } from '../../src/blobs/s3-requests.ts'
+import { partMemory } from '../../src/blobs/s3-uploads.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { MemoryS3 } from '../support/storage/memory-s3.ts'
 

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { BlobMissing, type KeptBlob } from '../../src/blobs/blob-store.ts'
-import { partMemory } from '../../src/blobs/part-memory.ts'
 import { systemPacing } from '../../src/blobs/retries.ts'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
-import { type S3Client, s3Client } from '../../src/blobs/s3-client.ts'
+import { type S3Client, type S3Settings, s3Client, usualTimeouts } from '../../src/blobs/s3-client.ts'
 import { deleteObject, objectOf, objectsUnder } from '../../src/blobs/s3-objects.ts'
-import { newPart } from '../../src/blobs/s3-part.ts'
-import { parseProgress } from '../../src/blobs/s3-progress.ts'
-import type { S3Settings } from '../../src/blobs/s3-requests.ts'
-import { resumeOnS3 } from '../../src/blobs/s3-resumable.ts'
-import { storedParts, unfinishedUploads, uploadPart } from '../../src/blobs/s3-uploads.ts'
-import { usualTimeouts } from '../../src/blobs/s3-watchdog.ts'
+import { parseProgress, resumeOnS3 } from '../../src/blobs/s3-resumable.ts'
+import {
+  newPart,
+  partMemory,
+  storedParts,
+  unfinishedUploads,
+  uploadPart,
+} from '../../src/blobs/s3-uploads.ts'
 import type { BlobKey } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { BlobMissing } from '../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../src/blobs/disk.ts'
-import { LinkInStore } from '../../src/blobs/disk-layout.ts'
+import { LinkInStore } from '../../src/blobs/disk-files.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
 

@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/server/connections/': 'limits of real sockets',
   'src/blobs/disk-reading.ts': 'how long a descriptor stays open',
   'src/blobs/retries.ts': 'what is used where no pacing is handed in',
-  'src/blobs/watchdog.ts': 'limits of real connections to the store',
+  'src/blobs/s3-client.ts': 'limits of real connections to the store',
   'src/database/batcher.ts': 'round trips of a real connection to PostgreSQL',
   'src/database/outcomes.ts': 'identifies a transaction of PostgreSQL',
   'src/database/transactions.ts': 'waits for a PostgreSQL that restarts',

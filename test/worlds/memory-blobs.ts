@@ -1,4 +1,6 @@
 /** A blob store in memory whose every operation waits for its turn. */
+
+import { completedBlob } from '../../src/blobs/adapters.ts'
 import {
   assertSize,
   type BlobChunks,
@@ -12,7 +14,6 @@ import {
   type ResumableWriter,
   StoreFailure,
 } from '../../src/blobs/blob-store.ts'
-import { completedBlob } from '../../src/blobs/completed-blob.ts'
 import type { BlobKey, BlobProgress } from '../../src/domain/ids.ts'
 import type { MemoryStore, StoredEntry } from './memory-store.ts'
 import type { Turns } from './turns.ts'

@@ -46,7 +46,7 @@ export const stores: readonly Change[] = [
       'throw error\n  }\n  if (read',
     ],
   ]),
-  ...changesIn('src/blobs/growing-file.ts', invariants, [
+  ...changesIn('src/blobs/disk-writing.ts', invariants, [
     ['    assertWritten(key, size, this.#position)\n', ''],
     ['synced <= upTo && upTo <= position', 'upTo <= position'],
     ['const upTo = this.#written()', 'const upTo = this.#position', directWriting],
@@ -72,7 +72,7 @@ export const stores: readonly Change[] = [
     ['    await recorded\n    try {\n      return await', '    try {\n      return await'],
     ['    await removeUnfinished(this.#layout, this.#key)\n', ''],
   ]),
-  ...changesIn('src/blobs/disk-layout.ts', diskRemoval, [
+  ...changesIn('src/blobs/disk-files.ts', diskRemoval, [
     ['    await syncDirectory(folder)\n  } catch', '  } catch'],
     ['    unsyncedRemovals.set(folder, failures)\n', ''],
     ['if (layout.dropsUnfinished) await rm', 'if (true) await rm'],
@@ -91,12 +91,12 @@ export const stores: readonly Change[] = [
     ],
     ['if (this.#files.size === MOST_OPEN)', 'if (this.#files.size < 0)'],
   ]),
-  ...changesIn('src/blobs/disk-resumable.ts', resumableDisk, [
+  ...changesIn('src/blobs/disk-writing.ts', resumableDisk, [
     ['    if (!this.#isNameDurable) await syncDirectory(this.#layout.resumable)\n', ''],
     ['this.#isNameDurable = kept !== null', 'this.#isNameDurable = true'],
     ['synced === position, () =>', 'true, () =>', invariants],
   ]),
-  ...changesIn('src/blobs/s3-parts.ts', parts, [
+  ...changesIn('src/blobs/s3-uploads.ts', parts, [
     ['this.#sent = before.parts.length', 'this.#sent = 0'],
     ['this.#sent += 1', 'this.#sent += 2'],
     ['number > MOST_PARTS', 'number >= MOST_PARTS'],
@@ -104,20 +104,20 @@ export const stores: readonly Change[] = [
     ['this.#sending.size >= plan.held', 'this.#sending.size > plan.held'],
     ['+ (before.tail?.filled ?? 0)', ''],
     ['    if (last !== null) this.#send(last)\n', ''],
-    ['if (!isNoSuchUpload(error)) throw error', 'throw error'],
+    ['size tells.\n      if (!isNoSuchUpload(error)) throw error', 'size tells.\n      throw error'],
     ['size === sum,', 'true,', invariants],
     ['before.parts.length + rangesToCopy(before.prefix, planPart).length', 'before.parts.length', shown],
     ['this.#sent = rangesToCopy(this.#prefix, this.#planPart).length', 'this.#sent = 0', shown],
     ['if (last === null) return', 'if (last === null) return this.#putWhole(last)', shown],
     ['if (copy !== undefined) await', 'if (copy === undefined) await', shown],
   ]),
-  ...changesIn('src/blobs/s3-partial-reads.ts', shown, [
+  ...changesIn('src/blobs/s3-resumable.ts', shown, [
     ['start: end - (size ?? 0), end }', 'start: end, end }'],
     ['{ start: begin, end: begin + size }', '{ start: 0, end: size }'],
     ['parts.slice(0, count)', 'parts.slice(0, 0)'],
     ['{ after: parts.length }', '{}'],
   ]),
-  ...changesIn('src/blobs/s3-stored-parts.ts', invariants, [
+  ...changesIn('src/blobs/s3-uploads.ts', invariants, [
     ['[at + 1, part]', '[at, part]', parts],
     ['parts.length === count && known === count', 'parts.length === count'],
     ['parts.length === count && known === count', 'known === count'],
@@ -125,7 +125,10 @@ export const stores: readonly Change[] = [
     ['sum === bytes, () =>', 'sum >= bytes, () =>'],
   ]),
   ...changesIn('src/blobs/s3-uploads.ts', parts, [
-    ['partNumber: String(number)', 'partNumber: String(number + 1)'],
+    [
+      "String(number), uploadId: upload.id },\n    headers: { 'Content-MD5'",
+      "String(number + 1), uploadId: upload.id },\n    headers: { 'Content-MD5'",
+    ],
     ['at + 1}</PartNumber>', 'at}</PartNumber>'],
     ['!== last + 1 || etag === null', '=== 0 || etag === null'],
   ]),

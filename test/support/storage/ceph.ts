@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { S3Settings } from '../../../src/blobs/s3-requests.ts'
+import type { S3Settings } from '../../../src/blobs/s3-client.ts'
 import { runProgram } from '../processes/program.ts'
 
 const store = z.strictObject({

@@ -2,7 +2,7 @@
 
 import { type BlobChunks, type BlobStore, StoreFailure } from '../../../src/blobs/blob-store.ts'
 import { openS3Blobs, type S3Options } from '../../../src/blobs/s3.ts'
-import type { S3Settings } from '../../../src/blobs/s3-requests.ts'
+import type { S3Settings } from '../../../src/blobs/s3-client.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { patient } from '../patience.ts'

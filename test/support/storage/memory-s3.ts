@@ -1,9 +1,13 @@
 /** An S3 store in memory: for answers that no fault of a connection can bring, and for tests in milliseconds. */
 import { createHash } from 'node:crypto'
-import type { S3Answer, S3Client, S3Stream } from '../../../src/blobs/s3-client.ts'
+import {
+  type S3Answer,
+  type S3Client,
+  type S3Request,
+  type S3Stream,
+  usualTimeouts,
+} from '../../../src/blobs/s3-client.ts'
 import { S3Failure } from '../../../src/blobs/s3-failure.ts'
-import type { S3Request } from '../../../src/blobs/s3-requests.ts'
-import { usualTimeouts } from '../../../src/blobs/s3-watchdog.ts'
 
 interface Part {
   readonly etag: string

@@ -1,7 +1,7 @@
 /** Measures the memory of one upload to S3, in a process of its own. */
 import { z } from 'zod'
 import { openS3Blobs } from '../../../src/blobs/s3.ts'
-import type { S3Settings } from '../../../src/blobs/s3-requests.ts'
+import type { S3Settings } from '../../../src/blobs/s3-client.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { runProgram } from '../processes/program.ts'
 

@@ -1,5 +1,5 @@
 import type { BlobKey } from '../domain/ids.ts'
-import type { KeptBlob } from './blob-store.ts'
+import type { KeptBlob, ResumableWriter } from './blob-store.ts'
 
 const AT_ONCE = 8
 
@@ -30,4 +30,21 @@ export function assertAllKept(kept: KeptBlob | null, written: number): void {
   throw new Error(
     `${written} bytes were written and ${kept.offset} kept: all have to be kept to complete them`,
   )
+}
+
+/** The completion was killed; `complete` does what remains. */
+export function completedBlob(kept: KeptBlob, complete: () => Promise<void>): ResumableWriter {
+  return {
+    async write(chunk) {
+      if (chunk.byteLength > 0) throw new Error('the blob is complete: it takes no more bytes')
+    },
+    keep: async () => kept,
+    safe: () => null,
+    async makeReadable() {},
+    async complete() {
+      await complete()
+      return kept.offset
+    },
+    async close() {},
+  }
 }
