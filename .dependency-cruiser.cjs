@@ -201,7 +201,7 @@ module.exports = {
         '^src/client/',
         '^src/(domain|contract)/',
         '^src/operations/(administration|database-check|migration-time|secret-rotation|takeover|doctor/doctor)\\.ts$',
-        '^src/contents/(check|mirror|mirror-repair|mark-copies|backup|backup-repair|restore|drill|relocation|copying)\\.ts$',
+        '^src/contents/(check|mirror|mirror-repair|mark-copies|backup|restore|damage|drill|relocation|copying|walk)\\.ts$',
         '^src/(app|config|config/(config-problems|environment)|settings|log|program/(bundle|version))\\.ts$',
       ],
     ),

@@ -9,12 +9,13 @@ import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { BlobKey } from '../domain/ids.ts'
+import { type BlobKey, isBlobKey } from '../domain/ids.ts'
 import { openRows } from '../storage.ts'
 import type { RecoveryPoint } from './backup-catalog.ts'
 import type { BackupStore } from './backup-encryption.ts'
 import type { Target } from './backup-place.ts'
-import { contentKeys, makeRelocatedBlobs, relocatedAmong, rememberRelocated } from './copied.rows.ts'
+import { makeRelocatedBlobs, relocatedAmong, rememberRelocated, sortedKeys } from './copied.rows.ts'
+import { grouped, inBatches } from './walk.ts'
 
 /** One point's rows: a SQLite file, compressed. */
 
@@ -74,6 +75,7 @@ export async function unpackRows(store: BackupStore, point: RecoveryPoint, path:
 /** Removes contents that no point names, also those of killed runs. */
 
 const BATCH = 500
+const KEYS = 1000
 
 export interface Pruned {
   readonly lostPoints: readonly RecoveryPoint[]
@@ -102,16 +104,13 @@ export async function removeUnwanted(
       })
     }
     await catalog.change({ points: retained.filter((point) => !lost.has(point)), unswept: true })
-    const keys: BlobKey[] = []
     const failures: unknown[] = []
-    const removeBatch = async () => {
+    for await (const keys of grouped(store.list(), BATCH)) {
       const needed = await relocatedAmong(wanted, keys)
       await catalog.assertHeld()
-      const unwanted = keys.splice(0).filter((key) => !needed.has(key))
+      const unwanted = keys.filter((key) => !needed.has(key))
       if (unwanted.length > 0) await store.removeAll(unwanted, (error) => failures.push(error))
     }
-    for await (const key of store.list()) if (keys.push(key) === BATCH) await removeBatch()
-    await removeBatch()
     if (failures.length === 0) await catalog.change({ unswept: false })
     return { lostPoints: [...lost], unremoved: failures.map(firstLine) }
   } finally {
@@ -121,6 +120,15 @@ export async function removeUnwanted(
 
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
+}
+
+/** In batches, ordered by key. Throws for a key that could name another object in a store. */
+export async function* contentKeys(db: Database): AsyncGenerator<readonly BlobKey[]> {
+  for await (const keys of inBatches((last: BlobKey | null) => sortedKeys(db, last, KEYS))) {
+    const wrong = keys.find((key) => !isBlobKey(key))
+    if (wrong !== undefined) throw new Error(`the backup names a content ${JSON.stringify(wrong)}`)
+    yield keys
+  }
 }
 
 async function rememberContents(

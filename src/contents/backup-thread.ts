@@ -5,9 +5,8 @@ import { systemRandom } from '../domain/random.ts'
 import { openBlobs, openPlace } from '../storage.ts'
 import type { BackupStore } from './backup-encryption.ts'
 import type { CopyReply, CopyRequest, CopyThreadOptions } from './backup-threads.ts'
-import type { BlobToMove } from './copied.rows.ts'
-import { type BlobCopier, createBlobCopier, verifyInline } from './copying.ts'
-import { createThrottle, unthrottled } from './pace.ts'
+import { type BlobCopier, createBlobCopier, type KnownBlob } from './copying.ts'
+import { createThrottle } from './pace.ts'
 
 declare const self: Worker
 
@@ -21,7 +20,7 @@ self.onmessage = ({ data }: MessageEvent<CopyRequest>) => {
       opened.catch(() => {})
       return
     case 'copy':
-      void copyBlob(data.blob, data.known)
+      void copyBlob(data.blob)
       return
     case 'stop':
       stop.abort()
@@ -38,8 +37,8 @@ async function open({ config, place, key, isSyncedLater, rate }: CopyThreadOptio
     goesOn: true,
     // The store's sync and checksum suffice, and the drill reads back.
     readsBack: false,
-    verifier: verifyInline,
-    throttle: rate === null ? unthrottled : createThrottle(rate, systemTimers, stop.signal),
+    hashing: null,
+    throttle: rate === null ? undefined : createThrottle(rate, systemTimers, stop.signal),
     pause: (milliseconds) => pause(milliseconds, undefined, { signal: stop.signal }),
     onBytes: (bytes) => reply({ kind: 'bytes', bytes }),
   })
@@ -51,12 +50,12 @@ async function sealed(store: BackupStore, key: string): Promise<BackupStore> {
   return encrypted(store, key, 'content')
 }
 
-async function copyBlob(blob: BlobToMove, known: Parameters<BlobCopier['copy']>[1]): Promise<void> {
+async function copyBlob(blob: KnownBlob): Promise<void> {
   const { id } = blob
   try {
     const copier = await opened
     if (copier === null) throw new Error('the thread has no stores')
-    reply({ kind: 'end', id, end: await copier.copy(blob, known, stop.signal) })
+    reply({ kind: 'end', id, end: await copier.copy(blob, stop.signal) })
   } catch (error) {
     const reason = error instanceof StoreFailure ? error.reason : null
     const cause = error instanceof StoreFailure ? error.cause : error

@@ -4,7 +4,7 @@ import type { StorePlace } from '../config/setting-groups.ts'
 import { entryPath } from '../program/entries.ts'
 import type { StoreSettings } from '../storage.ts'
 import type { BlobToMove } from './copied.rows.ts'
-import type { BlobCopier, CopiedBlob, KnownAtTarget } from './copying.ts'
+import type { BlobCopier, CopiedBlob, KnownBlob } from './copying.ts'
 
 export interface CopyThreadOptions {
   readonly config: StoreSettings
@@ -17,7 +17,7 @@ export interface CopyThreadOptions {
 
 export type CopyRequest =
   | ({ readonly kind: 'open' } & CopyThreadOptions)
-  | { readonly kind: 'copy'; readonly blob: BlobToMove; readonly known: KnownAtTarget }
+  | { readonly kind: 'copy'; readonly blob: KnownBlob }
   | { readonly kind: 'stop' }
 
 export type CopyReply =
@@ -55,7 +55,7 @@ export function startCopyThreads(order: CopyThreadOptions, onBytes: (bytes: numb
   }
 
   return {
-    copy: (blob, known, signal) => idlest().copy(blob, known, signal),
+    copy: (blob, signal) => idlest().copy(blob, signal),
     async close() {
       await Promise.all(threads.map((thread) => thread.close()))
     },
@@ -86,12 +86,12 @@ class CopyThread {
   }
 
   /** The caller never copies one content twice at once. */
-  async copy(blob: BlobToMove, known: KnownAtTarget, signal: AbortSignal): Promise<CopiedBlob> {
+  async copy(blob: KnownBlob, signal: AbortSignal): Promise<CopiedBlob> {
     if (this.#failure !== null) throw this.#failure
     signal.throwIfAborted()
     const pending = Promise.withResolvers<CopiedBlob>()
     this.#pending.set(blob.id, pending)
-    this.#send({ kind: 'copy', blob, known })
+    this.#send({ kind: 'copy', blob })
     const stop = () => this.#send({ kind: 'stop' })
     signal.addEventListener('abort', stop, { once: true })
     try {

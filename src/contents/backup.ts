@@ -34,6 +34,7 @@ import {
   unpackRows,
 } from './backup-points.ts'
 import { startCopyThreads } from './backup-threads.ts'
+import { contentTotals } from './contents.rows.ts'
 import {
   addCopied,
   blobsAmong,
@@ -43,16 +44,16 @@ import {
   makeListed,
   makeRelocatedBlobs,
   rememberAllBlobs,
-  sumOfBlobs,
   writeRows,
 } from './copied.rows.ts'
-import { type BlobCopier, copyBlobs, type UncopyableBlob, watchedRows } from './copying.ts'
+import { type BlobCopier, copyBlobs, noteListed, type UncopyableBlob, watchedRows } from './copying.ts'
 import { type Durability, durabilityOf } from './durability.ts'
 import { withInstallation } from './installation.ts'
 import { type MarkState, makeSeries } from './mark-copies.ts'
 import { copySnapshot } from './row-copy.rows.ts'
 import { makeScratch } from './scratch.ts'
 import { liesWithServer, placeName, sharesDisk } from './store-places.ts'
+import type { Watch } from './walk.ts'
 
 export type { StorePlace } from '../config/setting-groups.ts'
 export type { TargetOptions } from './backup-place.ts'
@@ -60,11 +61,6 @@ export type { RetentionPolicy } from './backup-points.ts'
 export type { Outcome } from './own-backups.ts'
 
 export type BackupStep = 'bytes' | 'rows' | 'compare' | 'new bytes' | 'pack' | 'prune'
-
-export interface BackupWatch {
-  begin(step: BackupStep, total: { readonly count: number; readonly bytes: number }): void
-  advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
-}
 
 export type Backup = StorageOptions &
   TargetOptions & {
@@ -75,7 +71,7 @@ export type Backup = StorageOptions &
     readonly newSeries: boolean
     /** Bytes a second. */
     readonly rate: number | null
-    readonly watch: BackupWatch
+    readonly watch: Watch<BackupStep>
   }
 
 export interface BackedUp extends Pruned {
@@ -180,7 +176,7 @@ async function addPoint(run: Run): Promise<BackedUp> {
   const copied = { contents: 0, bytes: 0 }
   const memory = await rememberLast(run)
   try {
-    watch.begin('bytes', await sumOfBlobs(run.db))
+    watch.begin('bytes', await contentTotals(run.db))
     await copyContents(run, run.db, memory, copied)
     await addCopied(memory)
     const { file, damaged, ...taken } = await takeSnapshot(run, memory, copied)
@@ -249,7 +245,8 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
     await rememberAllBlobs(memory)
     await forgetRelocated(memory, doubted)
   }
-  await makeListed(memory, target.store.listSizes())
+  await makeListed(memory)
+  await noteListed(memory, target.store.listSizes())
   return memory
 }
 
@@ -291,7 +288,7 @@ async function takeSnapshot(
     const taken = await withRows(path, async (rows) => {
       const takenAt = clock.now()
       await copyRowsInto(run, rows)
-      const sum = await sumOfBlobs(rows)
+      const sum = await contentTotals(rows)
       watch.begin('new bytes', sum)
       const damaged = await copyContents(run, rows, memory, copied)
       const there = await blobsAmong(

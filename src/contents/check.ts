@@ -1,30 +1,20 @@
 import { type BlobStore, StoreFailure } from '../blobs/blob-store.ts'
-import { GARBAGE_GRACE, releaseBlob } from '../core/blobs.rows.ts'
+import { GARBAGE_GRACE } from '../core/blobs.rows.ts'
 import { generationsOf, isBehind } from '../core/store/generations.ts'
-import { assertOwnStore } from '../core/store/pairing.ts'
-import type { Database, Trx } from '../database/database.ts'
-import { lockAccount } from '../database/differences.ts'
+import { assertOwnStore, type Installation } from '../core/store/pairing.ts'
+import type { Database } from '../database/database.ts'
 import type { Damage } from '../database/schema.ts'
-import { inTransaction } from '../database/transactions.ts'
-import { type Clock, DAY, SECOND, sleep, type Timers } from '../domain/clock.ts'
+import { type Clock, DAY, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, BinEntryId, BlobId, BlobKey, FolderId } from '../domain/ids.ts'
+import type { BlobKey } from '../domain/ids.ts'
 import type { StorageOptions } from '../storage.ts'
-import {
-  contentTotals,
-  filesWith,
-  findAccountSums,
-  knownKeys,
-  lockedContent,
-  setAccountSums,
-  setReferences,
-} from './contents.rows.ts'
-import { DamageMarker, type MarkLimit, type Marks, type RepairParts } from './damage.ts'
+import { type BlobRow, contentsAfter, contentTotals, filesWith, knownKeys } from './contents.rows.ts'
+import { DamageMarker, type MarkLimit, type Marks, type RepairBlob } from './damage.ts'
 import { withInstallation } from './installation.ts'
-import { createThrottle, unthrottled } from './pace.ts'
-import { type DamagedBlob, inspectContents } from './reading.ts'
-import { findFolderSums, findWrongEntry, setEntrySums, setFolderSums } from './sums.rows.ts'
-import { accountFaults, folderFaults, type WrongSum, wrongReferences, wrongSums } from './sums.ts'
+import { createThrottle, type Throttle } from './pace.ts'
+import { confirmed, type DamagedBlob, isChosen, isDamagedBlob, readDamage, sizeDamage } from './reading.ts'
+import { repairSum, type WrongSum, wrongReferences, wrongSums } from './sums.ts'
+import { grouped, inBatches, walk } from './walk.ts'
 
 /** Bytes to read and hash: a share of all contents, or about that many bytes. */
 export type ReadData =
@@ -49,9 +39,6 @@ export interface CheckWork {
   readonly announce: (line: string) => void
   readonly repair?: RepairBlob
 }
-
-/** False where there is no second copy. */
-export type RepairBlob = (parts: RepairParts, wrong: DamagedBlob) => Promise<boolean>
 
 export interface CheckResult extends Marks {
   readonly checkedContents: number
@@ -84,72 +71,87 @@ const LOOK_ONLY: CheckWork = { marks: 'none', repairs: false, removesOrphans: fa
 const MOST_NAMED = 1000
 export const MOST_LISTED = 100_000
 
+const BATCH = 200
+const SIDE_BY_SIDE = 16
+const READ_SIDE_BY_SIDE = 2
+
 /** Throws Refusal PRECONDITION_FAILED where there is no database of this version, and WrongStore. */
 export function checkInstallation(check: Check): Promise<CheckResult> {
-  return withInstallation(check, ({ db, blobs }) => new Checking(check, db, blobs).run())
+  return withInstallation(check, (installation) => new Checking(check, installation).run())
 }
 
 class Checking {
   readonly #check: Check
-  readonly #db: Database
-  readonly #blobs: BlobStore
+  readonly #own: Own
   readonly #work: CheckWork
   readonly #damaged: Damaged[] = []
   readonly #sums: string[] = []
   readonly #repaired: string[] = []
-  #removedOrphans: BlobKey[] = []
 
-  constructor(check: Check, db: Database, blobs: BlobStore) {
+  constructor(check: Check, { db, blobs }: Installation) {
     this.#check = check
-    this.#db = db
-    this.#blobs = blobs
+    this.#own = { db, blobs, clock: check.clock }
     this.#work = check.work ?? LOOK_ONLY
   }
 
   async run(): Promise<CheckResult> {
+    const { db } = this.#own
     const contents = await this.#contents()
-    const orphans = await findOrphans(this.#db, this.#blobs, this.#check.clock.timers)
-    for await (const wrong of wrongSums(this.#db)) await this.#sum(wrong)
-    if (this.#work.removesOrphans && orphans.length > 0) await this.#remove(orphans)
-    return {
-      ...contents,
-      damaged: this.#damaged,
-      orphans,
-      removedOrphans: this.#removedOrphans,
-      sums: this.#sums,
-      repaired: this.#repaired,
-    }
+    const orphans = await findOrphans(this.#own)
+    for await (const wrong of wrongSums(db)) await this.#sum(wrong)
+    const removedOrphans = this.#work.removesOrphans ? await this.#remove(orphans) : []
+    const [damaged, sums, repaired] = [this.#damaged, this.#sums, this.#repaired]
+    return { ...contents, damaged, orphans, removedOrphans, sums, repaired }
   }
 
   async #contents() {
-    const { readData, random, tell, clock, rate = null } = this.#check
-    const parts = { db: this.#db, blobs: this.#blobs, clock }
-    const totals = await contentTotals(this.#db)
-    const marker = new DamageMarker(parts, this.#work.marks, totals.contents)
+    const { readData, tell, clock, rate = null } = this.#check
+    const { db } = this.#own
+    const totals = await contentTotals(db)
+    const marker = new DamageMarker(this.#own, this.#work.marks, totals.count)
     let [checkedContents, checkedFiles, checkedBytes] = [0, 0, 0]
     const share = shareOf(readData, totals.bytes)
-    const throttle = rate === null ? unthrottled : createThrottle(rate, clock.timers)
-    for await (const { contents, wrong, sound, bytesRead } of inspectContents({
-      ...parts,
-      random,
-      share,
-      throttle,
-    })) {
-      for await (const references of wrongReferences(this.#db, contents)) await this.#sum(references)
+    const throttle = rate === null ? undefined : createThrottle(rate, clock.timers)
+    const read = (last: BlobRow | null) => contentsAfter(db, last?.id ?? null, BATCH)
+    for await (const contents of inBatches(read)) {
+      const { wrong, sound, bytesRead } = await this.#inspect(contents, share, throttle)
+      for await (const references of wrongReferences(db, contents)) await this.#sum(references)
       for (const found of wrong) await this.#wrong(marker, found)
       await marker.sound(sound)
       checkedContents += contents.length
       checkedFiles += contents.reduce((sum, { files }) => sum + files, 0)
       checkedBytes += bytesRead
-      tell({ contents: checkedContents, of: totals.contents, bytesRead: checkedBytes })
+      tell({ contents: checkedContents, of: totals.count, bytesRead: checkedBytes })
     }
     return { checkedContents, checkedFiles, checkedBytes, ...(await marker.finish()) }
+  }
+
+  /** Compares all sizes, and reads that share of the contents, and those marked as damaged. */
+  async #inspect(contents: readonly BlobRow[], share: number, throttle: Throttle | undefined) {
+    const { blobs } = this.#own
+    const wrong: DamagedBlob[] = []
+    const sound: BlobRow[] = []
+    const bySize = async (content: BlobRow) => {
+      const seen = await confirmed(this.#own, content, (row) => sizeDamage(blobs, row))
+      if (isDamagedBlob(seen)) wrong.push(seen)
+    }
+    const byHash = async (content: BlobRow) => {
+      const seen = await confirmed(this.#own, content, (row) => readDamage(blobs, row, { throttle }))
+      if (isDamagedBlob(seen)) wrong.push(seen)
+      else if (seen !== null) sound.push(seen.content)
+    }
+    const chosen = contents.filter(({ damage }) => damage !== null || isChosen(this.#check.random(4), share))
+    await walk({ contents, width: SIDE_BY_SIDE, visit: bySize })
+    const known = new Set(wrong.map(({ content }) => content.id))
+    const toRead = chosen.filter(({ id }) => !known.has(id))
+    await walk({ contents: toRead, width: READ_SIDE_BY_SIDE, visit: byHash })
+    return { wrong, sound, bytesRead: toRead.reduce((sum, { size }) => sum + size, 0) }
   }
 
   async #wrong(marker: DamageMarker, wrong: DamagedBlob): Promise<void> {
     const { content, damage } = wrong
     const room = Math.min(MOST_NAMED, MOST_LISTED - this.#damaged.length)
-    const files = room > 0 ? await filesWith(this.#db, content.id, room) : []
+    const files = room > 0 ? await filesWith(this.#own.db, content.id, room) : []
     const isRepaired = await this.#repair(wrong)
     for (const file of files) this.#damaged.push({ ...file, reason: damage, key: content.key, isRepaired })
     if (!isRepaired) await marker.found(content, damage)
@@ -160,8 +162,8 @@ class Checking {
     if (!repairs || repair === undefined) return false
     const { key } = wrong.content
     announce(`content ${key}: its bytes are fetched from a second copy, if there is one`)
-    const { clock, random, config } = this.#check
-    const parts = { db: this.#db, blobs: this.#blobs, clock, random, minFree: config.minFreeSpace }
+    const { random, config } = this.#check
+    const parts = { ...this.#own, random, minFree: config.minFreeSpace }
     const isRepaired = await repair(parts, wrong).catch((error: unknown) => {
       // One content that the store refuses does not stop the others.
       if (!(error instanceof StoreFailure) || error.reason !== 'broken') throw error
@@ -178,16 +180,15 @@ class Checking {
     if (!this.#work.repairs || wrong.of === 'loose folders') return
     for (const line of wrong.lines) this.#work.announce(`${line}: it is counted again`)
     const dueAt = this.#check.clock.now() + GARBAGE_GRACE
-    if (await repairSum(this.#db, wrong, dueAt)) list(this.#repaired, wrong.lines)
+    if (await repairSum(this.#own.db, wrong, dueAt)) list(this.#repaired, wrong.lines)
   }
 
-  async #remove(orphans: readonly BlobKey[]): Promise<void> {
-    const { clock } = this.#check
+  async #remove(orphans: readonly BlobKey[]): Promise<BlobKey[]> {
+    if (orphans.length === 0) return []
     this.#work.announce(
       `of ${orphans.length} contents that belong to no file, those older than a day are removed`,
     )
-    const parts = { db: this.#db, blobs: this.#blobs, clock }
-    this.#removedOrphans = await removeOrphans(parts, orphans)
+    return removeOrphans(this.#own, orphans)
   }
 }
 
@@ -201,62 +202,50 @@ function shareOf(readData: ReadData, all: number): number {
   return all === 0 ? 1 : Math.min(1, readData.bytes / all)
 }
 
-const BATCH = 500
+const KEYS = 500
 /** Between two looks: uploads in progress get their rows. */
 const PATIENCE = 3 * SECOND
 const MOST_ORPHANS = 10_000
+/** Younger ones may belong to an upload on another node, or to a database just restored. */
+const REMOVED_AFTER = DAY
 
-/** Keys without a row at two looks, at most `MOST_ORPHANS`. */
-async function findOrphans(db: Database, blobs: BlobStore, timers: Timers): Promise<BlobKey[]> {
-  const suspects = new Set<BlobKey>()
-  let batch: BlobKey[] = []
-  const look = async () => {
-    const known = await knownKeys(db, batch)
-    for (const key of batch) if (!known.has(key)) suspects.add(key)
-    batch = []
-  }
-  for await (const key of blobs.list()) {
-    batch.push(key)
-    if (batch.length === BATCH) await look()
-    if (suspects.size >= MOST_ORPHANS) break
-  }
-  await look()
-  if (suspects.size === 0) return []
-  await sleep(timers, PATIENCE)
-  return await stillUnknown(db, blobs, [...suspects])
+interface Own {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly clock: Clock
 }
 
-async function stillUnknown(
-  db: Database,
-  blobs: Pick<BlobStore, 'size'>,
-  suspects: readonly BlobKey[],
-): Promise<BlobKey[]> {
+/** Keys without a row at two looks, at most `MOST_ORPHANS`. */
+async function findOrphans({ db, blobs, clock }: Own): Promise<BlobKey[]> {
+  const suspects = new Set<BlobKey>()
+  for await (const keys of grouped(blobs.list(), KEYS)) {
+    for (const key of await unknownAmong(db, keys)) suspects.add(key)
+    if (suspects.size >= MOST_ORPHANS) break
+  }
+  if (suspects.size === 0) return []
+  await sleep(clock.timers, PATIENCE)
   const orphans: BlobKey[] = []
-  for (let at = 0; at < suspects.length; at += BATCH) {
-    const keys = suspects.slice(at, at + BATCH)
-    const known = await knownKeys(db, keys)
-    for (const key of keys) {
+  for await (const keys of grouped(suspects, KEYS)) {
+    for (const key of await unknownAmong(db, keys)) {
       // Removed since, or incomplete: the store drops incomplete ones by itself.
-      if (!known.has(key) && (await blobs.size(key)) !== null) orphans.push(key)
+      if ((await blobs.size(key)) !== null) orphans.push(key)
     }
   }
   return orphans
 }
 
-/** Younger ones may belong to an upload on another node, or to a database just restored. */
-const REMOVED_AFTER = DAY
+async function unknownAmong(db: Database, keys: readonly BlobKey[]): Promise<BlobKey[]> {
+  const known = await knownKeys(db, keys)
+  return keys.filter((key) => !known.has(key))
+}
 
 /**
  * Removes orphans stored over a day ago; returns their keys. Throws Refusal PRECONDITION_FAILED while the database is
  * older than its store: a newer one has rows for them. Throws WrongStore, and what the store throws.
  */
-async function removeOrphans(
-  { db, blobs, clock }: { db: Database; blobs: BlobStore; clock: Clock },
-  orphans: readonly BlobKey[],
-): Promise<BlobKey[]> {
+async function removeOrphans({ db, blobs, clock }: Own, orphans: readonly BlobKey[]): Promise<BlobKey[]> {
   const removed: BlobKey[] = []
-  for (let at = 0; at < orphans.length; at += BATCH) {
-    const keys = orphans.slice(at, at + BATCH)
+  for await (const keys of grouped(orphans, KEYS)) {
     const old: BlobKey[] = []
     for (const key of keys) {
       const storedAt = await blobs.storedAt(key)
@@ -264,10 +253,8 @@ async function removeOrphans(
     }
     await assertOwnStore(db, blobs)
     if (isBehind(await generationsOf(db, blobs))) throw behind()
-    const known = await knownKeys(db, old)
     const failures: unknown[] = []
-    const unknown = old.filter((key) => !known.has(key))
-    removed.push(...(await blobs.removeAll(unknown, (error) => failures.push(error))))
+    removed.push(...(await blobs.removeAll(await unknownAmong(db, old), (error) => failures.push(error))))
     if (failures.length > 0) throw failures[0]
   }
   return removed
@@ -278,70 +265,4 @@ function behind(): Refusal {
     'PRECONDITION_FAILED',
     'the database is older than what its store has seen, so what belongs to no file here may belong to another database; nothing was removed (see "holdfast takeover")',
   )
-}
-
-/** Corrects counts, each in one transaction under the locks of uploads and deletions. */
-async function repairSum(db: Database, wrong: WrongSum, garbageDueAt: number): Promise<boolean> {
-  switch (wrong.of) {
-    case 'account':
-      return inLockedAccount(db, wrong.id, (trx) => repairAccount(trx, wrong.id))
-    case 'folder':
-      return inLockedAccount(db, wrong.account, (trx) => repairFolder(trx, wrong.id))
-    case 'entry':
-      return inLockedAccount(db, wrong.account, (trx) => repairEntry(trx, wrong.account, wrong.id))
-    case 'content':
-      return repairReferences(db, wrong.id, garbageDueAt)
-    case 'loose folders':
-      return false
-  }
-}
-
-function inLockedAccount(
-  db: Database,
-  id: AccountId,
-  repair: (trx: Trx) => Promise<boolean>,
-): Promise<boolean> {
-  return inTransaction(db, async (trx) => {
-    await lockAccount(trx, id)
-    return repair(trx)
-  })
-}
-
-async function repairAccount(trx: Trx, id: AccountId): Promise<boolean> {
-  const sums = await findAccountSums(trx, id)
-  if (sums === undefined || accountFaults(sums).length === 0) return false
-  await setAccountSums(trx, sums)
-  return true
-}
-
-/** Repairs the folder, then its ancestors as far as their counts change. */
-async function repairFolder(trx: Trx, id: FolderId): Promise<boolean> {
-  let isRepaired = false
-  let next: FolderId | null = id
-  while (next !== null) {
-    const sums = await findFolderSums(trx, next)
-    if (sums === undefined || folderFaults(sums).length === 0) break
-    await setFolderSums(trx, sums)
-    isRepaired = true
-    next = sums.parent_id
-  }
-  return isRepaired
-}
-
-async function repairEntry(trx: Trx, account: AccountId, id: BinEntryId): Promise<boolean> {
-  const entry = await findWrongEntry(trx, id)
-  if (entry === undefined) return false
-  await setEntrySums(trx, entry)
-  await repairAccount(trx, account)
-  return true
-}
-
-function repairReferences(db: Database, id: BlobId, garbageDueAt: number): Promise<boolean> {
-  return inTransaction(db, async (trx) => {
-    const content = await lockedContent(trx, id)
-    if (content === undefined || content.refs === content.files) return false
-    await setReferences(trx, id, Math.max(1, content.files))
-    if (content.files === 0) await releaseBlob(trx, id, garbageDueAt)
-    return true
-  })
 }

@@ -65,10 +65,10 @@ export async function otherContents(
   return [...found].map(([key, size]) => ({ key, size }))
 }
 
-export async function contentTotals(db: Database): Promise<{ contents: number; bytes: number }> {
+export function contentTotals(db: Database): Promise<{ count: number; bytes: number }> {
   return db
     .selectFrom('blobs')
-    .select((row) => [row.fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')])
+    .select((row) => [row.fn.countAll<number>().as('count'), wholeSum(db, 'size').as('bytes')])
     .executeTakeFirstOrThrow()
 }
 

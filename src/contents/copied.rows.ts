@@ -1,13 +1,12 @@
+/**
+ * Two tables that exist only during a run and are not part of the schema. `relocated_blobs`: what is verified at the
+ * target, in the database that will reference it, so that a resumed run need not read it again. `listed_blobs`: what a
+ * store lists.
+ */
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
-import { wholeSum } from '../database/differences.ts'
 import type { Row } from '../database/schema.ts'
-import { type BlobId, type BlobKey, GUESTS, isBlobKey } from '../domain/ids.ts'
-
-/**
- * Blobs that a relocation has verified in the new store: a resumed one need not read them again. The table exists only
- * during a relocation, in the database that will reference the blobs; it is not part of the schema.
- */
+import { type BlobId, type BlobKey, GUESTS } from '../domain/ids.ts'
 
 type WithRelocated = { relocated_blobs: { key: BlobKey } }
 
@@ -84,13 +83,6 @@ export function blobsToMove(db: Database, after: BlobId | null, limit: number): 
     .execute()
 }
 
-export function sumOfBlobs(db: Database): Promise<{ count: number; bytes: number }> {
-  return db
-    .selectFrom('blobs')
-    .select((row) => [row.fn.countAll<number>().as('count'), wholeSum(db, 'size').as('bytes')])
-    .executeTakeFirstOrThrow()
-}
-
 export async function blobsAmong(db: Database, keys: readonly BlobKey[]): Promise<Set<BlobKey>> {
   if (keys.length === 0) return new Set()
   const rows = await db.selectFrom('blobs').select('key').where('key', 'in', keys).execute()
@@ -134,34 +126,40 @@ export async function writeRows(db: Database, path: string): Promise<void> {
   await sql`vacuum into ${path}`.execute(db)
 }
 
-interface Listed {
+interface ListedRow {
   readonly key: BlobKey
   readonly size: number | null
 }
 
-type WithListed = { listed_blobs: Listed }
+type WithListed = { listed_blobs: ListedRow }
 
-export async function makeListed(
-  db: Database,
-  listed: AsyncIterable<{ readonly key: BlobKey; readonly size: number }>,
-): Promise<void> {
+export async function makeListed(db: Database): Promise<void> {
   await sql`create table listed_blobs (key text primary key, size integer) without rowid`.execute(db)
-  const rows: Listed[] = []
-  for await (const { key, size } of listed) {
-    rows.push({ key, size: Number.isInteger(size) ? size : null })
-    if (rows.length === BATCH) await addListed(db, rows.splice(0))
-  }
-  await addListed(db, rows)
 }
 
-export async function addListed(db: Database, rows: readonly Listed[]): Promise<void> {
+export async function addListed(db: Database, rows: readonly ListedRow[]): Promise<void> {
   if (rows.length === 0) return
   await db
     .withTables<WithListed>()
     .insertInto('listed_blobs')
-    .values(rows)
+    .values(rows.map(({ key, size }) => ({ key, size: Number.isInteger(size) ? size : null })))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+}
+
+export async function dropListed(db: Database, keys: readonly BlobKey[]): Promise<void> {
+  if (keys.length === 0) return
+  await db.withTables<WithListed>().deleteFrom('listed_blobs').where('key', 'in', keys).execute()
+}
+
+export async function listedKeys(db: Database, limit: number): Promise<BlobKey[]> {
+  const rows = await db
+    .withTables<WithListed>()
+    .selectFrom('listed_blobs')
+    .select('key')
+    .limit(limit)
+    .execute()
+  return rows.map(({ key }) => key)
 }
 
 export async function addCopied(db: Database): Promise<void> {
@@ -181,30 +179,15 @@ export async function listedAmong(
   return new Map(rows.map(({ key, size }) => [key, size]))
 }
 
-const BATCH = 1000
-
-/** In batches, ordered by key. Throws for a key that could name another object in a store. */
-export async function* contentKeys(db: Database) {
-  let after: BlobKey | null = null
-  for (;;) {
-    const rows: { key: BlobKey }[] = await sortedKeys(db, after)
-    const last = rows.at(-1)
-    if (last === undefined) return
-    const wrong = rows.find(({ key }) => !isBlobKey(key))
-    if (wrong !== undefined) throw new Error(`the backup names a content ${JSON.stringify(wrong.key)}`)
-    yield rows.map(({ key }) => key)
-    after = last.key
-  }
-}
-
-function sortedKeys(db: Database, after: BlobKey | null) {
-  return db
+export async function sortedKeys(db: Database, after: BlobKey | null, limit: number): Promise<BlobKey[]> {
+  const rows = await db
     .selectFrom('blobs')
     .select('key')
     .$if(after !== null, (query) => query.where('key', '>', after))
     .orderBy('key')
-    .limit(BATCH)
+    .limit(limit)
     .execute()
+  return rows.map(({ key }) => key)
 }
 
 export interface SampledFile {

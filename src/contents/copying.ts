@@ -1,18 +1,12 @@
-import {
-  BlobDamaged,
-  BlobMissing,
-  type BlobStore,
-  eachChunk,
-  isLost,
-  isUnreadable,
-  StoreFailure,
-} from '../blobs/blob-store.ts'
+/** Copies all contents to another store, for backups, restores and relocations, and tells of rows on their way. */
+import { type BlobStore, StoreFailure } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
+import type { Damage } from '../database/schema.ts'
 import { SECOND, yieldToEventLoop } from '../domain/clock.ts'
-import type { BlobId, BlobKey } from '../domain/ids.ts'
+import type { BlobKey } from '../domain/ids.ts'
 import { startContentHashing } from '../uploads/hashing/content-hash.ts'
-import { HashingWriter } from '../uploads/hashing-writer.ts'
 import {
+  addListed,
   type BlobToMove,
   blobsToMove,
   type FileOfBlob,
@@ -21,15 +15,120 @@ import {
   rememberRelocated,
 } from './copied.rows.ts'
 import type { Throttle } from './pace.ts'
+import { copyContent, type Reading, readDamage, sizeDamage } from './reading.ts'
 import { countRows, type RowCopy } from './row-copy.rows.ts'
+import { grouped, inBatches, tolerance, type Watch, walk } from './walk.ts'
 
 export const MAX_CONCURRENT = 32
-/** One blob counts for at most half, so that two large ones run together. */
 const MAX_CONCURRENT_BYTES = 64 * 1024 * 1024
 const RECORD_AFTER = { blobs: 500, bytes: 256 * 1024 * 1024 }
-/** A run ends after so many failures of the new store that each concern one blob. */
-const MOST_FAILURES = 10
 const BATCH = 200
+const LISTED = 1000
+const TRIES = 4
+
+/** What is known of a content at the target: copied by an earlier run, and listed there; null without a listing. */
+export interface KnownBlob extends BlobToMove {
+  readonly isRemembered: boolean
+  readonly isListed: boolean | null
+}
+
+export type CopiedBlob =
+  | { readonly kind: 'there' | 'copied' }
+  | { readonly kind: 'damaged'; readonly reason: string }
+
+export interface BlobCopier {
+  /** Retries: a short outage does not end a long run. Throws StoreFailure when a store stays unavailable. */
+  copy(blob: KnownBlob, signal: AbortSignal): Promise<CopiedBlob>
+}
+
+export interface CopyRoute {
+  readonly from: Pick<BlobStore, 'read' | 'size'>
+  readonly to: Pick<BlobStore, 'create' | 'read' | 'size' | 'remove'>
+  readonly goesOn: boolean
+  /** Whether to read each blob back before it counts as copied: required before `from` is given up. */
+  readonly readsBack: boolean
+  /** Null: hashes on this thread. */
+  readonly hashing: Pick<HashingThreads, 'departure' | 'arrival'> | null
+  readonly throttle?: Throttle | undefined
+  readonly pause: (milliseconds: number) => Promise<void>
+  /** Progress in bytes: half when written, half when read back. */
+  readonly onBytes: (bytes: number) => void
+}
+
+type HashingThread = NonNullable<Reading['hashing']>
+
+interface HashingThreads {
+  readonly departure: HashingThread
+  readonly arrival: HashingThread
+  close(): void
+}
+
+export function startHashingThreads(): HashingThreads {
+  const [departure, arrival] = [startContentHashing(), startContentHashing()]
+  return {
+    departure,
+    arrival,
+    close() {
+      departure.close()
+      arrival.close()
+    },
+  }
+}
+
+/** Copied: what was read from `from`, and with `readsBack` from `to`, has the SHA-256 of its row. */
+export function createBlobCopier(route: CopyRoute): BlobCopier {
+  return {
+    async copy(blob, signal) {
+      for (let tries = 1; ; tries++) {
+        try {
+          const mayBeThere = (blob.isListed ?? route.goesOn) || tries > 1
+          return await copyBlob(route, blob, mayBeThere, signal)
+        } catch (error) {
+          const isPassing = error instanceof StoreFailure && error.reason === 'away'
+          if (!isPassing || tries === TRIES) throw error
+        }
+        await route.pause(tries * SECOND)
+        signal.throwIfAborted()
+      }
+    },
+  }
+}
+
+async function copyBlob(
+  { from, to, hashing, throttle, readsBack, onBytes }: CopyRoute,
+  blob: KnownBlob,
+  mayBeThere: boolean,
+  signal: AbortSignal,
+): Promise<CopiedBlob> {
+  const onChunk = (bytes: number) => onBytes(bytes / 2)
+  const arrival = { signal, hashing: hashing?.arrival ?? null }
+  if (mayBeThere) {
+    const isWhole = (await sizeDamage(to, blob)) === null
+    if (isWhole && (blob.isRemembered || (await readDamage(to, blob, arrival)) === null)) {
+      return { kind: 'there' }
+    }
+    // An incomplete blob of an earlier attempt would prevent the write.
+    await to.remove(blob.key)
+  }
+  const departure = { signal, hashing: hashing?.departure ?? null, onChunk, throttle, isLenient: true }
+  const damage = await copyContent(from, blob, to, blob.key, departure)
+  if (damage !== null) return { kind: 'damaged', reason: await reasonOf(from, blob, damage) }
+  if (!readsBack) onBytes(blob.size / 2)
+  else if ((await readDamage(to, blob, { ...arrival, onChunk })) !== null) {
+    await to.remove(blob.key)
+    throw new Error(`the new store returned other bytes than were written to it (blob ${blob.key})`)
+  }
+  return { kind: 'copied' }
+}
+
+async function reasonOf(from: CopyRoute['from'], { key, size }: BlobToMove, damage: Damage): Promise<string> {
+  if (damage === 'missing') return 'is missing'
+  if (damage === 'unreadable') return 'cannot be read'
+  const stored = damage === 'size' ? await from.size(key) : size
+  return stored === size
+    ? 'has other bytes than it was uploaded with'
+    : `has ${stored} bytes instead of ${size}`
+}
 
 export interface UncopyableBlob {
   readonly key: BlobKey
@@ -64,78 +163,52 @@ export async function copyBlobs(job: BlobCopyJob): Promise<UncopyableBlob[]> {
   const { rows, memory, copier, signal, onBlob } = job
   const damaged: UncopyableBlob[] = []
   const arrived: BlobToMove[] = []
-  let failures = 0
-  const stop = new AbortController()
-  const either = AbortSignal.any([signal, stop.signal])
-  const crew = limitedTo(MAX_CONCURRENT, MAX_CONCURRENT_BYTES)
+  const isTolerable = tolerance()
 
-  async function carryOne(blob: BlobToMove, known: KnownAtTarget): Promise<void> {
-    const end = isThere(known) ? ({ kind: 'there' } as const) : await copied(blob, known)
-    if (end.kind === 'damaged') {
-      const { reason, fault } = end
-      damaged.push({ key: blob.key, reason, fault, files: await relocatedFilesOfBlob(rows, blob.id) })
-    } else if (!known.isRemembered) arrived.push(blob)
-    onBlob(blob, end.kind === 'there')
-  }
-
-  async function copied(blob: BlobToMove, known: KnownAtTarget): Promise<OneCopy> {
+  async function copied(blob: KnownBlob, stop: AbortSignal): Promise<CopiedBlob & { fault?: 'target' }> {
+    if (blob.isRemembered && blob.isListed === true) return { kind: 'there' }
     try {
-      const end = await copier.copy(blob, known, either)
-      return end.kind === 'damaged' ? { ...end, fault: 'source' } : end
+      return await copier.copy(blob, stop)
     } catch (error) {
-      if (either.aborted || !isOfOne(error) || ++failures > MOST_FAILURES) throw error
+      if (!isTolerable(error, stop)) throw error
       return { kind: 'damaged', fault: 'target', reason: `could not be copied (${messageOf(error)})` }
     }
   }
 
-  async function remember(): Promise<void> {
+  async function visit(blob: KnownBlob, stop: AbortSignal): Promise<void> {
+    const end = await copied(blob, stop)
+    if (end.kind === 'damaged') {
+      const { reason, fault = 'source' } = end
+      damaged.push({ key: blob.key, reason, fault, files: await relocatedFilesOfBlob(rows, blob.id) })
+    } else if (!blob.isRemembered) arrived.push(blob)
+    onBlob(blob, end.kind === 'there')
+  }
+
+  async function record(isOver: boolean): Promise<void> {
+    const bytes = arrived.reduce((sum, blob) => sum + blob.size, 0)
+    if (!isOver && arrived.length < RECORD_AFTER.blobs && bytes < RECORD_AFTER.bytes) return
     const keys = arrived.splice(0).map((blob) => blob.key)
     if (keys.length > 0) await job.settle?.()
     await rememberRelocated(memory, keys)
   }
 
-  function isBatchFull(): boolean {
-    const bytes = arrived.reduce((sum, blob) => sum + blob.size, 0)
-    return arrived.length >= RECORD_AFTER.blobs || bytes >= RECORD_AFTER.bytes
-  }
-
-  try {
-    let after: BlobId | null = null
-    for (;;) {
-      const blobs: BlobToMove[] = await blobsToMove(rows, after, BATCH)
-      after = blobs.at(-1)?.id ?? null
-      if (after === null) break
-      const keys = blobs.map((blob) => blob.key)
-      const remembered = await relocatedAmong(memory, keys)
-      const listed = (await job.listed?.(keys)) ?? null
-      for (const blob of blobs) {
-        const size = listed?.get(blob.key) ?? blob.size
-        const isRemembered = remembered.has(blob.key) && size === blob.size
-        const known = { isRemembered, isListed: listed?.has(blob.key) ?? null }
-        await crew.enter(blob.size, () => carryOne(blob, known))
-        signal.throwIfAborted()
-        if (isBatchFull()) await remember()
-      }
-    }
-    await crew.allDone()
-    await remember()
-    return damaged
-  } catch (error) {
-    stop.abort()
-    await crew.allDone().catch(() => {})
-    // The next run verifies unrecorded blobs again.
-    await remember().catch(() => {})
-    throw error
-  }
+  const limits = { width: MAX_CONCURRENT, bytes: MAX_CONCURRENT_BYTES }
+  await walk({ contents: knownBlobs(job), ...limits, signal, visit, record })
+  return damaged
 }
 
-type OneCopy =
-  | Exclude<CopiedBlob, { kind: 'damaged' }>
-  | (Extract<CopiedBlob, { kind: 'damaged' }> & Pick<UncopyableBlob, 'fault'>)
-
-/** Unavailable, full or forbidden stores fail for all blobs. */
-function isOfOne(error: unknown): boolean {
-  return error instanceof StoreFailure ? error.reason === 'broken' : error instanceof Error
+async function* knownBlobs({ rows, memory, listed }: BlobCopyJob): AsyncGenerator<KnownBlob> {
+  const read = (last: BlobToMove | null) => blobsToMove(rows, last?.id ?? null, BATCH)
+  for await (const blobs of inBatches(read)) {
+    const keys = blobs.map((blob) => blob.key)
+    const remembered = await relocatedAmong(memory, keys)
+    const sizes = (await listed?.(keys)) ?? null
+    for (const blob of blobs) {
+      const size = sizes?.get(blob.key) ?? blob.size
+      const isRemembered = remembered.has(blob.key) && size === blob.size
+      yield { ...blob, isRemembered, isListed: sizes?.has(blob.key) ?? null }
+    }
+  }
 }
 
 function messageOf(error: unknown): string {
@@ -143,283 +216,19 @@ function messageOf(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-function isThere({ isRemembered, isListed }: KnownAtTarget): boolean {
-  return isRemembered && isListed === true
-}
-
-function limitedTo(most: number, mostBytes: number) {
-  const working = new Set<Promise<void>>()
-  let bytesInWork = 0
-  let failure: { readonly error: unknown } | null = null
-
-  return {
-    /** Waits for capacity, then starts the work. Throws the failure of any earlier work. */
-    async enter(bytes: number, work: () => Promise<void>): Promise<void> {
-      const weight = Math.min(bytes, mostBytes / 2)
-      while (working.size >= most || (working.size > 0 && bytesInWork + weight > mostBytes)) {
-        await Promise.race(working)
-      }
-      if (failure !== null) throw failure.error
-      bytesInWork += weight
-      const turn = work()
-        .catch((error: unknown) => {
-          failure ??= { error }
-        })
-        .finally(() => {
-          working.delete(turn)
-          bytesInWork -= weight
-        })
-      working.add(turn)
-    },
-
-    async allDone(): Promise<void> {
-      await Promise.all(working)
-      if (failure !== null) throw failure.error
-    },
-  }
-}
-
-const TRIES = 4
-
-export type CopiedBlob =
-  | { readonly kind: 'there' | 'copied' }
-  | { readonly kind: 'damaged'; readonly reason: string }
-
-export interface KnownAtTarget {
-  readonly isRemembered: boolean
-  /** Null: not listed. */
-  readonly isListed: boolean | null
-}
-
-export interface BlobCopier {
-  /** Retries: a short outage does not end a long run. Throws StoreFailure when a store stays unavailable. */
-  copy(blob: BlobToMove, known: KnownAtTarget, signal: AbortSignal): Promise<CopiedBlob>
-}
-
-export interface CopyRoute {
-  readonly from: Pick<BlobStore, 'read' | 'size'>
-  readonly to: Pick<BlobStore, 'create' | 'read' | 'size' | 'remove'>
-  readonly goesOn: boolean
-  /** Whether to read each blob back before it counts as copied: required before `from` is given up. */
-  readonly readsBack: boolean
-  readonly verifier: ByteVerifier
-  readonly throttle: Throttle
-  readonly pause: (milliseconds: number) => Promise<void>
-  /** Progress in bytes: half when written, half when read back. */
-  readonly onBytes: (bytes: number) => void
-}
-
-/** Copied: what was read from `from`, and with `readsBack` from `to`, has the SHA-256 of its row. */
-export function createBlobCopier(route: CopyRoute): BlobCopier {
-  return {
-    async copy(blob, { isRemembered, isListed }, signal) {
-      for (let tries = 1; ; tries++) {
-        try {
-          const mayBeThere = (isListed ?? route.goesOn) || tries > 1
-          return await copyBlob({ ...route, signal }, blob, { isRemembered, mayBeThere })
-        } catch (error) {
-          const isPassing = error instanceof StoreFailure && error.reason === 'away'
-          if (!isPassing || tries === TRIES) throw error
-        }
-        await route.pause(tries * SECOND)
-        signal.throwIfAborted()
-      }
-    },
-  }
-}
-
-type Way = CopyRoute & { readonly signal: AbortSignal }
-
-async function copyBlob(
-  way: Way,
-  blob: BlobToMove,
-  { isRemembered, mayBeThere }: { readonly isRemembered: boolean; readonly mayBeThere: boolean },
-): Promise<CopiedBlob> {
-  const { from, to, onBytes } = way
-  if (mayBeThere) {
-    if (
-      (await readableSize(to, blob)) === blob.size &&
-      (isRemembered || (await isIntact(way, blob, () => {})))
-    )
-      return { kind: 'there' }
-    // An incomplete blob of an earlier attempt would prevent the write.
-    await to.remove(blob.key)
-  }
-  const body = await bodyOf(from, blob)
-  if ('reason' in body) return { kind: 'damaged', reason: body.reason }
-  const writer = await to.create(blob.key)
-  try {
-    const isWhole = await way.verifier.departure(blob, throttled(readable(body.bytes), way.throttle), {
-      signal: way.signal,
-      onChunk: (bytes) => onBytes(bytes / 2),
-      store: (bytes) => writer.write(bytes),
-    })
-    if (!isWhole) {
-      await writer.abort()
-      return { kind: 'damaged', reason: 'has other bytes than it was uploaded with' }
-    }
-    await writer.complete()
-  } catch (error) {
-    await writer.abort()
-    if (error instanceof Unreadable) return { kind: 'damaged', reason: 'cannot be read' }
-    throw error
-  }
-  if (!way.readsBack) {
-    onBytes(blob.size / 2)
-    return { kind: 'copied' }
-  }
-  if (await isIntact(way, blob, (bytes) => onBytes(bytes / 2))) return { kind: 'copied' }
-  await to.remove(blob.key)
-  throw new Error(`the new store returned other bytes than were written to it (blob ${blob.key})`)
-}
-
-/** Null also for an unreadable entry, which is replaced. */
-async function readableSize(to: CopyRoute['to'], { key }: BlobToMove): Promise<number | null> {
-  try {
-    return await to.size(key)
-  } catch (error) {
-    if (isUnreadable(error)) return null
-    throw error
-  }
-}
-
-async function isIntact(
-  { to, verifier, signal }: Way,
-  blob: BlobToMove,
-  onChunk: (bytes: number) => void,
-): Promise<boolean> {
-  try {
-    const bytes = eachChunk(await to.read(blob.key, 0, blob.size, blob.size))
-    return await verifier.arrival(blob, bytes, { signal, onChunk, store: null })
-  } catch (error) {
-    // Unreadable at the target: write it again.
-    if (isLost(error) || isUnreadable(error)) return false
-    throw error
-  }
-}
-
-type Source = { readonly bytes: AsyncIterable<Uint8Array> } | { readonly reason: string }
-
-async function bodyOf(from: CopyRoute['from'], blob: BlobToMove): Promise<Source> {
-  try {
-    return { bytes: eachChunk(await from.read(blob.key, 0, blob.size, blob.size)) }
-  } catch (error) {
-    if (error instanceof BlobMissing) return { reason: 'is missing' }
-    if (isUnreadable(error)) return { reason: 'cannot be read' }
-    if (!(error instanceof BlobDamaged)) throw error
-    return { reason: `has ${await from.size(blob.key)} bytes instead of ${blob.size}` }
-  }
-}
-
-async function* throttled(body: AsyncIterable<Uint8Array>, throttle: Throttle): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) {
-    await throttle(chunk.byteLength)
-    yield chunk
-  }
-}
-
-/** Damage of this blob, not a failure of the store. */
-class Unreadable extends Error {
-  override readonly name = 'Unreadable'
-}
-
-async function* readable(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body
-  } catch (error) {
-    if (error instanceof StoreFailure && error.reason !== 'broken') throw error
-    throw new Unreadable('the bytes cannot be read', { cause: error })
-  }
-}
-
-interface Passing {
-  readonly signal: AbortSignal
-  readonly onChunk: (bytes: number) => void
-  readonly store: ((bytes: Uint8Array) => Promise<void>) | null
-}
-
-/** Whether the bytes are the blob's; passes them on. Throws what reading and storing throw. */
-type Compare = (blob: BlobToMove, body: AsyncIterable<Uint8Array>, passing: Passing) => Promise<boolean>
-
-export interface ByteVerifier {
-  readonly departure: Compare
-  readonly arrival: Compare
-}
-
-const here: Compare = async (blob, body, { signal, onChunk, store }) => {
-  const hash = new Bun.CryptoHasher('sha256')
-  let size = 0
-  for await (const chunk of body) {
-    signal.throwIfAborted()
-    hash.update(chunk)
-    await store?.(chunk)
-    onChunk(chunk.byteLength)
-    size += chunk.byteLength
-  }
-  return size === blob.size && hash.digest('hex') === blob.sha256
-}
-
-export const verifyInline: ByteVerifier = { departure: here, arrival: here }
-
-export function verifyOnThreads(): ByteVerifier & { close(): void } {
-  const threads = [startContentHashing(), startContentHashing()] as const
-  const [departure, arrival] = threads.map(comparedOn)
-  if (departure === undefined || arrival === undefined) throw new Error('a thread is missing')
-  return {
-    departure: shortHere(departure),
-    arrival: shortHere(arrival),
-    close() {
-      for (const thread of threads) thread.close()
-    },
-  }
-}
-
-/** Handing over a small blob takes longer than hashing it. */
-const shortHere =
-  (onThread: Compare): Compare =>
-  (blob, body, passing) =>
-    (blob.size <= SHORT ? here : onThread)(blob, body, passing)
-
-const SHORT = 256 * 1024
-
-function comparedOn(hashing: ReturnType<typeof startContentHashing>): Compare {
-  return async (blob, body, { signal, onChunk, store }) => {
-    const hash = hashing.start()
-    const writer = new HashingWriter({ hashing, hash, store: store ?? (async () => {}), from: 0 })
-    let size = 0
-    try {
-      for await (const chunk of body) {
-        signal.throwIfAborted()
-        await writer.write(chunk)
-        onChunk(chunk.byteLength)
-        size += chunk.byteLength
-      }
-      return size === blob.size && (await writer.end()).sha256 === blob.sha256
-    } finally {
-      await writer.rest()
-      hash.drop()
-    }
-  }
-}
-
-interface Amount {
-  readonly count: number
-  readonly bytes: number
-}
-
-interface Watched {
-  readonly signal: AbortSignal
-  readonly watch: {
-    begin(step: 'rows' | 'compare', total: Amount): void
-    advance(done: Amount & { readonly wasThere: boolean }): void
-  }
+/** Fills a table with what a store lists; null for an unknown size. */
+export async function noteListed(
+  memory: Database,
+  listed: AsyncIterable<{ readonly key: BlobKey; readonly size: number | null }>,
+): Promise<void> {
+  for await (const rows of grouped(listed, LISTED)) await addListed(memory, rows)
 }
 
 /** Reports rows copied, then compared. Stops with the signal's reason. */
 export async function watchedRows(
   db: Database,
   which: Pick<RowCopy, 'sameStore'>,
-  { watch, signal }: Watched,
+  { watch, signal }: { readonly watch: Watch<'rows' | 'compare'>; readonly signal: AbortSignal },
 ): Promise<RowCopy['onRows']> {
   const count = await countRows(db, which)
   let step: 'copied' | 'compared' = 'copied'

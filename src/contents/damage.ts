@@ -1,21 +1,18 @@
-import {
-  BlobDamaged,
-  BlobMissing,
-  type BlobStore,
-  eachChunk,
-  isUnreadable,
-  StoreFailure,
-} from '../blobs/blob-store.ts'
+/** What is done about a damaged content: it is marked, or repaired from a second copy. */
+import { type BlobStore, StoreFailure } from '../blobs/blob-store.ts'
 import { discardBlob, GARBAGE_GRACE, keepGarbage } from '../core/blobs.rows.ts'
-import { markDamaged, markVerified, replaceCopy, type StoredCopy } from '../core/damage.rows.ts'
+import { countDamaged, markDamaged, markVerified, replaceCopy, type StoredCopy } from '../core/damage.rows.ts'
 import { assertOwnStore } from '../core/store/pairing.ts'
 import type { Database } from '../database/database.ts'
 import type { Damage } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
-import type { BlobKey, Sha256 } from '../domain/ids.ts'
+import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
-import { type Throttle, unthrottled } from './pace.ts'
+import type { Log } from '../log.ts'
+import { contentTotals } from './contents.rows.ts'
+import type { Throttle } from './pace.ts'
+import { copyContent, type DamagedBlob, type StoredContent } from './reading.ts'
 
 /** `few`: marks nothing when that would be more than one content in a hundred. */
 export type MarkLimit = 'none' | 'few' | 'many'
@@ -23,7 +20,7 @@ export type MarkLimit = 'none' | 'few' | 'many'
 const ALWAYS_ALLOWED = 10
 const ONE_IN = 100
 
-export function mostMarked(contents: number): number {
+function mostMarked(contents: number): number {
   return Math.max(ALWAYS_ALLOWED, Math.floor(contents / ONE_IN))
 }
 
@@ -40,11 +37,15 @@ interface Found {
 
 type Looked = StoredCopy & { readonly damage: Damage | null }
 
+interface OwnStore {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly clock: Pick<Clock, 'now'>
+}
+
 /** Checks the store's own mark before marking: an unmounted or other store has lost nothing. */
 export class DamageMarker {
-  readonly #db: Database
-  readonly #blobs: BlobStore
-  readonly #clock: Clock
+  readonly #own: OwnStore
   readonly #limit: MarkLimit
   readonly #most: number
   #held: Found[] = []
@@ -52,14 +53,8 @@ export class DamageMarker {
   #marked = 0
   #cleared = 0
 
-  constructor(
-    { db, blobs, clock }: { db: Database; blobs: BlobStore; clock: Clock },
-    limit: MarkLimit,
-    contents: number,
-  ) {
-    this.#db = db
-    this.#blobs = blobs
-    this.#clock = clock
+  constructor(own: OwnStore, limit: MarkLimit, contents: number) {
+    this.#own = own
     this.#limit = limit
     this.#most = mostMarked(contents)
   }
@@ -81,7 +76,7 @@ export class DamageMarker {
   /** Call for contents read whole whose hashes match. */
   async sound(contents: readonly Looked[]): Promise<void> {
     if (this.#limit === 'none') return
-    await markVerified(this.#db, contents, this.#clock.now())
+    await markVerified(this.#own.db, contents, this.#own.clock.now())
     this.#cleared += contents.filter(({ damage }) => damage !== null).length
   }
 
@@ -93,12 +88,40 @@ export class DamageMarker {
   }
 
   async #mark(found: readonly Found[], isNew: boolean): Promise<void> {
-    if (found.length > 0) await assertOwnStore(this.#db, this.#blobs)
+    const { db, blobs, clock } = this.#own
+    if (found.length > 0) await assertOwnStore(db, blobs)
     for (const { copy, damage } of found) {
-      const isMarked = await markDamaged(this.#db, copy, damage, this.#clock.now())
+      const isMarked = await markDamaged(db, copy, damage, clock.now())
       if (isMarked && isNew) this.#marked++
     }
   }
+}
+
+/** So much damage at once is more often a misconfiguration. */
+export class TooMuchDamage extends Error {
+  constructor() {
+    super(
+      'more than one in a hundred contents are damaged; no more are marked. Is the right store mounted? "holdfast check" names them, and with --mark-many marks them',
+    )
+  }
+}
+
+/** Throws TooMuchDamage, WrongStore, and what the store throws. */
+export async function markFound(
+  own: OwnStore & { readonly log: Log },
+  { content, damage }: DamagedBlob,
+): Promise<void> {
+  const { db, log } = own
+  const damaged = await countDamaged(db)
+  // Counting all contents is slow: only where their number decides.
+  const contents = damaged < ALWAYS_ALLOWED ? 0 : (await contentTotals(db)).count
+  if (damaged >= mostMarked(contents)) throw new TooMuchDamage()
+  const marking = new DamageMarker(own, 'few', contents)
+  await marking.found(content, damage)
+  const { marked } = await marking.finish()
+  if (marked === 0) return
+  const { key, files } = content
+  log.error({ key, damage, files }, 'stored bytes are damaged; "holdfast check" names their files')
 }
 
 export interface RepairParts {
@@ -108,8 +131,11 @@ export interface RepairParts {
   readonly random: Random
   /** Bytes. */
   readonly minFree: number
-  readonly throttle?: Throttle
+  readonly throttle?: Throttle | undefined
 }
+
+/** False where there is no second copy. */
+export type RepairBlob = (parts: RepairParts, wrong: DamagedBlob) => Promise<boolean>
 
 export interface SecondCopy {
   readonly from: Pick<BlobStore, 'read'>
@@ -122,8 +148,8 @@ export interface SecondCopy {
  * second copy. Throws WrongStore, StoreFailure for a full disk, and what the stores throw.
  */
 export async function repairFromCopy(
-  second: SecondCopy,
-  content: StoredCopy & { readonly size: number; readonly sha256: Sha256 },
+  { from, fromKey }: SecondCopy,
+  content: StoredCopy & StoredContent,
   { db, blobs, clock, random, minFree, throttle }: RepairParts,
 ): Promise<'repaired' | 'gone' | Damage> {
   // A store that is not mounted has lost nothing, and must not be filled.
@@ -135,7 +161,7 @@ export async function repairFromCopy(
   }
   const key = makeBlobKey(random)
   await discardBlob(db, key, clock.now() + DAY)
-  const damage = await copyVerified({ ...content, ...second, to: blobs, toKey: key }, throttle)
+  const damage = await copyContent(from, { ...content, key: fromKey }, blobs, key, { throttle })
   if (damage !== null) return damage
   const isReplaced = await inTransaction(db, async (trx) => {
     const now = clock.now()
@@ -146,47 +172,4 @@ export async function repairFromCopy(
     return false
   })
   return isReplaced ? 'repaired' : 'gone'
-}
-
-interface ContentCopy {
-  readonly from: Pick<BlobStore, 'read'>
-  readonly fromKey: BlobKey
-  readonly to: Pick<BlobStore, 'create'>
-  /** A fresh key. */
-  readonly toKey: BlobKey
-  readonly size: number
-  readonly sha256: Sha256
-}
-
-/**
- * Copies a content; durable when it returns. Returns the damage where the source's hash differs; then, and
- * after an error, no copy is left. Memory use is independent of the size.
- */
-export async function copyVerified(
-  copy: ContentCopy,
-  throttle: Throttle = unthrottled,
-): Promise<Damage | null> {
-  const { from, fromKey, to, toKey, size, sha256 } = copy
-  const hash = new Bun.CryptoHasher('sha256')
-  let read = 0
-  const writer = await to.create(toKey)
-  try {
-    for await (const chunk of eachChunk(await from.read(fromKey, 0, size, size))) {
-      await throttle(chunk.length)
-      hash.update(chunk)
-      read += chunk.length
-      await writer.write(chunk)
-    }
-    const damage = read === size ? (hash.digest('hex') === sha256 ? null : 'hash') : 'size'
-    if (damage === null) await writer.complete()
-    else await writer.abort()
-    return damage
-  } catch (error) {
-    await writer.abort()
-    if (error instanceof BlobMissing) return 'missing'
-    if (error instanceof BlobDamaged) return 'size'
-    // Writers throw StoreFailure; other read errors are damage of the source.
-    if (isUnreadable(error)) return 'unreadable'
-    throw error
-  }
 }

@@ -5,12 +5,14 @@ import { sql } from 'kysely'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
-import type { BlobId, BlobKey } from '../domain/ids.ts'
+import type { BlobKey } from '../domain/ids.ts'
 import { openRows } from '../storage.ts'
-import { addListed, listedAmong, makeListed } from './copied.rows.ts'
+import { dropListed, listedAmong, listedKeys, makeListed } from './copied.rows.ts'
+import { noteListed } from './copying.ts'
 import { type Copied, type MirroredContent, mirroredAfter, queueKeys } from './mirror.rows.ts'
 import { type MirrorParts, takeOverMirror } from './mirror-place.ts'
 import { makeScratch } from './scratch.ts'
+import { inBatches } from './walk.ts'
 
 const BATCH = 500
 
@@ -32,15 +34,8 @@ export async function adoptMirror(parts: MirrorParts): Promise<Adopted> {
   return { ...found, authenticated }
 }
 
-async function addUnfinished(listed: Database, store: BlobStore): Promise<void> {
-  const keys: BlobKey[] = []
-  const add = () =>
-    addListed(
-      listed,
-      keys.splice(0).map((key) => ({ key, size: null })),
-    )
-  for await (const key of store.list()) if (keys.push(key) === BATCH) await add()
-  await add()
+async function* unfinished(store: BlobStore): AsyncGenerator<{ key: BlobKey; size: null }> {
+  for await (const key of store.list()) yield { key, size: null }
 }
 
 /** Compares rows with the store's list. Memory use is independent of the number. */
@@ -51,31 +46,29 @@ async function reconcile(
   const scratch = await makeScratch()
   const listed = openRows(join(scratch, 'listed.sqlite'))
   try {
-    await makeListed(listed, store.listSizes())
-    await addUnfinished(listed, store)
+    await makeListed(listed)
+    await noteListed(listed, store.listSizes())
+    await noteListed(listed, unfinished(store))
     let [kept, missing, unknown] = [0, 0, 0]
-    let last: BlobId | null = null
-    for (;;) {
-      const contents: MirroredContent[] = await mirroredAfter(db, { after: last }, BATCH)
-      last = contents.at(-1)?.id ?? null
-      if (last === null) break
+    const read = (last: MirroredContent | null) => mirroredAfter(db, { after: last?.id ?? null }, BATCH)
+    for await (const contents of inBatches(read)) {
       const found = await listedAmong(
         listed,
         contents.map(({ mirroredKey }) => mirroredKey),
       )
-      const whole = contents.filter(({ mirroredKey, size }) => (found.get(mirroredKey) ?? size) === size)
-      const there = new Set(whole.map(({ mirroredKey }) => mirroredKey).filter((key) => found.has(key)))
+      const isThere = ({ mirroredKey: key, size }: MirroredContent) =>
+        found.has(key) && (found.get(key) ?? size) === size
+      const there = contents.filter(isThere).map(({ mirroredKey }) => mirroredKey)
       const gone = contents
-        .filter(({ mirroredKey }) => !there.has(mirroredKey))
+        .filter((content) => !isThere(content))
         .map(({ id, mirroredKey: key }) => ({ id, key }))
       await dropCopies(db, gone)
-      await dropListed(listed, [...there])
-      kept += there.size
+      await dropListed(listed, there)
+      kept += there.length
       missing += gone.length
     }
-    for (;;) {
-      const keys = await restOfListed(listed, BATCH)
-      if (keys.length === 0) break
+    // Each batch is dropped before the next is read.
+    for await (const keys of inBatches(() => listedKeys(listed, BATCH))) {
       await queueKeys(db, keys, clock.now() + DAY)
       await dropListed(listed, keys)
       unknown += keys.length
@@ -85,23 +78,6 @@ async function reconcile(
     await listed.destroy()
     await rm(scratch, { recursive: true, force: true })
   }
-}
-
-type WithListed = { listed_blobs: { key: BlobKey } }
-
-async function dropListed(listed: Database, keys: readonly BlobKey[]): Promise<void> {
-  if (keys.length === 0) return
-  await listed.withTables<WithListed>().deleteFrom('listed_blobs').where('key', 'in', keys).execute()
-}
-
-async function restOfListed(listed: Database, limit: number): Promise<BlobKey[]> {
-  const rows = await listed
-    .withTables<WithListed>()
-    .selectFrom('listed_blobs')
-    .select('key')
-    .limit(limit)
-    .execute()
-  return rows.map(({ key }) => key)
 }
 
 /** Keeps copies recorded meanwhile. */

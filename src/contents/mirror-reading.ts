@@ -1,3 +1,4 @@
+/** Reads copies in the mirror, to replace damaged ones before they are needed. */
 import * as z from 'zod/mini'
 import type { MirrorConfig } from '../config/setting-groups.ts'
 import { metaOf, setMeta } from '../core/meta.rows.ts'
@@ -9,22 +10,90 @@ import type { BlobId, BlobKey } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import { otherContents } from './contents.rows.ts'
-import {
-  type Copied,
-  forgetCopy,
-  type MirroredContent,
-  mirroredAfter,
-  mirroredContent,
-} from './mirror.rows.ts'
+import { forgetCopy, type MirroredContent, mirroredAfter, mirroredContent } from './mirror.rows.ts'
 import type { Mirror } from './mirror-place.ts'
 import type { DiskLoad, Throttle } from './pace.ts'
-import { assertReadable, isChosen, readDamage, sizeDamage } from './reading.ts'
+import { assertReadable, isChosen, readDamage, type StoredContent, sizeDamage } from './reading.ts'
 import { DUE_AFTER } from './scrub.ts'
+import { type Amount, eachOf, inBatches, WalkLeft, walk } from './walk.ts'
 
-/** Reads all copies in rounds by id, to replace damaged ones before they are needed. An interrupted round resumes. */
+interface CopyReading {
+  readonly db: Database
+  readonly mirror: Mirror
+  readonly clock: Clock
+}
+
+/**
+ * Forgets a copy that is damaged at two looks: it is made again, and removed in a day. Null for a sound one. Throws
+ * StoreUnreadable, and MirrorUnusable where the place is not the mirror any more.
+ */
+export async function checkCopy(
+  { db, mirror, clock }: CopyReading,
+  { id, mirroredKey: key, size, sha256 }: MirroredContent,
+  look: (copy: StoredContent) => Promise<Damage | null>,
+): Promise<Damage | null> {
+  const copy = { key, size, sha256 }
+  const damage = (await look(copy)) === null ? null : await look(copy)
+  if (damage === null) return null
+  if (damage === 'unreadable') {
+    await assertReadable(mirror.store, await otherContents(db, id, 'mirrored_key'))
+  }
+  await mirror.assertOwn()
+  await forgetCopy(db, { id, key }, clock.now() + DAY)
+  return damage
+}
+
+function copiesAfter(db: Database, after: BlobId | null): AsyncGenerator<MirroredContent> {
+  return eachOf(
+    inBatches((last: MirroredContent | null) => mirroredAfter(db, { after: last?.id ?? after }, BATCH)),
+  )
+}
+
+export interface WrongCopy {
+  readonly key: BlobKey
+  readonly reason: Damage
+}
+
+export interface CopiesRead {
+  readonly contents: number
+  readonly bytes: number
+  readonly wrongCopies: number
+  readonly wrong: readonly WrongCopy[]
+}
+
+interface ReadingOfCopies extends CopyReading {
+  readonly random: Random
+  /** Share of copies to read, 0 to 1; of the others only sizes are compared. */
+  readonly share: number
+  readonly tell: (read: Amount) => void
+  readonly signal: AbortSignal
+}
+
+export async function readCopies(reading: ReadingOfCopies): Promise<CopiesRead> {
+  const { db, mirror, random, share, tell, signal } = reading
+  let [contents, bytes, wrongCopies] = [0, 0, 0]
+  const wrong: WrongCopy[] = []
+  async function visit(content: MirroredContent): Promise<void> {
+    const isRead = isChosen(random(4), share)
+    const reason = await checkCopy(reading, content, (copy) =>
+      isRead ? readDamage(mirror.store, copy) : sizeDamage(mirror.store, copy),
+    )
+    if (reason !== null) {
+      wrongCopies++
+      if (wrong.length < MOST_LISTED) wrong.push({ key: content.mirroredKey, reason })
+    }
+    const read = isRead ? content.size : 0
+    bytes += read
+    contents++
+    tell({ count: 1, bytes: read })
+  }
+  await walk({ contents: copiesAfter(db, null), signal, visit })
+  return { contents, bytes, wrongCopies, wrong }
+}
 
 const KEY = 'mirror_reading'
 const BATCH = 100
+const MOST_LISTED = 100_000
 /** A kill repeats at most these reads. */
 const NOTED_EVERY = 10 * SECOND
 
@@ -64,10 +133,7 @@ export async function isReadingDue(
   return !present.isOver || now - present.began >= scrubDays * DUE_AFTER * DAY
 }
 
-export interface ReadingRound {
-  readonly db: Database
-  readonly mirror: Mirror
-  readonly clock: Clock
+export interface ReadingRound extends CopyReading {
   readonly throttle: Throttle
   readonly scrubDays: number
   readonly diskLoad: Pick<DiskLoad, 'quiet'>
@@ -76,9 +142,12 @@ export interface ReadingRound {
   readonly mayGoOn: () => boolean
 }
 
-/** Until the end or `mayGoOn` is false; what was read counts. Throws the signal's reason and MirrorUnusable. */
+/**
+ * Reads all copies, by id, after those of an interrupted round. Until the end or `mayGoOn` is false; what was read
+ * counts. Throws the signal's reason and MirrorUnusable.
+ */
 export async function readRound(reading: ReadingRound): Promise<void> {
-  const { db, clock, signal, mayGoOn } = reading
+  const { db, mirror, clock, throttle, signal, log, mayGoOn } = reading
   const now = clock.now()
   const last = await presentRound(db)
   let present: Round =
@@ -88,119 +157,33 @@ export async function readRound(reading: ReadingRound): Promise<void> {
   let notedAt = clock.monotonic()
   // Overdue rounds do not wait for the disk.
   const isOverdue = now - present.since > reading.scrubDays * DAY
-  try {
-    for (;;) {
-      const batch = await mirroredAfter(db, { after: present.after }, BATCH)
-      if (batch.length === 0) {
-        present = { ...present, since: present.began, after: null, isOver: true }
-        return
-      }
-      for (const { id } of batch) {
-        signal.throwIfAborted()
-        if (!mayGoOn()) return
-        if (!isOverdue) await quiet(reading)
-        const isWrong = await readCopy(reading, id)
-        present = { ...present, after: id, wrong: present.wrong + (isWrong ? 1 : 0) }
-        if (clock.monotonic() - notedAt < NOTED_EVERY) continue
-        await note(db, present)
-        notedAt = clock.monotonic()
-      }
+
+  async function visit({ id }: MirroredContent): Promise<void> {
+    if (!mayGoOn()) throw new WalkLeft()
+    if (!isOverdue) await quiet(reading)
+    const content = await mirroredContent(db, id)
+    const reason =
+      content === undefined
+        ? null
+        : await checkCopy(reading, content, (copy) => readDamage(mirror.store, copy, { throttle, signal }))
+    if (reason !== null) {
+      const key = content?.mirroredKey
+      log.error({ key, damage: reason }, 'a copy in the mirror is damaged and is made anew')
     }
-  } finally {
-    await note(db, present)
+    present = { ...present, after: id, wrong: present.wrong + (reason === null ? 0 : 1) }
   }
+
+  async function record(isOver: boolean): Promise<void> {
+    if (!isOver && clock.monotonic() - notedAt < NOTED_EVERY) return
+    await note(db, present)
+    notedAt = clock.monotonic()
+  }
+
+  const contents = copiesAfter(db, present.after)
+  if (!(await walk({ contents, signal, visit, record }))) return
+  await note(db, { ...present, since: present.began, after: null, isOver: true })
 }
 
 async function quiet({ diskLoad, signal }: ReadingRound): Promise<void> {
   while (!(await diskLoad.quiet(() => !signal.aborted))) signal.throwIfAborted()
-}
-
-async function readCopy({ db, mirror, clock, throttle, signal, log }: ReadingRound, id: BlobId) {
-  const content = await mirroredContent(db, id)
-  if (content === undefined) return false
-  const { mirroredKey: key, size, sha256 } = content
-  const throttled = async (bytes: number) => {
-    signal.throwIfAborted()
-    await throttle(bytes)
-  }
-  const look = () => readDamage(mirror.store, { key, size, sha256 }, throttled)
-  const reason = await confirmedCopy({ db, mirror }, id, look)
-  if (reason === null) return false
-  await forgetDamaged({ db, mirror, clock }, { id, key })
-  log.error({ key, damage: reason }, 'a copy in the mirror is damaged and is made anew')
-  return true
-}
-
-const MOST_LISTED = 100_000
-
-export interface WrongCopy {
-  readonly key: BlobKey
-  readonly reason: Damage
-}
-
-export interface CopiesRead {
-  readonly contents: number
-  readonly bytes: number
-  readonly wrongCopies: number
-  readonly wrong: readonly WrongCopy[]
-}
-
-interface Reading {
-  readonly db: Database
-  readonly mirror: Mirror
-  readonly clock: Clock
-  readonly random: Random
-  /** Share of copies to read, 0 to 1; of the others only sizes are compared. */
-  readonly share: number
-  readonly tell: (read: { readonly count: number; readonly bytes: number }) => void
-  readonly signal: AbortSignal
-}
-
-/** Forgets copies damaged at two looks; the next run copies them again. */
-export async function readCopies(reading: Reading): Promise<CopiesRead> {
-  const { db, mirror, clock, signal, tell } = reading
-  let [contents, bytes, wrongCopies] = [0, 0, 0]
-  const wrong: WrongCopy[] = []
-  let last: BlobId | null = null
-  for (;;) {
-    const batch: MirroredContent[] = await mirroredAfter(db, { after: last }, BATCH)
-    last = batch.at(-1)?.id ?? null
-    if (last === null) return { contents, bytes, wrongCopies, wrong }
-    for (const { id, mirroredKey: key, size, sha256 } of batch) {
-      signal.throwIfAborted()
-      const isRead = isChosen(reading.random(4), reading.share)
-      const look = () => (isRead ? readDamage : sizeDamage)(mirror.store, { key, size, sha256 })
-      const reason = await confirmedCopy({ db, mirror }, id, look)
-      if (reason !== null) {
-        await forgetDamaged({ db, mirror, clock }, { id, key })
-        wrongCopies++
-        if (wrong.length < MOST_LISTED) wrong.push({ key, reason })
-      }
-      if (isRead) bytes += size
-      contents++
-      tell({ count: 1, bytes: isRead ? size : 0 })
-    }
-  }
-}
-
-/** Null where one of two looks finds the copy sound. Throws StoreUnreadable. */
-export async function confirmedCopy(
-  { db, mirror }: Pick<Reading, 'db' | 'mirror'>,
-  content: BlobId,
-  look: () => Promise<Damage | null>,
-): Promise<Damage | null> {
-  const damage = (await look()) === null ? null : await look()
-  if (damage === 'unreadable') {
-    await assertReadable(mirror.store, await otherContents(db, content, 'mirrored_key'))
-  }
-  return damage
-}
-
-/** The copy is made again, and removed in a day. Throws MirrorUnusable where the place is not the mirror any more. */
-export async function forgetDamaged(
-  { db, mirror, clock }: Pick<Reading, 'db' | 'mirror' | 'clock'>,
-  copy: Copied,
-): Promise<void> {
-  await mirror.assertOwn()
-  await forgetCopy(db, copy, clock.now() + DAY)
 }

@@ -1,12 +1,29 @@
 import type { Config } from '../config.ts'
 import type { BlobId } from '../domain/ids.ts'
-import type { RepairBlob } from './check.ts'
-import { type RepairParts, repairFromCopy } from './damage.ts'
-import { type MirroredContent, mirroredContent } from './mirror.rows.ts'
+import { type RepairBlob, type RepairParts, repairFromCopy } from './damage.ts'
+import { mirroredContent } from './mirror.rows.ts'
 import { type Mirror, openMirror } from './mirror-place.ts'
-import { confirmedCopy, forgetDamaged } from './mirror-reading.ts'
+import { checkCopy } from './mirror-reading.ts'
 import { readDamage } from './reading.ts'
 import { isOutage } from './walk.ts'
+
+/** `gone`: deleted, or uploaded again meanwhile. `damaged`: the copy is damaged too, and is forgotten. */
+export type RepairResult = 'repaired' | 'gone' | 'none' | 'damaged'
+
+/** Looks twice more before it forgets a copy, which is removed later. Throws as `repairFromCopy` does. */
+export async function repairFromMirror(
+  parts: RepairParts & { readonly mirror: Mirror },
+  id: BlobId,
+): Promise<RepairResult> {
+  const { db, mirror, throttle } = parts
+  const content = await mirroredContent(db, id)
+  if (content === undefined) return 'none'
+  const from = mirror.store
+  const result = await repairFromCopy({ from, fromKey: content.mirroredKey }, content, parts)
+  if (result === 'repaired' || result === 'gone') return result
+  const damage = await checkCopy(parts, content, (copy) => readDamage(from, copy, { throttle }))
+  return damage === null ? 'none' : 'damaged'
+}
 
 /** Undefined without a mirror. The check goes on without a mirror that cannot be used. */
 export function mirrorRepair(config: Config, onFailure: (error: unknown) => void): RepairBlob | undefined {
@@ -29,33 +46,4 @@ export function mirrorRepair(config: Config, onFailure: (error: unknown) => void
       return false
     }
   }
-}
-
-export interface MirrorRepairParts extends RepairParts {
-  readonly mirror: Mirror
-}
-
-/** `gone`: deleted, or uploaded again meanwhile. `damaged`: the copy is damaged too, and is forgotten. */
-export type RepairResult = 'repaired' | 'gone' | 'none' | 'damaged'
-
-/** Throws as `repairFromCopy` does. */
-export async function repairFromMirror(parts: MirrorRepairParts, id: BlobId): Promise<RepairResult> {
-  const content = await mirroredContent(parts.db, id)
-  if (content === undefined) return 'none'
-  const copy = { from: parts.mirror.store, fromKey: content.mirroredKey }
-  const result = await repairFromCopy(copy, content, parts)
-  if (result === 'repaired' || result === 'gone') return result
-  return (await isLost(parts, content)) ? 'damaged' : 'none'
-}
-
-/** Looks twice more before it forgets a copy, which is removed later. */
-async function isLost(
-  { db, mirror, clock, throttle }: MirrorRepairParts,
-  content: MirroredContent,
-): Promise<boolean> {
-  const { id, mirroredKey: key } = content
-  const look = () => readDamage(mirror.store, { ...content, key }, throttle)
-  if ((await confirmedCopy({ db, mirror }, id, look)) === null) return false
-  await forgetDamaged({ db, mirror, clock }, { id, key })
-  return true
 }

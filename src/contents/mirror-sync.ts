@@ -6,7 +6,6 @@ import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts'
 import type { BlobId, BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { findContent } from './contents.rows.ts'
-import { copyVerified } from './damage.ts'
 import {
   type Copied,
   dueKeys,
@@ -25,12 +24,10 @@ import {
 import { type Mirror, MirrorUnusable } from './mirror-place.ts'
 import { type RepairResult, repairFromMirror } from './mirror-repair.ts'
 import type { Throttle } from './pace.ts'
-import { confirmed, type DamagedBlob, readDamage } from './reading.ts'
-import { isOutage } from './walk.ts'
+import { confirmed, copyContent, type DamagedBlob, isDamagedBlob, readDamage } from './reading.ts'
+import { eachOf, inBatches, tolerance, WalkLeft, walk } from './walk.ts'
 
 const BATCH = 50
-/** A run ends its repairs after so many failures that each concern one content alone. */
-const MOST_FAILURES = 10
 const LOOKS_EVERY = MINUTE
 
 export interface MirrorSync extends Omit<MirrorCopyParts, 'minFree'>, MirrorClearing {
@@ -66,22 +63,19 @@ export async function syncMirror(sync: MirrorSync): Promise<void> {
 
 async function repairAll(sync: MirrorSync): Promise<void> {
   const { db, signal, onRepaired, onFailure } = sync
-  let [after, failures]: [BlobId | null, number] = [null, 0]
-  for (;;) {
-    const damaged: MirroredContent[] = await mirroredAfter(db, { after, onlyDamaged: true }, BATCH)
-    if (damaged.length === 0) return
-    for (const { id, key } of damaged) {
-      signal.throwIfAborted()
-      try {
-        onRepaired(key, await repairFromMirror(sync, id))
-      } catch (error) {
-        if (signal.aborted) throw error
-        onFailure(error)
-        if (isOutage(error) || ++failures >= MOST_FAILURES) return
-      }
-      after = id
+  const isTolerable = tolerance()
+  const read = (last: MirroredContent | null) =>
+    mirroredAfter(db, { after: last?.id ?? null, onlyDamaged: true }, BATCH)
+  async function visit({ id, key }: MirroredContent, stop: AbortSignal): Promise<void> {
+    try {
+      onRepaired(key, await repairFromMirror(sync, id))
+    } catch (error) {
+      if (stop.aborted) throw error
+      onFailure(error)
+      if (!isTolerable(error, stop)) throw new WalkLeft()
     }
   }
+  await walk({ contents: eachOf(inBatches(read)), signal, visit })
 }
 
 const CLEARED_AT_ONCE = 500
@@ -145,6 +139,7 @@ export interface MirrorCopyParts {
 export class MirrorCopier {
   readonly #parts: MirrorCopyParts
   readonly #left: BlobId[] = []
+  readonly #isTolerable = tolerance()
 
   constructor(parts: MirrorCopyParts) {
     this.#parts = parts
@@ -152,30 +147,30 @@ export class MirrorCopier {
 
   /** Null when nothing is left. Throws the signal's reason, MirrorUnusable for a full mirror, StoreFailure. */
   async copySome(): Promise<number | null> {
-    const { db, mirror, clock, random, order } = this.#parts
+    const { db, mirror, clock, random, order, signal } = this.#parts
     const batch = batchOf(await unmirroredContents(db, order, this.#left, BATCH))
     if (batch.length === 0) return null
     await this.#assertRoom(batch)
-    const work = batch.map((content) => ({ content, key: makeBlobKey(random) }))
-    const keys = work.map(({ key }) => key)
+    const work = batch.map((content) => ({ ...content, copy: makeBlobKey(random) }))
+    const keys = work.map(({ copy }) => copy)
     await queueKeys(db, keys, clock.now() + DAY)
     const copied: Copied[] = []
-    const note = async (done: readonly Copied[]) => {
-      const number = await mirror.advance()
-      return noteCopies(db, done, clock.now() + NOTED_BEFORE, (trx) => mirror.remember(trx, number))
+    const visit = async ({ copy, ...content }: (typeof work)[number], stop: AbortSignal) => {
+      if (await this.#copyOne(content, copy, stop)) copied.push({ id: content.id, key: copy })
     }
-    const waiting = work.values()
-    const lane = async () => {
-      for (const { content, key } of waiting) {
-        if (await this.#copyOne(content, key)) copied.push({ id: content.id, key })
-      }
-    }
-    const lanes = await Promise.allSettled(Array.from({ length: WIDTH }, lane))
+    const walked = walk({ contents: work, width: WIDTH, signal, visit })
+    await walked.catch(() => {})
     // If the folder was unmounted meanwhile, the copies lie under its mount point.
     await mirror.assertOwn()
-    const noted = copied.length === 0 ? 0 : await note(copied)
-    for (const each of lanes) if (each.status === 'rejected') throw each.reason
+    const noted = copied.length === 0 ? 0 : await this.#note(copied)
+    await walked
     return noted
+  }
+
+  async #note(copied: readonly Copied[]): Promise<number> {
+    const { db, mirror, clock } = this.#parts
+    const number = await mirror.advance()
+    return noteCopies(db, copied, clock.now() + NOTED_BEFORE, (trx) => mirror.remember(trx, number))
   }
 
   async #assertRoom(batch: readonly UnmirroredContent[]): Promise<void> {
@@ -186,17 +181,16 @@ export class MirrorCopier {
     throw new MirrorUnusable('the disk of the mirror is full but for what HOLDFAST_MIN_FREE_SPACE keeps free')
   }
 
-  async #copyOne(content: UnmirroredContent, key: Copied['key']): Promise<boolean> {
-    const { blobs, mirror, throttle, signal, onFailure } = this.#parts
-    signal.throwIfAborted()
-    const copy = { ...content, from: blobs, fromKey: content.key, to: mirror.store, toKey: key }
+  async #copyOne(content: UnmirroredContent, key: BlobKey, stop: AbortSignal): Promise<boolean> {
+    const { blobs, mirror, throttle, onFailure } = this.#parts
+    const reading = { throttle, signal: stop }
     try {
-      if ((await copyVerified(copy, throttle)) === null) return true
+      if ((await copyContent(blobs, content, mirror.store, key, reading)) === null) return true
       await this.#damaged(content)
     } catch (error) {
       if (isReadOnly(error))
         throw new MirrorUnusable('the file system of the mirror is read-only', { cause: error })
-      if (signal.aborted || isOutage(error) || this.#left.length >= MOST_FAILURES) throw error
+      if (!this.#isTolerable(error, stop)) throw error
       this.#left.push(content.id)
       onFailure(error)
     }
@@ -208,10 +202,10 @@ export class MirrorCopier {
     const { db, blobs, throttle, onDamage } = this.#parts
     const content = await findContent(db, id)
     if (content === undefined || content.key !== key) return
-    const seen = await confirmed({ db, blobs }, content, (row) => readDamage(blobs, row, throttle))
+    const seen = await confirmed({ db, blobs }, content, (row) => readDamage(blobs, row, { throttle }))
     if (seen === null) return
-    if (seen.damage === null) throw new Error(`content ${key} reads differently from one time to the next`)
-    await onDamage({ ...seen, damage: seen.damage })
+    if (!isDamagedBlob(seen)) throw new Error(`content ${key} reads differently from one time to the next`)
+    await onDamage(seen)
   }
 }
 

@@ -13,12 +13,12 @@ import {
   withoutSettings,
 } from './child-command.ts'
 import { findContent } from './contents.rows.ts'
+import { markFound } from './damage.ts'
 import { mirroredContent } from './mirror.rows.ts'
 import { isLookDue, MirrorUnusable } from './mirror-place.ts'
 import { isReadingDue } from './mirror-reading.ts'
 import { needsMirrorSync } from './mirror-sync.ts'
-import { confirmed, sizeDamage } from './reading.ts'
-import { markFound } from './scrub.ts'
+import { confirmed, isDamagedBlob, sizeDamage } from './reading.ts'
 
 export const MIRROR_JOB = 'keep the mirror'
 
@@ -56,7 +56,7 @@ export function mirrorCopies(core: Core): SecondCopies {
     const content = await findContent(db, id)
     if (content === undefined) return
     const seen = await confirmed(core, content, (row) => sizeDamage(blobs, row))
-    if (seen !== null && seen.damage !== null) await markFound(core, { ...seen, damage: seen.damage })
+    if (isDamagedBlob(seen)) await markFound(core, seen)
   }
 
   return {

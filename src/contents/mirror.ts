@@ -9,6 +9,7 @@ import type { BlobKey } from '../domain/ids.ts'
 import type { Log } from '../log.ts'
 import { settings } from '../settings.ts'
 import type { StorageOptions } from '../storage.ts'
+import { markFound } from './damage.ts'
 import { withInstallation } from './installation.ts'
 import type { MarkState } from './mark-copies.ts'
 import { type Amount, type MirrorOrder, mirroredTotals, unmirroredTotals } from './mirror.rows.ts'
@@ -18,15 +19,10 @@ import { type CopiesRead, isReadingDue, readCopies, readRound } from './mirror-r
 import type { RepairResult } from './mirror-repair.ts'
 import { syncMirror } from './mirror-sync.ts'
 import { createDiskLoad, createThrottle, linuxDiskPressure } from './pace.ts'
-import { markFound } from './scrub.ts'
 import { placeName } from './store-places.ts'
+import type { Watch } from './walk.ts'
 
 export type MirrorStep = 'copy' | 'read'
-
-export interface MirrorWatch {
-  begin(step: MirrorStep, total: { readonly count: number; readonly bytes: number }): void
-  advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
-}
 
 export type MirrorCommand = StorageOptions & {
   readonly adopts: boolean
@@ -37,7 +33,7 @@ export type MirrorCommand = StorageOptions & {
   /** Bytes a second at most; null: the server's rate. */
   readonly rate: number | null
   readonly signal: AbortSignal
-  readonly watch: MirrorWatch
+  readonly watch: Watch<MirrorStep>
   readonly log: Log
 }
 

@@ -1,3 +1,4 @@
+/** Reads one content: hashes it, copies it, and tells damage of it from a failure of the store. */
 import {
   BlobDamaged,
   BlobMissing,
@@ -8,39 +9,150 @@ import {
   StoreFailure,
 } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
-import type { Damage } from '../database/schema.ts'
-import type { BlobId, BlobKey } from '../domain/ids.ts'
-import type { Random } from '../domain/random.ts'
-import { type BlobRow, contentsAfter, findContent, otherContents } from './contents.rows.ts'
-import { type Throttle, unthrottled } from './pace.ts'
+import type { Damage, Row } from '../database/schema.ts'
+import type { BlobKey } from '../domain/ids.ts'
+import type { startContentHashing } from '../uploads/hashing/content-hash.ts'
+import { HashingWriter } from '../uploads/hashing-writer.ts'
+import { type BlobRow, findContent, otherContents } from './contents.rows.ts'
+import type { Throttle } from './pace.ts'
 
-/** Reads and hashes the whole content; null when it is sound. Throws what the store throws otherwise. */
+export type StoredContent = Row<'blobs', 'key' | 'size' | 'sha256'>
+
+export interface Reading {
+  readonly throttle?: Throttle | undefined
+  readonly signal?: AbortSignal
+  readonly onChunk?: (bytes: number) => void
+  readonly store?: (bytes: Uint8Array) => Promise<void>
+  /** A thread that hashes; this one without it. */
+  readonly hashing?: ReturnType<typeof startContentHashing> | null
+  /** Whether every failure of a body, unless the store is unavailable, is damage of this content. */
+  readonly isLenient?: boolean
+}
+
+/**
+ * Reads and hashes a whole content; null for the bytes of its row. Memory use is independent of the size. Throws what
+ * the store, `throttle` and `store` throw otherwise.
+ */
 export async function readDamage(
-  blobs: Pick<BlobStore, 'read'>,
-  { key, size, sha256 }: Pick<BlobRow, 'key' | 'size' | 'sha256'>,
-  throttle: Throttle = unthrottled,
+  from: Pick<BlobStore, 'read'>,
+  content: StoredContent,
+  { throttle, signal, onChunk, store, hashing = null, isLenient = false }: Reading = {},
 ): Promise<Damage | null> {
-  const hash = new Bun.CryptoHasher('sha256')
+  const isOnThread = hashing !== null && content.size > HASHED_HERE
+  const hash = isOnThread ? hashOnThread(hashing, store) : hashHere(store)
   let read = 0
   try {
-    for await (const chunk of eachChunk(await blobs.read(key, 0, size, size))) {
-      hash.update(chunk)
-      read += chunk.length
-      await throttle(chunk.length)
+    for await (const chunk of bytesOf(from, content, isLenient)) {
+      signal?.throwIfAborted()
+      await throttle?.(chunk.byteLength)
+      await hash.take(chunk)
+      onChunk?.(chunk.byteLength)
+      read += chunk.byteLength
     }
+    if (read !== content.size) return 'size'
+    return (await hash.end()) === content.sha256 ? null : 'hash'
   } catch (error) {
-    if (error instanceof BlobMissing) return 'missing'
-    if (error instanceof BlobDamaged) return 'size'
-    if (isUnreadable(error)) return 'unreadable'
+    if (error instanceof SourceDamaged) return error.damage
+    throw error
+  } finally {
+    await hash.rest()
+  }
+}
+
+/**
+ * Copies a content to a fresh key; durable when it returns. Returns the damage of the source; then, and after an
+ * error, no copy is left.
+ */
+export async function copyContent(
+  from: Pick<BlobStore, 'read'>,
+  content: StoredContent,
+  to: Pick<BlobStore, 'create'>,
+  key: BlobKey,
+  reading: Omit<Reading, 'store'>,
+): Promise<Damage | null> {
+  const writer = await to.create(key)
+  try {
+    const damage = await readDamage(from, content, { ...reading, store: (bytes) => writer.write(bytes) })
+    if (damage === null) await writer.complete()
+    else await writer.abort()
+    return damage
+  } catch (error) {
+    await writer.abort()
     throw error
   }
-  if (read !== size) return 'size'
-  return hash.digest('hex') === sha256 ? null : 'hash'
+}
+
+/** Handing over a small content takes longer than hashing it. */
+const HASHED_HERE = 256 * 1024
+
+class SourceDamaged extends Error {
+  override readonly name = 'SourceDamaged'
+
+  constructor(
+    readonly damage: Damage,
+    options: ErrorOptions,
+  ) {
+    super('the content is damaged', options)
+  }
+}
+
+async function* bytesOf(
+  from: Pick<BlobStore, 'read'>,
+  { key, size }: StoredContent,
+  isLenient: boolean,
+): AsyncGenerator<Uint8Array> {
+  let isOpen = false
+  try {
+    const body = await from.read(key, 0, size, size)
+    isOpen = true
+    yield* eachChunk(body)
+  } catch (cause) {
+    const isOfStore = cause instanceof StoreFailure && cause.reason !== 'broken'
+    const damage = damageOf(cause) ?? (isOpen && isLenient && !isOfStore ? 'unreadable' : null)
+    throw damage === null ? cause : new SourceDamaged(damage, { cause })
+  }
+}
+
+function damageOf(error: unknown): Damage | null {
+  if (error instanceof BlobMissing) return 'missing'
+  if (error instanceof BlobDamaged) return 'size'
+  return isUnreadable(error) ? 'unreadable' : null
+}
+
+interface ContentHash {
+  take(chunk: Uint8Array): Promise<void>
+  end(): Promise<string>
+  rest(): Promise<void>
+}
+
+function hashHere(store: Reading['store']): ContentHash {
+  const hash = new Bun.CryptoHasher('sha256')
+  return {
+    async take(chunk) {
+      hash.update(chunk)
+      await store?.(chunk)
+    },
+    end: async () => hash.digest('hex'),
+    async rest() {},
+  }
+}
+
+function hashOnThread(hashing: ReturnType<typeof startContentHashing>, store: Reading['store']): ContentHash {
+  const hash = hashing.start()
+  const writer = new HashingWriter({ hashing, hash, store: store ?? (async () => {}), from: 0 })
+  return {
+    take: (chunk) => writer.write(chunk),
+    end: async () => (await writer.end()).sha256,
+    async rest() {
+      await writer.rest()
+      hash.drop()
+    },
+  }
 }
 
 export async function sizeDamage(
   blobs: Pick<BlobStore, 'size'>,
-  { key, size }: Pick<BlobRow, 'key' | 'size'>,
+  { key, size }: Pick<StoredContent, 'key' | 'size'>,
 ): Promise<Damage | null> {
   try {
     const found = await blobs.size(key)
@@ -80,60 +192,9 @@ export async function assertReadable(
   if (others.length > 0) throw new StoreUnreadable(others.length, { cause })
 }
 
-const BATCH = 200
-const SIDE_BY_SIDE = 16
-const READ_SIDE_BY_SIDE = 2
-
 export interface DamagedBlob {
   readonly content: BlobRow
   readonly damage: Damage
-}
-
-export interface BatchInspection {
-  readonly contents: readonly BlobRow[]
-  readonly wrong: readonly DamagedBlob[]
-  readonly sound: readonly BlobRow[]
-  readonly bytesRead: number
-}
-
-export interface Inspection {
-  readonly db: Database
-  readonly blobs: BlobStore
-  readonly random: Random
-  /** Share of contents to read, 0 to 1. Contents marked as damaged are always read. */
-  readonly share: number
-  readonly throttle: Throttle
-}
-
-export async function* inspectContents(look: Inspection): AsyncGenerator<BatchInspection> {
-  let last: BlobId | null = null
-  for (;;) {
-    const contents: BlobRow[] = await contentsAfter(look.db, last, BATCH)
-    const found = contents.at(-1)
-    if (found === undefined) return
-    last = found.id
-    yield await inspectBatch(look, contents)
-  }
-}
-
-async function inspectBatch(look: Inspection, contents: readonly BlobRow[]): Promise<BatchInspection> {
-  const { blobs, random, share, throttle } = look
-  const chosen = contents.filter(({ damage }) => damage !== null || isChosen(random(4), share))
-  const bySize = await mapConcurrently(contents, SIDE_BY_SIDE, (content) =>
-    confirmed(look, content, (row) => sizeDamage(blobs, row)),
-  )
-  const wrong = bySize.filter(isWrong)
-  const known = new Set(wrong.map(({ content }) => content.id))
-  const unknown = chosen.filter(({ id }) => !known.has(id))
-  const byHash = await mapConcurrently(unknown, READ_SIDE_BY_SIDE, (content) =>
-    confirmed(look, content, (row) => readDamage(blobs, row, throttle)),
-  )
-  return {
-    contents,
-    wrong: [...wrong, ...byHash.filter(isWrong)],
-    sound: byHash.filter((found) => !isWrong(found)).map(({ content }) => content),
-    bytesRead: unknown.reduce((sum, { size }) => sum + size, 0),
-  }
 }
 
 /** Two looks agree; `damage` is null for a sound content. */
@@ -142,14 +203,8 @@ export interface InspectedBlob {
   readonly damage: Damage | null
 }
 
-function isWrong(seen: InspectedBlob): seen is DamagedBlob {
-  return seen.damage !== null
-}
-
-/** Each run reads other contents. */
-export function isChosen(chance: Uint8Array, share: number): boolean {
-  const [a = 0, b = 0, c = 0, d = 0] = chance
-  return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32 < share
+export function isDamagedBlob(seen: InspectedBlob | null): seen is DamagedBlob {
+  return seen !== null && seen.damage !== null
 }
 
 /**
@@ -157,7 +212,7 @@ export function isChosen(chance: Uint8Array, share: number): boolean {
  * another key. Throws StoreUnreadable where the store can read no other content either.
  */
 export async function confirmed(
-  { db, blobs }: Pick<Inspection, 'db' | 'blobs'>,
+  { db, blobs }: { readonly db: Database; readonly blobs: Pick<BlobStore, 'read'> },
   content: BlobRow,
   look: (content: BlobRow) => Promise<Damage | null>,
 ): Promise<InspectedBlob | null> {
@@ -171,19 +226,8 @@ export async function confirmed(
   return still?.key === now.key ? { content: now, damage } : null
 }
 
-async function mapConcurrently<Item, Result>(
-  items: readonly Item[],
-  width: number,
-  work: (item: Item) => Promise<Result | null>,
-): Promise<Result[]> {
-  const results: Result[] = []
-  const left = items.values()
-  async function run(): Promise<void> {
-    for (const item of left) {
-      const result = await work(item)
-      if (result !== null) results.push(result)
-    }
-  }
-  await Promise.all(Array.from({ length: width }, run))
-  return results
+/** Whether to read this content, by four random bytes: each run reads others. */
+export function isChosen(chance: Uint8Array, share: number): boolean {
+  const [a = 0, b = 0, c = 0, d = 0] = chance
+  return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32 < share
 }

@@ -24,24 +24,20 @@ import type { BlobKey } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs, type StorageOptions } from '../storage.ts'
 import { endEveryUpload } from '../uploads/uploads.rows.ts'
+import { contentTotals } from './contents.rows.ts'
+import { blobsAmong, blobsNotRelocated, dropRelocatedBlobs, makeRelocatedBlobs } from './copied.rows.ts'
 import {
-  blobsAmong,
-  blobsNotRelocated,
-  dropRelocatedBlobs,
-  makeRelocatedBlobs,
-  sumOfBlobs,
-} from './copied.rows.ts'
-import { copyBlobs, createBlobCopier, type UncopyableBlob, verifyOnThreads, watchedRows } from './copying.ts'
+  copyBlobs,
+  createBlobCopier,
+  startHashingThreads,
+  type UncopyableBlob,
+  watchedRows,
+} from './copying.ts'
 import { type Durability, openToFill, synced } from './durability.ts'
-import { unthrottled } from './pace.ts'
 import { copyRows, holdsNothing } from './row-copy.rows.ts'
+import { grouped, inBatches, type Watch } from './walk.ts'
 
 export type RelocationStep = 'watch' | 'bytes' | 'rows' | 'compare' | 'switch'
-
-export interface RelocationWatch {
-  begin(step: RelocationStep, total: { readonly count: number; readonly bytes: number }): void
-  advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
-}
 
 export interface RelocationParts extends Move {
   readonly clock: Clock
@@ -49,7 +45,7 @@ export interface RelocationParts extends Move {
   readonly pause: (milliseconds: number) => Promise<void>
   /** Without effect once the switch has begun. */
   readonly signal: AbortSignal
-  readonly watch: RelocationWatch
+  readonly watch: Watch<RelocationStep>
   readonly durability: Durability
   /** Told to operators who later start a server on the source; null where no server used the source. */
   readonly movedTo: string | null
@@ -116,16 +112,15 @@ async function moveBytes(
   goesOn: boolean,
 ): Promise<UncopyableBlob[]> {
   const { watch, signal, pause, durability } = parts
-  watch.begin('bytes', await sumOfBlobs(source.db))
-  const verifier = verifyOnThreads()
+  watch.begin('bytes', await contentTotals(source.db))
+  const hashing = startHashingThreads()
   try {
     const copier = createBlobCopier({
       from: source.blobs,
       to: target.blobs,
       goesOn,
       readsBack: true,
-      verifier,
-      throttle: unthrottled,
+      hashing,
       pause,
       onBytes(bytes) {
         durability.wrote(bytes)
@@ -148,7 +143,7 @@ async function moveBytes(
     await durability.removeLost(target.blobs)
     throw error
   } finally {
-    verifier.close()
+    hashing.close()
   }
 }
 
@@ -167,17 +162,13 @@ async function moveRows(parts: RelocationParts): Promise<void> {
 /** Throws when a row references a blob that was not copied: the source was changed meanwhile. */
 async function assertAllThere(db: Database, damaged: readonly UncopyableBlob[]): Promise<void> {
   const known = new Set(damaged.map(({ key }) => key))
-  let after: BlobKey | null = null
-  for (;;) {
-    const missing: BlobKey[] = await blobsNotRelocated(db, after, STEP)
-    if (missing.some((key) => !known.has(key))) {
-      throw new Refusal(
-        'PRECONDITION_FAILED',
-        'files were uploaded while they were moved: stop every server, then start this again, and it goes on',
-      )
-    }
-    after = missing.at(-1) ?? null
-    if (after === null) return
+  const read = (last: BlobKey | null) => blobsNotRelocated(db, last, STEP)
+  for await (const missing of inBatches(read)) {
+    if (missing.every((key) => known.has(key))) continue
+    throw new Refusal(
+      'PRECONDITION_FAILED',
+      'files were uploaded while they were moved: stop every server, then start this again, and it goes on',
+    )
   }
 }
 
@@ -185,16 +176,10 @@ const STEP = 500
 
 /** An earlier run copied them; the source has deleted them since. */
 async function removeStrays(db: Database, blobs: BlobStore): Promise<void> {
-  const remove = async (keys: readonly BlobKey[]) => {
+  for await (const keys of grouped(blobs.list(), STEP)) {
     const wanted = await blobsAmong(db, keys)
     for (const key of keys) if (!wanted.has(key)) await blobs.remove(key)
   }
-  const keys: BlobKey[] = []
-  for await (const key of blobs.list()) {
-    keys.push(key)
-    if (keys.length === STEP) await remove(keys.splice(0))
-  }
-  await remove(keys)
 }
 
 /** The atomic switch: before it the source is the one to serve, after it the target. */

@@ -10,14 +10,15 @@ import { connect, holdDataFolder, openRows, type StorageOptions } from '../stora
 import { addDoubted, type HeldCatalog, type RecoveryPoint } from './backup-catalog.ts'
 import type { BackupStore } from './backup-encryption.ts'
 import { assertAtLeast, openToRead, type TargetOptions } from './backup-place.ts'
-import { unpackRows } from './backup-points.ts'
-import { contentKeys } from './copied.rows.ts'
+import { contentKeys, unpackRows } from './backup-points.ts'
 import type { UncopyableBlob } from './copying.ts'
+import { type RepairBlob, repairFromCopy } from './damage.ts'
 import { openToFill } from './durability.ts'
 import type { MarkState } from './mark-copies.ts'
-import { relocateBlobs as copyInstallation, type RelocationWatch } from './relocation.ts'
+import { relocateBlobs as copyInstallation, type RelocationStep } from './relocation.ts'
 import { holdsNothing } from './row-copy.rows.ts'
 import { makeScratch } from './scratch.ts'
+import type { Watch } from './walk.ts'
 
 export type { RecoveryPoint } from './backup-catalog.ts'
 
@@ -29,7 +30,7 @@ export type Restoring = StorageOptions &
     readonly atLeast: MarkState | null
     /** Called before anything is restored. */
     readonly onFound: (found: FoundBackup) => void
-    readonly watch: RelocationWatch
+    readonly watch: Watch<RelocationStep>
   }
 
 export interface FoundBackup extends MarkState {
@@ -140,5 +141,21 @@ function originOf(db: Database, store: BackupStore, mark: string): Origin {
       readMark: async () => mark,
       writeMark: () => Promise.reject(new Error('a backup has no mark of a store')),
     },
+  }
+}
+
+/** Brings single contents back from a backup, for `check --from`. */
+export interface BackupRepair {
+  readonly repair: RepairBlob
+  close(): Promise<void>
+}
+
+export async function openBackupRepair(options: TargetOptions): Promise<BackupRepair> {
+  const { store, catalog } = await openToRead(options)
+  return {
+    async repair(parts, { content }) {
+      return (await repairFromCopy({ from: store, fromKey: content.key }, content, parts)) === 'repaired'
+    },
+    close: () => catalog.release(),
   }
 }

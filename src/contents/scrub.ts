@@ -1,17 +1,17 @@
+/** Reads stored bytes again, the longest unread first, to find damage before a download does. */
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config.ts'
 import type { Core } from '../core/core.ts'
-import { countDamaged, oldestUnverified, type UnverifiedCopy } from '../core/damage.rows.ts'
+import { oldestUnverified, type UnverifiedCopy } from '../core/damage.rows.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import type { BlobId } from '../domain/ids.ts'
 import type { Log } from '../log.ts'
-import { contentTotals, findContent } from './contents.rows.ts'
-import { DamageMarker, mostMarked } from './damage.ts'
+import { type BlobRow, findContent } from './contents.rows.ts'
+import { DamageMarker, markFound } from './damage.ts'
 import { createThrottle, type DiskLoad } from './pace.ts'
-import { confirmed, type DamagedBlob, type InspectedBlob, readDamage } from './reading.ts'
-
-/** Reads stored bytes again, the longest unread first, to find damage before a download does. */
+import { confirmed, isDamagedBlob, readDamage } from './reading.ts'
+import { WalkLeft, walk } from './walk.ts'
 
 export const SCRUB_JOB = 'read stored bytes again'
 
@@ -44,80 +44,37 @@ export async function scrub(parts: ScrubParts, mayGoOn: () => boolean): Promise<
   const { db, blobs, clock, config, diskLoad } = parts
   const days = scrubDays(config)
   if (days === 0) return
-  const throttle = createThrottle(config.scrubRate, clock.timers)
-  const look = async (copy: UnverifiedCopy): Promise<InspectedBlob | null> => {
-    const isOverdue = copy.since < clock.now() - days * DAY
+  const pace = createThrottle(config.scrubRate, clock.timers)
+  let sound: BlobRow[] = []
+
+  async function visit({ id, since }: UnverifiedCopy): Promise<void> {
+    const isOverdue = since < clock.now() - days * DAY
     const waited = async () => {
-      if (!isOverdue && !(await diskLoad.quiet(mayGoOn))) throw new Left()
+      if (!isOverdue && !(await diskLoad.quiet(mayGoOn))) throw new WalkLeft()
     }
-    const throttled = async (bytes: number) => {
-      if (!mayGoOn()) throw new Left()
+    const throttle = async (bytes: number) => {
+      if (!mayGoOn()) throw new WalkLeft()
       await waited()
-      await throttle(bytes)
+      await pace(bytes)
     }
     await waited()
-    const content = await findContent(db, copy.id)
-    if (content === undefined) return null
-    return confirmed(parts, content, (row) => readDamage(blobs, row, throttled))
+    const content = await findContent(db, id)
+    if (content === undefined) return
+    const seen = await confirmed(parts, content, (row) => readDamage(blobs, row, { throttle }))
+    if (isDamagedBlob(seen)) await markFound(parts, seen)
+    else if (seen !== null) sound.push(seen.content)
   }
-  while (mayGoOn()) {
-    const due = await oldestUnverified(db, clock.now() - days * DUE_AFTER * DAY, BATCH)
-    if (due.length === 0) return
-    const isLeft = await scrubBatch(parts, due, look)
-    if (isLeft) return
-  }
-}
 
-/** Read left unfinished: shutdown, lost lease, or busy disk. */
-class Left extends Error {}
-
-/** So much damage at once is more often a misconfiguration. */
-export class TooMuchDamage extends Error {
-  constructor() {
-    super(
-      'more than one in a hundred contents are damaged; no more are marked. Is the right store mounted? "holdfast check" names them, and with --mark-many marks them',
-    )
-  }
-}
-
-async function scrubBatch(
-  parts: ScrubParts,
-  due: readonly UnverifiedCopy[],
-  look: (copy: UnverifiedCopy) => Promise<InspectedBlob | null>,
-): Promise<boolean> {
-  const sound: InspectedBlob['content'][] = []
-  try {
-    for (const copy of due) {
-      const seen = await look(copy)
-      if (seen === null) continue
-      if (seen.damage === null) sound.push(seen.content)
-      else await markFound(parts, { ...seen, damage: seen.damage })
-    }
-    return false
-  } catch (error) {
-    if (error instanceof Left) return true
-    throw error
-  } finally {
+  async function record(isOver: boolean): Promise<void> {
+    if (!isOver) return
     await new DamageMarker(parts, 'few', 0).sound(sound)
+    sound = []
   }
-}
 
-/** Throws TooMuchDamage, WrongStore, and what the store throws. */
-export async function markFound(
-  parts: Pick<ScrubParts, 'db' | 'blobs' | 'clock' | 'log'>,
-  { content, damage }: DamagedBlob,
-): Promise<void> {
-  const { db, log } = parts
-  const damaged = await countDamaged(db)
-  // Counting all contents is slow: only where their number decides.
-  const contents = damaged < mostMarked(0) ? 0 : (await contentTotals(db)).contents
-  if (damaged >= mostMarked(contents)) throw new TooMuchDamage()
-  const marking = new DamageMarker(parts, 'few', contents)
-  await marking.found(content, damage)
-  const { marked } = await marking.finish()
-  if (marked === 0) return
-  const { key, files } = content
-  log.error({ key, damage, files }, 'stored bytes are damaged; "holdfast check" names their files')
+  while (mayGoOn()) {
+    const contents = await oldestUnverified(db, clock.now() - days * DUE_AFTER * DAY, BATCH)
+    if (contents.length === 0 || !(await walk({ contents, visit, record }))) return
+  }
 }
 
 /** Further contents are added at their next download. */
@@ -135,8 +92,8 @@ export function createSuspectQueue(core: Core): { add(content: BlobId): void } {
   async function look(id: BlobId): Promise<void> {
     const content = await findContent(db, id)
     if (content === undefined || content.damage !== null) return
-    const seen = await confirmed(core, content, (row) => readDamage(blobs, row, throttle))
-    if (seen !== null && seen.damage !== null) await markFound(core, { ...seen, damage: seen.damage })
+    const seen = await confirmed(core, content, (row) => readDamage(blobs, row, { throttle }))
+    if (isDamagedBlob(seen)) await markFound(core, seen)
   }
 
   async function work(): Promise<void> {

@@ -1,4 +1,7 @@
-import type { Database } from '../database/database.ts'
+import { releaseBlob } from '../core/blobs.rows.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { lockAccount } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
 import type { AccountId, BinEntryId, BlobId, FolderId } from '../domain/ids.ts'
 import {
   type AccountSums,
@@ -6,7 +9,10 @@ import {
   type BlobRow,
   findAccountSums,
   findContent,
+  lockedContent,
   orphanFolders,
+  setAccountSums,
+  setReferences,
 } from './contents.rows.ts'
 import {
   type EntrySums,
@@ -14,8 +20,11 @@ import {
   findFolderSums,
   findWrongEntry,
   folderSumsAfter,
+  setEntrySums,
+  setFolderSums,
   wrongEntriesAfter,
 } from './sums.rows.ts'
+import { eachOf, inBatches } from './walk.ts'
 
 const BATCH = 100
 
@@ -48,8 +57,8 @@ export async function* wrongSums(db: Database): AsyncGenerator<WrongSum> {
 }
 
 async function* wrongAccounts(db: Database): AsyncGenerator<WrongSum> {
-  const read = (last: AccountId | null) => accountSumsAfter(db, last, BATCH)
-  for await (const account of inBatches<AccountSums, AccountId>(read)) {
+  const read = (last: AccountSums | null) => accountSumsAfter(db, last?.id ?? null, BATCH)
+  for await (const account of eachOf(inBatches(read))) {
     if (accountFaults(account).length === 0) continue
     // A tree may just have been deleted.
     const now = await findAccountSums(db, account.id)
@@ -59,8 +68,8 @@ async function* wrongAccounts(db: Database): AsyncGenerator<WrongSum> {
 }
 
 async function* wrongFolders(db: Database): AsyncGenerator<WrongSum> {
-  const read = (last: FolderId | null) => folderSumsAfter(db, last, BATCH)
-  for await (const folder of inBatches<FolderSums, FolderId>(read)) {
+  const read = (last: FolderSums | null) => folderSumsAfter(db, last?.id ?? null, BATCH)
+  for await (const folder of eachOf(inBatches(read))) {
     if (folderFaults(folder).length === 0) continue
     const now = await findFolderSums(db, folder.id)
     const lines = now === undefined ? [] : folderFaults(now)
@@ -69,27 +78,14 @@ async function* wrongFolders(db: Database): AsyncGenerator<WrongSum> {
 }
 
 async function* wrongEntries(db: Database): AsyncGenerator<WrongSum> {
-  const read = (last: BinEntryId | null) => wrongEntriesAfter(db, last, BATCH)
-  for await (const { id, account_id: account } of inBatches<EntrySums, BinEntryId>(read)) {
+  const read = (last: EntrySums | null) => wrongEntriesAfter(db, last?.id ?? null, BATCH)
+  for await (const { id, account_id: account } of eachOf(inBatches(read))) {
     const now = await findWrongEntry(db, id)
     if (now !== undefined) yield { of: 'entry', id, account, lines: entryFaults(now) }
   }
 }
 
-async function* inBatches<Row extends { readonly id: Id }, Id>(
-  read: (last: Id | null) => Promise<readonly Row[]>,
-): AsyncGenerator<Row> {
-  let last: Id | null = null
-  for (;;) {
-    const batch: readonly Row[] = await read(last)
-    const found = batch.at(-1)
-    if (found === undefined) return
-    last = found.id
-    yield* batch
-  }
-}
-
-export function accountFaults(account: AccountSums): string[] {
+function accountFaults(account: AccountSums): string[] {
   const { username, storage_used, files_count, files, binned_bytes, binned_entries } = account
   // Totals change at once, rows follow in steps.
   if (account.clearing > 0 || account.restoring > 0) return []
@@ -109,7 +105,7 @@ export function accountFaults(account: AccountSums): string[] {
   return faults
 }
 
-export function folderFaults(folder: FolderSums): string[] {
+function folderFaults(folder: FolderSums): string[] {
   const { username, identifier, parent_id, tree_height, below_height } = folder
   const of = `${username}: ${parent_id === null ? 'top level' : `folder ${identifier}`}`
   const compared = [
@@ -140,4 +136,70 @@ export async function* wrongReferences(db: Database, contents: readonly BlobRow[
     const line = `content ${now.key}: ${now.refs} references are counted, ${now.files} files refer to it`
     yield { of: 'content', id, lines: [line] }
   }
+}
+
+/** Corrects counts, each in one transaction under the locks of uploads and deletions. */
+export async function repairSum(db: Database, wrong: WrongSum, garbageDueAt: number): Promise<boolean> {
+  switch (wrong.of) {
+    case 'account':
+      return inLockedAccount(db, wrong.id, (trx) => repairAccount(trx, wrong.id))
+    case 'folder':
+      return inLockedAccount(db, wrong.account, (trx) => repairFolder(trx, wrong.id))
+    case 'entry':
+      return inLockedAccount(db, wrong.account, (trx) => repairEntry(trx, wrong.account, wrong.id))
+    case 'content':
+      return repairReferences(db, wrong.id, garbageDueAt)
+    case 'loose folders':
+      return false
+  }
+}
+
+function inLockedAccount(
+  db: Database,
+  id: AccountId,
+  repair: (trx: Trx) => Promise<boolean>,
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    await lockAccount(trx, id)
+    return repair(trx)
+  })
+}
+
+async function repairAccount(trx: Trx, id: AccountId): Promise<boolean> {
+  const sums = await findAccountSums(trx, id)
+  if (sums === undefined || accountFaults(sums).length === 0) return false
+  await setAccountSums(trx, sums)
+  return true
+}
+
+/** Repairs the folder, then its ancestors as far as their counts change. */
+async function repairFolder(trx: Trx, id: FolderId): Promise<boolean> {
+  let isRepaired = false
+  let next: FolderId | null = id
+  while (next !== null) {
+    const sums = await findFolderSums(trx, next)
+    if (sums === undefined || folderFaults(sums).length === 0) break
+    await setFolderSums(trx, sums)
+    isRepaired = true
+    next = sums.parent_id
+  }
+  return isRepaired
+}
+
+async function repairEntry(trx: Trx, account: AccountId, id: BinEntryId): Promise<boolean> {
+  const entry = await findWrongEntry(trx, id)
+  if (entry === undefined) return false
+  await setEntrySums(trx, entry)
+  await repairAccount(trx, account)
+  return true
+}
+
+function repairReferences(db: Database, id: BlobId, garbageDueAt: number): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const content = await lockedContent(trx, id)
+    if (content === undefined || content.refs === content.files) return false
+    await setReferences(trx, id, Math.max(1, content.files))
+    if (content.files === 0) await releaseBlob(trx, id, garbageDueAt)
+    return true
+  })
 }

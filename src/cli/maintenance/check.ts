@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
-import type { BackupRepair } from '../../contents/backup-repair.ts'
-import type { CheckResult, CheckWork, Progress, ReadData, RepairBlob } from '../../contents/check.ts'
+import type { CheckResult, CheckWork, Progress, ReadData } from '../../contents/check.ts'
+import type { RepairBlob } from '../../contents/damage.ts'
+import type { BackupRepair } from '../../contents/restore.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
@@ -166,7 +167,7 @@ async function repairFromAny(
 
 async function openedRepair(config: Config, options: Options): Promise<BackupRepair | null> {
   if (options.from === undefined) return null
-  const { openBackupRepair } = await import('../../contents/backup-repair.ts')
+  const { openBackupRepair } = await import('../../contents/restore.ts')
   return openBackupRepair({
     ...(await openingAt(placeOf(options.from, options, config), config)),
     signal: new AbortController().signal,

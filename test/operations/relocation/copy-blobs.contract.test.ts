@@ -13,7 +13,7 @@ import {
   type CopyRoute,
   copyBlobs,
   createBlobCopier,
-  verifyOnThreads,
+  startHashingThreads,
 } from '../../../src/contents/copying.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
@@ -59,13 +59,13 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
     keys,
     told,
     async copy(changes) {
-      const verifier = verifyOnThreads()
+      const hashing = startHashingThreads()
       const route: CopyRoute = {
         from,
         to,
         goesOn: false,
         readsBack: true,
-        verifier,
+        hashing,
         throttle: async (bytes) => {
           told.paced += bytes
         },
@@ -85,7 +85,7 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
           told[wasThere ? 'there' : 'copied']++
         },
         ...changes,
-      }).finally(() => verifier.close())
+      }).finally(() => hashing.close())
     },
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]()
