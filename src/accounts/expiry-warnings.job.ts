@@ -6,8 +6,7 @@ import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, HOUR, yieldToEventLoop } from '../domain/clock.ts'
 import { type AccountId, GUESTS } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import { ownInactiveDays } from '../files/file-removal.rows.ts'
-import type { Inactivity } from '../files/inactivity.ts'
+import { type Inactivity, ownInactiveDays } from '../files/expiry.ts'
 import {
   type AccountToWarn,
   accountsToWarn,

@@ -4,8 +4,8 @@ import type { Outages } from '../core/outages.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, yieldToEventLoop } from '../domain/clock.ts'
-import type { Inactivity } from '../files/inactivity.ts'
-import { addFileUse } from '../files/use-counters.rows.ts'
+import type { Inactivity } from '../files/expiry.ts'
+import { addFileUse } from '../files/use-counters.ts'
 import {
   countToKeep,
   dropFileWarnings,

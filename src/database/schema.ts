@@ -1,4 +1,4 @@
-import type { Generated, Selectable } from 'kysely'
+import type { Generated, Insertable, Selectable } from 'kysely'
 import type { Language } from '../domain/account.ts'
 import type { Act } from '../domain/audit.ts'
 import type {
@@ -816,3 +816,8 @@ interface WebhookDeliveriesTable {
   status: Generated<number | null>
   failure: Generated<DeliveryFailure | null>
 }
+
+/** The columns of a new file's row, but for the key of its name. */
+export type NewFile = Readonly<
+  Omit<Insertable<Tables['files']>, 'id' | 'name_sort' | 'views' | 'downloads' | 'removed_at' | 'removal'>
+>

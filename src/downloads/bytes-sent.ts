@@ -1,4 +1,4 @@
-import type { ByteClaims, PromisedBytes } from '../sharing/links/byte-claims.ts'
+import type { ByteClaims, PromisedBytes } from '../sharing/links/link-slots.ts'
 
 export interface BytesSent {
   add(bytes: number): void

@@ -1,7 +1,7 @@
 import { analyse } from 'chardet'
 import { type BlobStore, isLost, readInto, StoreFailure } from '../blobs/blob-store.ts'
 import { type Charset, isBinary, isMostlyUtf8 } from '../domain/text-bytes.ts'
-import type { FileDetailRow } from '../files/files.rows.ts'
+import type { FileDetailRow } from '../files/files.ts'
 
 /** Bytes. */
 export const CHARSET_SAMPLE = 64 * 1024

@@ -18,11 +18,10 @@ import {
   type SessionId,
   type Uuid,
 } from '../domain/ids.ts'
-import type { FileDetail } from '../files/files.ts'
+import type { FileDetailRow } from '../files/files.ts'
 import type { Site } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
-import { addressExpired, type SignedLink } from '../sharing/links/link-access.ts'
-import { fileNumber, type LinkNames } from '../sharing/links/link-paths.ts'
+import { addressExpired, fileNumber, type LinkNames, type SignedLink } from '../sharing/links/link-access.ts'
 
 /** As an attachment, as its own type, or as plain text. */
 export type Presentation = 'download' | 'view' | 'raw'
@@ -36,7 +35,7 @@ export function contentAddress(
   { contentUrl }: Pick<Site, 'contentUrl'>,
   tokens: ContentTokens,
   requester: Requester,
-  seen: Pick<Opened<FileDetail>, 'item' | 'closed'>,
+  seen: Pick<Opened<FileDetailRow>, 'item' | 'closed'>,
   use: ContentUse & { readonly as: Presentation },
 ): string {
   const { file, token } = tokens.issue(requester, seen, use)

@@ -2,11 +2,11 @@ import type { BlobChunks } from '../blobs/blob-store.ts'
 import { FileDamaged, readingFailure } from '../core/failures.ts'
 import { timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
-import type { FileDetail } from '../files/files.ts'
+import type { FileDetailRow } from '../files/files.ts'
 import { type SourceChunks, storedResponse } from '../server/answers/answers.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Call } from '../server/call.ts'
-import type { ByteClaims } from '../sharing/links/byte-claims.ts'
+import type { ByteClaims } from '../sharing/links/link-slots.ts'
 import { type BytesSent, beginSending, isProbe } from './bytes-sent.ts'
 import type { Content } from './content.ts'
 import type { Presentation } from './content-tokens.ts'
@@ -25,7 +25,7 @@ export interface Sending {
 export async function sendFile(
   call: Call,
   content: Content,
-  file: FileDetail,
+  file: FileDetailRow,
   sending: Sending,
 ): Promise<Response> {
   await content.assertSound(file)
@@ -76,7 +76,7 @@ async function readOrEnd<T>(read: () => Promise<T>, sent: BytesSent): Promise<T>
 }
 
 /** Such a failure also fails the answer. */
-function watched(chunks: BlobChunks, file: FileDetail, failed: (error: unknown) => void): SourceChunks {
+function watched(chunks: BlobChunks, file: FileDetailRow, failed: (error: unknown) => void): SourceChunks {
   return {
     next: () =>
       chunks.next().catch((error: unknown) => {
@@ -109,18 +109,18 @@ function counted(chunks: SourceChunks, sent: BytesSent): SourceChunks {
   }
 }
 
-function shownTypeOf({ type }: FileDetail, { as }: Sending): string {
+function shownTypeOf({ type }: FileDetailRow, { as }: Sending): string {
   return as === 'raw' ? 'text/plain' : type
 }
 
-async function mediaTypeOf(content: Content, file: FileDetail, sending: Sending): Promise<string> {
+async function mediaTypeOf(content: Content, file: FileDetailRow, sending: Sending): Promise<string> {
   const type = shownTypeOf(file, sending)
   const charset = type === 'text/plain' ? await content.charset(file) : null
   return charset === null ? type : `${type}; charset=${charset}`
 }
 
 function contentHeaders(
-  file: FileDetail,
+  file: FileDetailRow,
   sending: Sending,
   validators: { readonly etag: string; readonly lastModified: number },
   type: string,

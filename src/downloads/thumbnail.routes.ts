@@ -2,17 +2,14 @@ import { z } from '@hono/zod-openapi'
 import type { Requester } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type FileIdentifier, parseFileIdentifier, type Uuid } from '../domain/ids.ts'
-import type { FileDetail } from '../files/files.ts'
-import type { FolderCovers } from '../files/folders/folder-covers.ts'
-import { fileNotFound } from '../files/own-file.ts'
+import { type FileDetailRow, fileNotFound } from '../files/files.ts'
+import type { Folders } from '../files/folders/folders.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { bytesOf, type Documentation, endpoint } from '../server/endpoint.ts'
 import { type AccessControl, opened } from '../sharing/access.ts'
-import { type LinkAccess, openedLink } from '../sharing/links/link-access.ts'
-import type { LinkNames } from '../sharing/links/link-paths.ts'
-import { linkVisit } from '../sharing/links/link-visitors.ts'
+import { type LinkAccess, type LinkNames, linkVisit, openedLink } from '../sharing/links/link-access.ts'
 import { iconFor, iconHeaders } from '../thumbnails/icons.ts'
 import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from '../thumbnails/thumbnails.ts'
 
@@ -50,7 +47,7 @@ interface ThumbnailNeeds {
     readonly linkNames: LinkNames
   }
   readonly thumbnails: Thumbnails
-  readonly files: { readonly folders: FolderCovers }
+  readonly files: { readonly folders: Pick<Folders, 'findCover'> }
 }
 
 export const getThumbnailEndpoint = endpoint({
@@ -143,7 +140,7 @@ function pictureHeaders(etag: string): Headers {
 }
 
 /** Not cached while the thumbnail is being made. */
-function icon(file: FileDetail, maybeLater: boolean): Response {
+function icon(file: FileDetailRow, maybeLater: boolean): Response {
   return new Response(iconFor(file.type, file.name), {
     headers: { ...iconHeaders, 'Cache-Control': maybeLater ? 'private, no-cache' : 'private, max-age=300' },
   })

@@ -23,8 +23,8 @@ import { dropOldOutcomes } from '../database/outcomes.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, MINUTE, withPause } from '../domain/clock.ts'
 import type { BlobKey, FileId } from '../domain/ids.ts'
-import { deletedFiles, dropFile } from './file-removal.rows.ts'
-import { dropDeletedFolders, isAnyFolderDeleted } from './folders/folder-clearing.rows.ts'
+import { dropDeletedFolders, isAnyFolderDeleted } from './folders/folder-clearing.ts'
+import { deletedFiles, dropFile } from './removals.ts'
 
 const TRY_AGAIN = MINUTE
 
@@ -37,35 +37,21 @@ const STEP = 50
 /** Outcomes are small, and their deletion blocks no request. */
 const MANY_OUTCOMES = 5000
 
+type MayGoOn = () => boolean
+const always: MayGoOn = () => true
+
+export type Cleaning = ReturnType<typeof createCleaning>
+
 /** Long work goes in steps, and stops between them when `mayGoOn` returns false. */
-export interface Cleaning {
-  /** Call before serving, on a node that has just joined a database without other nodes. */
-  afterStart(): Promise<void>
-  /** Leaves bytes as garbage. The delay lets a node that only stalled notice and stop writing. */
-  sweepDead(mayGoOn?: () => boolean): Promise<void>
-  isAnyDead(): Promise<boolean>
-  purgeDeleted(mayGoOn?: () => boolean): Promise<void>
-  isAnyDeleted(): Promise<boolean>
-  /** Bytes without a row. */
-  removeGarbage(mayGoOn?: () => boolean): Promise<void>
-  /** Abandoned multipart uploads, a day after they began. */
-  endForgotten(): Promise<void>
-  /** Outcomes of PostgreSQL transactions, once no longer needed. */
-  forgetOutcomes(mayGoOn?: () => boolean): Promise<void>
-  /** Leaves bytes as garbage. */
-  purge(files: readonly FileId[], mayGoOn?: () => boolean): Promise<void>
-}
-
-const always = () => true
-
 export function createCleaning(
   db: Database,
   blobs: Pick<BlobStore, 'removeAll' | 'size' | 'endForgotten'>,
   clock: Clock,
   report: (error: unknown) => void,
   removing: RemovalGuard = { isAllowed: async () => true },
-): Cleaning {
-  const cleaning: Cleaning = {
+) {
+  const cleaning = {
+    /** Call before serving, on a node that has just joined a database without other nodes. */
     async afterStart() {
       for (;;) {
         const dead = await deadReservations(db, STEP)
@@ -77,6 +63,7 @@ export function createCleaning(
       await removeNow(await endDrawn(db, blobs, clock.now()))
     },
 
+    /** Leaves bytes as garbage. The delay lets a node that only stalled notice and stop writing. */
     async sweepDead(mayGoOn = always) {
       while (mayGoOn()) {
         const dead = await deadReservations(db, STEP)
@@ -85,6 +72,7 @@ export function createCleaning(
       }
     },
 
+    /** Abandoned multipart uploads, a day after they began. */
     async endForgotten() {
       if (!(await removing.isAllowed())) return
       await blobs.endForgotten(clock.now() - FORGOTTEN_AFTER, (key) => isBeingWritten(db, key))
@@ -92,7 +80,8 @@ export function createCleaning(
 
     isAnyDead: async () => (await deadReservations(db, 1)).length > 0,
 
-    async purge(files, mayGoOn = always) {
+    /** Leaves bytes as garbage. */
+    async purge(files: readonly FileId[], mayGoOn = always) {
       const dueAt = clock.now() + GARBAGE_GRACE
       for (let at = 0; at < files.length && mayGoOn(); at += STEP) {
         await withPause(clock.timers, () => drop(files.slice(at, at + STEP), dueAt))
@@ -110,11 +99,13 @@ export function createCleaning(
 
     isAnyDeleted: async () => (await deletedFiles(db, 1)).length > 0 || (await isAnyFolderDeleted(db)),
 
+    /** Outcomes of PostgreSQL transactions, once no longer needed. */
     async forgetOutcomes(mayGoOn = always) {
       if (!isPostgres(db)) return
       while (mayGoOn() && (await dropOldOutcomes(db, MANY_OUTCOMES)) === MANY_OUTCOMES);
     },
 
+    /** Bytes without a row. */
     async removeGarbage(mayGoOn = always) {
       while (mayGoOn() && (await removing.isAllowed())) {
         const keys = await dueGarbage(db, clock.now(), STEP)

@@ -1,58 +1,29 @@
 import { findAccount } from '../core/accounts.rows.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import type { Lifetime } from '../core/outages.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { AccountId } from '../domain/ids.ts'
-import { type Bin, createBin } from './bin/bin.ts'
-import { type BinEmptying, createBinEmptying } from './bin/bin-emptying.ts'
-import { type BinRestoring, createBinRestoring } from './bin/bin-restoring.ts'
+import { createBin } from './bin/bin.ts'
+import { createBinEmptying } from './bin/bin-emptying.ts'
+import { createBinRestoring } from './bin/bin-restoring.ts'
 import { createCleaning } from './blob-cleaning.job.ts'
-import { createExpiry } from './expiry.job.ts'
-import { createFiles, type Files } from './files.ts'
-import { createFolderClearing } from './folders/folder-clearing.job.ts'
-import { createFolderMoves, type FolderMoves } from './folders/folder-moving.ts'
-import { createFolders, type Folders } from './folders/folders.ts'
-import { createStorageShares, type StorageShares } from './folders/storage-shares.ts'
-import { createInactivity, type Inactivity } from './inactivity.ts'
-import { createRemovals, type Removals } from './removals.ts'
-import { createUsage, type Usage } from './use-counters.ts'
+import { createExpiry, createInactivity } from './expiry.ts'
+import { createFileLists, createFiles } from './files.ts'
+import { createFolderClearing } from './folders/folder-clearing.ts'
+import { createFolders } from './folders/folders.ts'
+import { createStorageShares } from './folders/storage-shares.ts'
+import { createRemovals } from './removals.ts'
+import { Usage } from './use-counters.ts'
 
-export interface FilesPart extends Files {
-  readonly folders: Folders
-  readonly folderMoves: FolderMoves
-  readonly storageShares: StorageShares
-  readonly removals: Removals
-  readonly bin: Bin
-  readonly binRestoring: BinRestoring
-  readonly binEmptying: BinEmptying
-  readonly usage: Usage
-  removeGarbage(): Promise<void>
-  readonly inactivity: Inactivity
-  /** Null means never. */
-  lifetimeOf(account: AccountId): Promise<Lifetime | null>
-  readonly jobs: readonly Job[]
-}
+export type FilesPart = Awaited<ReturnType<typeof createFilesPart>>
 
-export async function createFilesPart(core: Core): Promise<FilesPart> {
-  const {
-    db,
-    nonDurableDb,
-    isShared,
-    blobs,
-    removing,
-    traffic,
-    guard,
-    outages,
-    clock,
-    random,
-    config,
-    failed,
-  } = core
-  const usage = createUsage(nonDurableDb, clock, traffic.downloaded)
-  const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'), removing)
+export async function createFilesPart(core: Core) {
+  const { db, blobs, clock, guard, outages, config } = core
+  const { maxFolderDepth } = config
+  const usage = new Usage(core.nonDurableDb, clock, core.traffic.downloaded)
+  const cleaning = createCleaning(db, blobs, clock, core.failed('a blob could not be removed'), core.removing)
   // With other nodes, a job ends the uploads of dead ones.
-  if (!isShared) await cleaning.afterStart()
+  if (!core.isShared) await cleaning.afterStart()
   const inactivity = createInactivity(outages, {
     guests: config.inactiveDays,
     accounts: config.accountInactiveDays ?? config.inactiveDays,
@@ -60,12 +31,12 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
   const binLifetime = outages.lifetime(config.binDays)
   const expiry = createExpiry({ db, cleaning, usage, clock, guard, outages, inactivity })
   const clearing = createFolderClearing(db, clock)
-  const binRestoring = createBinRestoring(db, clock, config.maxFolderDepth)
-  const binEmptying = createBinEmptying({ db, clock, guard, outages, lifetime: binLifetime })
+  const binRestoring = createBinRestoring(db, clock, maxFolderDepth)
+  const binEmptying = createBinEmptying(core, binLifetime)
   return {
     ...createFiles(db, usage, clock),
-    folders: createFolders(db, clock, random, config.maxFolderDepth),
-    folderMoves: createFolderMoves(db, clock, config.maxFolderDepth),
+    ...createFileLists(db, usage),
+    folders: createFolders(db, clock, core.random, maxFolderDepth),
     storageShares: createStorageShares(db, clock),
     removals: createRemovals(db, clock),
     bin: createBin(db, clock, binLifetime),
@@ -73,7 +44,8 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
     binEmptying,
     usage,
     inactivity,
-    async lifetimeOf(account) {
+    /** Null means never. */
+    async lifetimeOf(account: AccountId) {
       const row = await findAccount(db, account)
       return inactivity.of({ account_id: account, inactive_days: row?.inactive_days ?? null })
     },
@@ -119,6 +91,6 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
         every: MINUTE,
         run: cleaning.forgetOutcomes,
       },
-    ],
+    ] satisfies Job[],
   }
 }

@@ -2,6 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { changedAnswer } from '../contract/fields.ts'
 import {
   deletion,
+  type FileDetail as FileDetailAnswer,
+  type FileListItem,
   fileAnswer,
   fileDetail,
   fileListItem,
@@ -10,8 +12,9 @@ import {
   filesMovedAnswer,
 } from '../contract/files.ts'
 import { type AccountCaller, mayRead } from '../core/callers.ts'
+import { optionalTime, timestamp } from '../domain/clock.ts'
 import { parseFileIdentifier, parseFolderPlace } from '../domain/ids.ts'
-import type { Call } from '../server/call.ts'
+import { type Call, fileUrl, type Site } from '../server/call.ts'
 import { keyedEndpoint } from '../server/endpoint.ts'
 import {
   assertChange,
@@ -19,15 +22,40 @@ import {
   fileIdentifier,
   folderPlace,
   identifiersOf,
+  MAX_PAGE,
   paginationOf,
+  queryNumber,
   READ_ONLY_ALLOWED,
 } from '../server/requests/fields.ts'
-import type { Thumbnails } from '../thumbnails/thumbnails.ts'
-import { pictureAddress, toFileDetail, toFileListItem } from './file-answers.ts'
+import { pictureAddress, type Thumbnails } from '../thumbnails/thumbnails.ts'
+import { batchResults } from './batches.ts'
+import type { Inactivity } from './expiry.ts'
+import type { FileListRow } from './file-lists.rows.ts'
 import type { FilesPart } from './files.part.ts'
-import type { FileDetail } from './files.ts'
-import { listed, listQuery } from './list-query.ts'
+import type { FileDetailRow } from './files.ts'
 import { toDeletion } from './removals.ts'
+
+export const listQuery = {
+  page: queryNumber(1, MAX_PAGE).optional(),
+  per_page: queryNumber(1, 100).optional(),
+  search: z.string().optional().openapi({ description: 'Part of the name, in upper or lower case' }),
+  sort: z.enum(['created_at', 'name', 'size', 'downloads']).optional().openapi({
+    description: 'By name: naturally, so "file 2" before "file 10", without regard to case and accents',
+  }),
+  order: z.enum(['asc', 'desc']).optional(),
+}
+
+type ListQuery = z.infer<z.ZodObject<typeof listQuery>>
+
+export function listed({
+  page = 1,
+  per_page = 20,
+  search = '',
+  sort = 'created_at',
+  order = 'desc',
+}: ListQuery) {
+  return { page, perPage: per_page, search, sort, order }
+}
 
 const idParameter = z.object({
   id: z.string().openapi({ description: 'Slug, UUID or numeric id', example: 'Kx3RmP7vTq2a' }),
@@ -86,7 +114,7 @@ export const getFileEndpoint = keyedEndpoint({
 })
 
 /** A key's look is no use: a program may poll every file hourly. */
-function looked(call: Call, { by }: AccountCaller, { usage }: FilesPart, file: FileDetail): FileDetail {
+function looked(call: Call, { by }: AccountCaller, { usage }: FilesPart, file: FileDetailRow): FileDetailRow {
   if (by.kind !== 'session' || call.request.method !== 'GET' || file.damage !== null) return file
   usage.fileUsed(file.id, null)
   return { ...file, last_used_at: Math.max(file.last_used_at, call.site.clock.now()) }
@@ -140,15 +168,12 @@ export const moveFilesEndpoint = keyedEndpoint({
     const folder = parseFolderPlace(body.folder)
     const identifiers = body.files.map(parseFileIdentifier)
     const outcomes = await files.moveMany(caller, identifiers, folder)
-    const results = body.files.map((file, index) => {
-      const error = outcomes[index]?.error ?? null
-      return error === null ? { file, success: true } : { file, success: false, error }
-    })
-    const moved = results.filter((result) => result.success).length
+    const names = body.files.map((file) => ({ file }))
+    const { done: moved, failed, results } = batchResults(names, outcomes, () => ({}))
     return {
-      success: moved === results.length,
+      success: failed === 0,
       message: `Moved ${moved} of ${results.length} files`,
-      data: { folder, moved, failed: results.length - moved, results },
+      data: { folder, moved, failed, results },
     }
   },
 })
@@ -166,3 +191,44 @@ export const deleteFilesEndpoint = keyedEndpoint({
     return toDeletion(counts, 'files')
   },
 })
+
+function toFileListItem(site: Site, file: FileListRow, pictureUrl: string): FileListItem {
+  const item = {
+    id: file.id,
+    uuid: file.uuid,
+    name: file.name,
+    size: file.size,
+    type: file.type,
+    url: fileUrl(site, file.slug),
+    folder_id: file.folder_identifier ?? 'root',
+    created_at: timestamp(file.created_at),
+    downloads: file.downloads,
+    picture_url: pictureUrl,
+  }
+  return file.damage === null ? item : { ...item, damaged: true }
+}
+
+function toFileDetail(
+  site: Site,
+  { files, thumbnails }: { files: { inactivity: Inactivity }; thumbnails: Pick<Thumbnails, 'progress'> },
+  file: FileDetailRow,
+): FileDetailAnswer {
+  const detail = {
+    id: file.id,
+    uuid: file.uuid,
+    slug: file.slug,
+    name: file.name,
+    size: file.size,
+    type: file.type,
+    url: fileUrl(site, file.slug),
+    has_thumbnail: thumbnails.progress(file) === 'ready',
+    created_at: timestamp(file.created_at),
+    downloads: file.downloads,
+    views: file.views,
+    folder_id: file.folder_identifier ?? 'root',
+    sha256: file.sha256,
+    verified_at: file.verified_at === null ? null : timestamp(file.verified_at),
+    expires_at: optionalTime(files.inactivity.endOf(file)),
+  }
+  return file.damage === null ? detail : { ...detail, damaged: true }
+}

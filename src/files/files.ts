@@ -1,32 +1,116 @@
+import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { noteChange } from '../core/changes.rows.ts'
 import { pageAtOneMoment } from '../core/pages-at-one-moment.ts'
-import type { Database, Trx } from '../database/database.ts'
-import { lockAccount } from '../database/differences.ts'
+import { type Database, isPostgres, type Queryable, type Trx } from '../database/database.ts'
+import { greatest, lockAccount } from '../database/differences.ts'
+import { lookup, preparedInsert } from '../database/prepared.ts'
+import type { NewFile } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Actor, Reach } from '../domain/access.ts'
-import { type Clock, yieldToEventLoop } from '../domain/clock.ts'
-import { type ErrorCode, Refusal } from '../domain/errors.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
 import { cleanFileName, LONGEST_SEARCH } from '../domain/file-name.ts'
-import type { FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
-import { foldName } from '../domain/sort-key.ts'
+import type {
+  AccountId,
+  BlobId,
+  BlobKey,
+  FileId,
+  FileIdentifier,
+  FolderId,
+  FolderPlace,
+  Sha256,
+  Slug,
+  Uuid,
+} from '../domain/ids.ts'
+import { foldName, sortKeyOfFolded } from '../domain/sort-key.ts'
 import { boundedNfc } from '../domain/text.ts'
-import { type FileListRow, type FileOrder, filesBefore, listFiles } from './file-lists.rows.ts'
-import { searchFiles } from './file-search.rows.ts'
-import { type FileDetailRow, placeFile, renameFile } from './files.rows.ts'
-import { assertMayPlace } from './folders/exposure.ts'
-import { changeFiles, countedFiles, fileCount, findFolder } from './folders/folders.rows.ts'
-import { resolvePlace } from './folders/places.ts'
-import { ownFile } from './own-file.ts'
+import { eachByItself } from './batches.ts'
+import {
+  type FileListRow,
+  type FileOrder,
+  filesBefore,
+  listFiles,
+  liveFiles,
+  searchFiles,
+} from './file-lists.rows.ts'
+import {
+  type ChainRow,
+  chainOfFile,
+  changeFiles,
+  countedFiles,
+  fileCount,
+  findFolder,
+  folderChain,
+  isGone,
+} from './folders/folders.rows.ts'
+import { assertMayPlace, isWithin, resolvePlace } from './folders/places.ts'
 import type { Usage } from './use-counters.ts'
-
-export type FileDetail = FileDetailRow
-export type ListedFile = FileListRow
-
-export type { FileOrder }
 
 export interface FileChange {
   readonly name?: string
   readonly folder?: FolderPlace
+}
+
+export type Files = ReturnType<typeof createFiles>
+
+/** A file out of reach is FILE_NOT_FOUND, like a missing one. */
+export function createFiles(db: Database, usage: Pick<Usage, 'pending'>, clock: Clock) {
+  async function get(reach: Reach, identifier: FileIdentifier): Promise<FileDetailRow> {
+    const file = await ownFile(db, reach, identifier)
+    const { views, downloads } = usage.pending(file.id)
+    return { ...file, views: file.views + views, downloads: file.downloads + downloads }
+  }
+
+  /** Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or SCOPE_MISSING. */
+  function move(reach: Actor, identifier: FileIdentifier, place: FolderPlace): Promise<void> {
+    return inTransaction(db, async (trx) => {
+      await lockAccount(trx, reach.account)
+      await placeWithin(trx, reach, await ownFile(trx, reach, identifier), place, clock.now())
+    })
+  }
+
+  return {
+    get,
+    move,
+
+    /** Atomic. Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or, for a move, SCOPE_MISSING. */
+    async change(reach: Actor, identifier: FileIdentifier, change: FileChange): Promise<FileDetailRow> {
+      const name = change.name === undefined ? null : cleanFileName(change.name)
+      await inTransaction(db, async (trx) => {
+        await lockAccount(trx, reach.account)
+        const file = await ownFile(trx, reach, identifier)
+        if (change.folder !== undefined) await placeWithin(trx, reach, file, change.folder, clock.now())
+        if (name === null) return
+        await renameFile(trx, file.id, name)
+        const { folder_id } = await ownFile(trx, reach, identifier)
+        await noteChange(trx, reach.account, { kind: 'file.changed', file: file.id, place: folder_id })
+      })
+      return get(reach, identifier)
+    },
+
+    /** Each by itself, in order. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
+    async moveMany(reach: Actor, identifiers: readonly FileIdentifier[], place: FolderPlace) {
+      await resolvePlace(db, reach, place)
+      return eachByItself(identifiers, (file) => move(reach, file, place))
+    },
+  }
+}
+
+async function placeWithin(
+  trx: Trx,
+  reach: Actor,
+  file: FileDetailRow,
+  place: FolderPlace,
+  now: number,
+): Promise<void> {
+  const folder = await resolvePlace(trx, reach, place)
+  if (folder === file.folder_id) return
+  await assertMayPlace(trx, reach, { from: file.folder_id, to: folder, now })
+  await placeFile(trx, file.id, folder)
+  await changeFiles(trx, file.folder_id, -1, -file.size)
+  await changeFiles(trx, folder, 1, file.size)
+  const change = { kind: 'file.moved', file: file.id, place: folder, from: file.folder_id } as const
+  await noteChange(trx, reach.account, change)
 }
 
 export interface FileListQuery extends FileOrder {
@@ -48,46 +132,15 @@ export interface FilePage {
   readonly isExact: boolean
 }
 
-export interface FileMoveResult {
-  readonly file: FileIdentifier
-  readonly error: ErrorCode | null
-}
-
-/** A file out of reach is FILE_NOT_FOUND, like a missing one. */
-export interface Files {
-  get(reach: Reach, identifier: FileIdentifier): Promise<FileDetailRow>
-  /** Throws Refusal FOLDER_NOT_FOUND. A page past the end is empty. */
-  list(reach: Reach, query: FileListQuery): Promise<FilePage>
-  /** Direct children, newest first. */
-  walk(reach: Reach, place: FolderPlace): Promise<AsyncIterable<FileListRow>>
-  /** Atomic. Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or, for a move, SCOPE_MISSING. */
-  change(reach: Actor, identifier: FileIdentifier, change: FileChange): Promise<FileDetailRow>
-  /** Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or SCOPE_MISSING. */
-  move(reach: Actor, identifier: FileIdentifier, place: FolderPlace): Promise<void>
-  /** Each by itself, in order. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
-  moveMany(
-    reach: Actor,
-    identifiers: readonly FileIdentifier[],
-    place: FolderPlace,
-  ): Promise<FileMoveResult[]>
-}
-
-const STEP = 500
-
-export function createFiles(db: Database, usage: Usage, clock: Clock): Files {
+export function createFileLists(db: Database, usage: Pick<Usage, 'pending'>) {
   const counted = (file: FileListRow): FileListRow => {
     const { downloads } = usage.pending(file.id)
     return downloads === 0 ? file : { ...file, downloads: file.downloads + downloads }
   }
 
-  const files: Files = {
-    async get(reach, identifier) {
-      const file = await ownFile(db, reach, identifier)
-      const { views, downloads } = usage.pending(file.id)
-      return { ...file, views: file.views + views, downloads: file.downloads + downloads }
-    },
-
-    async list(reach, query) {
+  return {
+    /** Throws Refusal FOLDER_NOT_FOUND. A page past the end is empty. */
+    async list(reach: Reach, query: FileListQuery): Promise<FilePage> {
       const place = await listedPlace(db, reach, query.folder)
       if (place === null) return { files: [], total: 0, isExact: true }
       const found = {
@@ -113,66 +166,14 @@ export function createFiles(db: Database, usage: Usage, clock: Clock): Files {
       return { files: rows.map(counted), total, isExact: true }
     },
 
-    async walk(reach, place) {
+    /** Direct children, newest first. */
+    async walk(reach: Reach, place: FolderPlace): Promise<AsyncIterable<FileListRow>> {
       return walkFolder(db, await resolvePlace(db, reach, place))
     },
-
-    async change(reach, identifier, change) {
-      const name = change.name === undefined ? null : cleanFileName(change.name)
-      await inTransaction(db, async (trx) => {
-        await lockAccount(trx, reach.account)
-        const file = await ownFile(trx, reach, identifier)
-        if (change.folder !== undefined) await placeWithin(trx, reach, file, change.folder, clock.now())
-        if (name === null) return
-        await renameFile(trx, file.id, name)
-        const { folder_id } = await ownFile(trx, reach, identifier)
-        await noteChange(trx, reach.account, { kind: 'file.changed', file: file.id, place: folder_id })
-      })
-      return files.get(reach, identifier)
-    },
-
-    async move(reach, identifier, place) {
-      await inTransaction(db, async (trx) => {
-        await lockAccount(trx, reach.account)
-        await placeWithin(trx, reach, await ownFile(trx, reach, identifier), place, clock.now())
-      })
-    },
-
-    async moveMany(reach, identifiers, place) {
-      await resolvePlace(db, reach, place)
-      const results: FileMoveResult[] = []
-      for (const file of identifiers) {
-        try {
-          await files.move(reach, file, place)
-          results.push({ file, error: null })
-        } catch (error) {
-          if (!(error instanceof Refusal)) throw error
-          results.push({ file, error: error.code })
-        }
-        await yieldToEventLoop()
-      }
-      return results
-    },
   }
-  return files
 }
 
-async function placeWithin(
-  trx: Trx,
-  reach: Actor,
-  file: FileDetailRow,
-  place: FolderPlace,
-  now: number,
-): Promise<void> {
-  const folder = await resolvePlace(trx, reach, place)
-  if (folder === file.folder_id) return
-  await assertMayPlace(trx, reach, { from: file.folder_id, to: folder, now })
-  await placeFile(trx, file.id, folder)
-  await changeFiles(trx, file.folder_id, -1, -file.size)
-  await changeFiles(trx, folder, 1, file.size)
-  const change = { kind: 'file.moved', file: file.id, place: folder, from: file.folder_id } as const
-  await noteChange(trx, reach.account, change)
-}
+const STEP = 500
 
 /** Newest first; holds one step in memory. */
 export async function* walkFolder(db: Database, folder: FolderId): AsyncGenerator<FileListRow> {
@@ -226,4 +227,172 @@ async function listedPlace(
 
 function inFolder(total: number) {
   return { total, isClearing: false }
+}
+
+export interface FileDetailRow extends FileListRow {
+  readonly account_id: AccountId
+  readonly folder_id: FolderId
+  /** Of its account: see `FileHolder` of expiry.ts. */
+  readonly inactive_days: number | null
+  readonly last_used_at: number
+  readonly views: number
+  readonly blob_id: BlobId
+  readonly blob_key: BlobKey
+  readonly sha256: Sha256
+  /** When the stored bytes were last read whole and found sound; null where nobody has since they were stored. */
+  readonly verified_at: number | null
+  /** Not null while something below a deleted folder of the owner's is not marked as deleted yet. */
+  readonly clearing: number | null
+}
+
+function detailedFiles(db: Queryable) {
+  return liveFiles(db).select((file) => [
+    'files.account_id',
+    'files.folder_id',
+    'files.last_used_at',
+    'files.views',
+    'files.blob_id',
+    file
+      .selectFrom('accounts')
+      .whereRef('accounts.id', '=', 'files.account_id')
+      .select('accounts.inactive_days')
+      .as('inactive_days'),
+    file
+      .selectFrom('blobs')
+      .whereRef('blobs.id', '=', 'files.blob_id')
+      .select('blobs.key')
+      .$asScalar()
+      .$notNull()
+      .as('blob_key'),
+    file
+      .selectFrom('blobs')
+      .whereRef('blobs.id', '=', 'files.blob_id')
+      .select('blobs.sha256')
+      .$asScalar()
+      .$notNull()
+      .as('sha256'),
+    file
+      .selectFrom('blobs')
+      .whereRef('blobs.id', '=', 'files.blob_id')
+      .select('blobs.verified_at')
+      .as('verified_at'),
+    file
+      .selectFrom('folders as going')
+      .whereRef('going.account_id', '=', 'files.account_id')
+      .where('going.deleted_at', 'is not', null)
+      .where('going.cleared_at', 'is', null)
+      .select((row) => row.lit(1).as('going'))
+      .limit(sql.lit(1))
+      .as('clearing'),
+  ])
+}
+
+interface FileLookups<Row> {
+  id(db: Queryable, id: FileId): Promise<Row | undefined>
+  uuid(db: Queryable, uuid: Uuid): Promise<Row | undefined>
+  slug(db: Queryable, slug: Slug): Promise<Row | undefined>
+}
+
+function fileLookups<Row extends FileDetailRow>(
+  files: (db: Queryable) => { where(condition: RawBuilder<SqlBool>): Compilable<Row> },
+): FileLookups<Row> {
+  const fileBy = <Value extends string | number>(column: string, valueIn: (file: Row) => Value) =>
+    lookup({ column, build: (db, isWanted) => files(db).where(isWanted), valueIn })
+  return {
+    id: fileBy('files.id', (file) => file.id),
+    uuid: fileBy('files.uuid', (file) => file.uuid),
+    slug: fileBy('files.slug', (file) => file.slug),
+  }
+}
+
+const plainFiles = fileLookups<FileDetailRow>(detailedFiles)
+
+const filesWithChains = fileLookups<FileDetailRow & { readonly chain: readonly ChainRow[] | null }>((db) =>
+  detailedFiles(db).select(chainOfFile().as('chain')),
+)
+
+/** The live file, whoever owns it. */
+export async function findFile(db: Queryable, identifier: FileIdentifier) {
+  const file = await fileCalled(plainFiles, db, identifier)
+  if (file === undefined || file.clearing === null) return file
+  return (await isGone(db, file.folder_id)) ? undefined : file
+}
+
+/** A file with its folder and all above that, the outermost first. */
+export interface PlacedFile {
+  readonly file: FileDetailRow
+  readonly chain: readonly ChainRow[]
+}
+
+/** The file, whoever owns it, live but for what its chain says. One round trip to PostgreSQL. */
+export async function findPlacedFile(
+  db: Database,
+  identifier: FileIdentifier,
+): Promise<PlacedFile | undefined> {
+  if (isPostgres(db)) {
+    const file = await fileCalled(filesWithChains, db, identifier)
+    return file && { file, chain: file.chain ?? [] }
+  }
+  const file = await fileCalled(plainFiles, db, identifier)
+  return file && { file, chain: await folderChain(db, file.folder_id) }
+}
+
+function fileCalled<Row>(
+  lookups: FileLookups<Row>,
+  db: Queryable,
+  identifier: FileIdentifier,
+): Promise<Row | undefined> {
+  if (identifier.kind === 'id') return lookups.id(db, identifier.id)
+  if (identifier.kind === 'uuid') return lookups.uuid(db, identifier.uuid)
+  return lookups.slug(db, identifier.slug)
+}
+
+const addFile = preparedInsert((db, file: NewFile & { readonly name_sort: string }) =>
+  db.insertInto('files').values(file).returning('id'),
+)
+
+/** Throws a unique violation when slug or UUID are taken. */
+export async function insertFile(trx: Trx, file: NewFile): Promise<FileId> {
+  const [added] = await addFile(trx, { ...file, name_sort: sortKeyOfFolded(file.name_folded) })
+  if (added === undefined) throw new Error('a new file has an id')
+  return added.id
+}
+
+export async function renameFile(trx: Trx, id: FileId, name: string): Promise<void> {
+  const name_folded = foldName(name)
+  const name_sort = sortKeyOfFolded(name_folded)
+  await trx.updateTable('files').set({ name, name_folded, name_sort }).where('id', '=', id).execute()
+}
+
+export async function placeFile(trx: Trx, id: FileId, folder: FolderId): Promise<void> {
+  await trx.updateTable('files').set({ folder_id: folder }).where('id', '=', id).execute()
+}
+
+/** Makes a guest's file one of the account, and counts that as a use. */
+export async function giveFile(
+  trx: Trx,
+  id: FileId,
+  { account, folder, now }: { readonly account: AccountId; readonly folder: FolderId; readonly now: number },
+): Promise<void> {
+  await trx
+    .updateTable('files')
+    .set({ account_id: account, folder_id: folder, last_used_at: greatest(trx, 'last_used_at', now) })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Throws Refusal FILE_NOT_FOUND, also for a foreign file. */
+export async function ownFile(
+  db: Queryable,
+  reach: Reach,
+  identifier: FileIdentifier,
+): Promise<FileDetailRow> {
+  const file = await findFile(db, identifier)
+  if (file === undefined || file.account_id !== reach.account) throw fileNotFound()
+  if (!(await isWithin(db, reach, file.folder_id))) throw fileNotFound()
+  return file
+}
+
+export function fileNotFound(): Refusal {
+  return new Refusal('FILE_NOT_FOUND', 'There is no such file')
 }

@@ -1,14 +1,13 @@
 import type { Deletion } from '../contract/files.ts'
 import { changeTotals } from '../core/accounts.rows.ts'
 import { noteChange } from '../core/changes.rows.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
+import type { Removal, Row } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Reach } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { FileId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
-import { markRemoved } from './file-removal.rows.ts'
-import { changeTree, markFolderDeleted, takenAway } from './folders/folders.rows.ts'
+import type { AccountId, BlobId, FileId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
 import {
   enclosingAmong,
   enclosingFolders,
@@ -16,7 +15,8 @@ import {
   ownFilesByIdentifier,
   ownFoldersByIdentifier,
   resolveFiles,
-} from './identifier-lookup.ts'
+} from './batches.ts'
+import { changeFiles, changeTree, isGone, markFolderDeleted, takenAway } from './folders/folders.rows.ts'
 
 export interface RemovalCounts {
   readonly processed: number
@@ -24,15 +24,10 @@ export interface RemovalCounts {
   readonly filesDeleted: number
 }
 
-/** Final, and effective at once; rows and bytes are cleared later. */
-export interface Removals {
-  /** Files out of reach count as processed, not deleted; a file counts once for all its names. */
-  files(reach: Reach, identifiers: readonly FileIdentifier[]): Promise<RemovalCounts>
-  /** A folder inside another named one counts with it. Skips the folder to which the caller is confined. */
-  folders(reach: Reach, identifiers: readonly FolderIdentifier[]): Promise<RemovalCounts>
-}
+export type Removals = ReturnType<typeof createRemovals>
 
-export function createRemovals(db: Database, clock: Clock): Removals {
+/** Final, and effective at once; rows and bytes are cleared later. */
+export function createRemovals(db: Database, clock: Clock) {
   /** Returns how many still existed. */
   function deleteFiles(reach: Reach, ids: readonly FileId[]): Promise<number> {
     return inTransaction(db, async (trx) => {
@@ -77,7 +72,8 @@ export function createRemovals(db: Database, clock: Clock): Removals {
   }
 
   return {
-    async files(reach, identifiers) {
+    /** Files out of reach count as processed, not deleted; a file counts once for all its names. */
+    async files(reach: Reach, identifiers: readonly FileIdentifier[]): Promise<RemovalCounts> {
       const named = await resolveFiles(db, reach, identifiers)
       const files = new Set(named.filter((id) => id !== undefined))
       const unknown = named.filter((id) => id === undefined).length
@@ -86,7 +82,8 @@ export function createRemovals(db: Database, clock: Clock): Removals {
       return { processed: files.size + unknown, deleted, filesDeleted: deleted }
     },
 
-    async folders(reach, identifiers) {
+    /** A folder inside another named one counts with it. Skips the folder to which the caller is confined. */
+    async folders(reach: Reach, identifiers: readonly FolderIdentifier[]): Promise<RemovalCounts> {
       const around = await enclosingFolders(db, reach, identifiers)
       const outerFirst = [...around]
         .filter(([identifier]) => identifier !== reach.within)
@@ -116,4 +113,75 @@ export function toDeletion(counts: RemovalCounts, things: 'files' | 'folders'): 
     failed_deletes: counts.processed - counts.deleted,
     files_deleted: counts.filesDeleted,
   }
+}
+
+export const removableColumns = ['id', 'account_id', 'folder_id', 'size'] as const
+
+export type RemovableFile = Row<'files', (typeof removableColumns)[number]>
+
+/** Takes live files out of every list, link and total. */
+export async function markRemoved(
+  trx: Trx,
+  files: readonly RemovableFile[],
+  removal: Removal,
+  at: number,
+): Promise<void> {
+  await setRemoved(trx, files, removal, at)
+  await adjustTotals(trx, files, -1)
+}
+
+/** Leaves the totals unchanged. */
+export async function setRemoved(
+  trx: Trx,
+  files: readonly { readonly id: FileId }[],
+  removal: Removal | null,
+  at: number,
+): Promise<void> {
+  await trx
+    .updateTable('files')
+    .set({ removed_at: removal === null ? null : at, removal })
+    .where(
+      'id',
+      'in',
+      files.map((file) => file.id),
+    )
+    .execute()
+}
+
+export async function adjustTotals(trx: Trx, files: readonly RemovableFile[], sign: 1 | -1): Promise<void> {
+  const folders = new Map<FolderId, { account: AccountId; files: number; bytes: number }>()
+  for (const { folder_id, account_id, size } of files) {
+    const folder = folders.get(folder_id) ?? { account: account_id, files: 0, bytes: 0 }
+    folder.files += sign
+    folder.bytes += sign * size
+    folders.set(folder_id, folder)
+  }
+  for (const [folder, { account, files, bytes }] of folders) {
+    // A deleted folder's files have left the totals.
+    if (await isGone(trx, folder)) continue
+    await changeFiles(trx, folder, files, bytes)
+    await changeTotals(trx, account, { storage: bytes, files })
+  }
+}
+
+export async function deletedFiles(db: Database, limit: number): Promise<FileId[]> {
+  const rows = await db
+    .selectFrom('files')
+    .select('id')
+    .where('removed_at', 'is not', null)
+    .where('removal', '=', 'deleted')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** Null when the file is gone or alive again. */
+export async function dropFile(trx: Trx, id: FileId): Promise<BlobId | null> {
+  const row = await trx
+    .deleteFrom('files')
+    .where('id', '=', id)
+    .where('removed_at', 'is not', null)
+    .returning('blob_id')
+    .executeTakeFirst()
+  return row?.blob_id ?? null
 }

@@ -1,35 +1,11 @@
+import { sql } from 'kysely'
 import type { AccountCaller } from '../core/callers.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { greatest } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, SECOND, yieldToEventLoop } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
-import {
-  addFileUse,
-  addRequests,
-  type FileUse,
-  requestsOn,
-  requestsSince,
-  setKeyUsed,
-} from './use-counters.rows.ts'
-
-/** Written once a second, in batches. A kill loses a second of counting, never a file. */
-export interface Usage {
-  /** Null keeps the file alive without counting. Call the result to undo the count after a failure. */
-  fileUsed(file: FileId, by: 'view' | 'download' | null): () => void
-  /** Each file takes a number in memory instead of a record, since there may be very many; `pending` omits them. */
-  archiveUsed(by: 'download' | null): (file: FileId) => void
-  requested(caller: AccountCaller): void
-  used(caller: AccountCaller): void
-  /** Not written yet. */
-  pending(file: FileId): { readonly views: number; readonly downloads: number }
-  /** Since 00:00 UTC. */
-  requestsToday(account: AccountId): Promise<number>
-  /** Includes today. */
-  requestsByDay(account: AccountId, days: number): Promise<DayOfRequests[]>
-  /** Keeps counts that could not be written. */
-  flush(): Promise<void>
-}
 
 export interface DayOfRequests {
   /** In UTC, such as `2026-01-31`. */
@@ -37,16 +13,8 @@ export interface DayOfRequests {
   readonly requests: number
 }
 
-/** Also called for every undone download. */
-export function createUsage(
-  db: Database,
-  clock: Clock,
-  downloaded: (count: 1 | -1) => void = () => {},
-): Usage {
-  return new UseCounters(db, clock, downloaded)
-}
-
-class UseCounters implements Usage {
+/** Written once a second, in batches. A kill loses a second of counting, never a file. */
+export class Usage {
   readonly #db: Database
   readonly #clock: Clock
   readonly #downloaded: (count: 1 | -1) => void
@@ -57,12 +25,14 @@ class UseCounters implements Usage {
   #writing = Promise.resolve()
   #taken = 0
 
-  constructor(db: Database, clock: Clock, downloaded: (count: 1 | -1) => void) {
+  /** `downloaded` is also called for every undone download. */
+  constructor(db: Database, clock: Clock, downloaded: (count: 1 | -1) => void = () => {}) {
     this.#db = db
     this.#clock = clock
     this.#downloaded = downloaded
   }
 
+  /** Null keeps the file alive without counting. Call the result to undo the count after a failure. */
   fileUsed(file: FileId, by: 'view' | 'download' | null): () => void {
     const at = this.#clock.now()
     const count = (more: 1 | -1) => {
@@ -73,6 +43,7 @@ class UseCounters implements Usage {
     return () => count(-1)
   }
 
+  /** Each file takes a number in memory instead of a record, since there may be very many; `pending` omits them. */
   archiveUsed(by: 'download' | null): (file: FileId) => void {
     const add = this.#unwritten.archive(by === 'download' ? 1 : 0)
     return (file) => {
@@ -91,16 +62,19 @@ class UseCounters implements Usage {
     if (by.kind === 'key') this.#unwritten.setKeyUsed(by.key, this.#clock.now())
   }
 
+  /** Not written yet. */
   pending(file: FileId): { readonly views: number; readonly downloads: number } {
     return this.#unwritten.ofFile(file)
   }
 
+  /** Since 00:00 UTC. */
   async requestsToday(account: AccountId): Promise<number> {
     const day = this.#presentDay()
     const written = await this.#betweenBatches(() => requestsOn(this.#db, account, day))
     return written + this.#unwritten.requests(day, account)
   }
 
+  /** Includes today. */
   async requestsByDay(account: AccountId, count: number): Promise<DayOfRequests[]> {
     const first = count - 1
     const days = Array.from({ length: count }, (_, index) => this.#dayBefore(first - index))
@@ -113,6 +87,7 @@ class UseCounters implements Usage {
     }))
   }
 
+  /** Keeps counts that could not be written. */
   async flush(): Promise<void> {
     // Fixed here, so that later counts wait for the next flush.
     for (let left = this.#unwritten.batches(); left > 0; left--) {
@@ -297,4 +272,73 @@ function equalUses(files: ReadonlyMap<FileId, FileUse>): Iterable<EqualUse> {
 
 function byId<Id extends number, Value>(rows: ReadonlyMap<Id, Value>): [Id, Value][] {
   return [...rows].sort(([a], [b]) => a - b)
+}
+
+interface FileUse {
+  views: number
+  downloads: number
+  lastUsedAt: number
+}
+
+export async function addFileUse(trx: Trx, files: readonly FileId[], use: FileUse): Promise<void> {
+  await trx
+    .updateTable('files')
+    .set((row) => ({
+      views: row('views', '+', use.views),
+      downloads: row('downloads', '+', use.downloads),
+      last_used_at: greatest(trx, 'last_used_at', use.lastUsedAt),
+    }))
+    .where('id', 'in', files)
+    .execute()
+}
+
+export async function addRequests(
+  trx: Trx,
+  account: AccountId,
+  day: string,
+  requests: number,
+): Promise<void> {
+  await trx
+    .insertInto('request_days')
+    .values({ account_id: account, day, requests })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'day'])
+        .doUpdateSet({ requests: sql<number>`request_days.requests + excluded.requests` }),
+    )
+    .execute()
+}
+
+/** Omits days without requests. */
+function requestsSince(
+  db: Database,
+  account: AccountId,
+  day: string,
+): Promise<{ readonly day: string; readonly requests: number }[]> {
+  return db
+    .selectFrom('request_days')
+    .select(['day', 'requests'])
+    .where('account_id', '=', account)
+    .where('day', '>=', day)
+    .execute()
+}
+
+async function requestsOn(db: Database, account: AccountId, day: string): Promise<number> {
+  const row = await db
+    .selectFrom('request_days')
+    .select('requests')
+    .where('account_id', '=', account)
+    .where('day', '=', day)
+    .executeTakeFirst()
+  return row?.requests ?? 0
+}
+
+async function setKeyUsed(trx: Trx, key: KeyId, at: number): Promise<void> {
+  await trx
+    .updateTable('api_keys')
+    .set({ last_used_at: at })
+    .where('id', '=', key)
+    // Another node may have recorded a later use.
+    .where((row) => row.or([row('last_used_at', 'is', null), row('last_used_at', '<', at)]))
+    .execute()
 }

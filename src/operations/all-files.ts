@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts'
 import type { AllFilesSort } from '../domain/account.ts'
 import type { AccountId, FileId, Sha256, Slug, Uuid } from '../domain/ids.ts'
 import { goneAmong } from '../files/bin/bin.rows.ts'
-import { countLiveFiles } from '../files/file-removal.rows.ts'
+import { countLiveFiles } from '../files/expiry.ts'
 
 export type AnyFile = AnyFileRow
 

@@ -4,7 +4,7 @@ import { type Integrity, integrityAnswer, type OwnRun } from '../contract/operat
 import { DAMAGED_FILE_STATES } from '../domain/account.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { GUESTS } from '../domain/ids.ts'
-import { fileUrl } from '../files/file-answers.ts'
+import { fileUrl } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
 import { pageFields, pageQuery, toList } from '../server/requests/fields.ts'
 import type { OwnRunState, ScrubState } from './integrity.ts'

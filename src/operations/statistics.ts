@@ -11,7 +11,7 @@ import { type Clock, DAY } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
 import { GUESTS } from '../domain/ids.ts'
 import { parseTrustedProxies } from '../server/call.ts'
-import { countReports } from '../sharing/reports.rows.ts'
+import { countReports } from '../sharing/reports.ts'
 
 export interface Present extends ServerTotals {
   readonly guests: { readonly files: number; readonly storage_used: number }

@@ -10,7 +10,7 @@ import {
 } from '../downloads/content-tokens.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import type { FilesPart } from '../files/files.part.ts'
-import type { FileDetail } from '../files/files.ts'
+import type { FileDetailRow } from '../files/files.ts'
 import type { Call } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
@@ -33,7 +33,7 @@ export interface FilePlace
 
 export interface ShownFile {
   readonly requester: Requester
-  readonly seen: Opened<FileDetail>
+  readonly seen: Opened<FileDetailRow>
   readonly place: FilePlace
 }
 
@@ -73,7 +73,7 @@ export async function fileView(
   }
 }
 
-function damageFor(isOwner: boolean, { damage }: FileDetail): FilePageView['damage'] {
+function damageFor(isOwner: boolean, { damage }: FileDetailRow): FilePageView['damage'] {
   if (damage === null) return null
   return isOwner ? 'owner' : 'visitor'
 }
@@ -88,7 +88,7 @@ export function redirectToBytes(
   call: Call,
   tokens: ContentTokens,
   requester: Requester,
-  seen: Opened<FileDetail>,
+  seen: Opened<FileDetailRow>,
   as: Presentation,
   status: 302 | 303 = 302,
 ): Response {

@@ -1,5 +1,5 @@
 import { timestamp } from '../domain/clock.ts'
-import type { Folder } from '../files/folders/folders.ts'
+import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import type { Call } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { ContentsQuery, FolderContents } from '../sharing/public-folders.ts'
@@ -31,7 +31,7 @@ export interface FolderPlace extends Pick<FolderPageView, 'above' | 'barrier' | 
 export async function folderPage(
   call: Call,
   { pages, sharing }: { readonly pages: PagesPart; readonly sharing: SharingPart },
-  seen: Opened<Folder>,
+  seen: Opened<FolderListRow>,
   place: FolderPlace,
 ): Promise<Response> {
   const { searchParams } = call.url

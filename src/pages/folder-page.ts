@@ -3,18 +3,16 @@ import { DAY } from '../domain/clock.ts'
 import { parseFolderIdentifier } from '../domain/ids.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
-import { pictureAddress, thumbnailPath } from '../files/file-answers.ts'
 import type { FilesPart } from '../files/files.part.ts'
-import type { Folder } from '../files/folders/folders.ts'
+import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { cookieValue, setCookie } from '../server/requests/browser.ts'
-import { type Opened, opened } from '../sharing/access.ts'
-import type { ByteClaims } from '../sharing/links/byte-claims.ts'
+import { type Opened, opened, WAYS_COOKIE } from '../sharing/access.ts'
+import type { ByteClaims } from '../sharing/links/link-slots.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
-import { WAYS_COOKIE } from '../sharing/ways-up.ts'
-import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import { pictureAddress, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
 import { barrierOf } from './barrier.ts'
 import { type FolderPlace, folderPage } from './folder-contents.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
@@ -89,7 +87,7 @@ function waysCookie(call: Call, value: string): string {
 export async function toArchive(
   call: Call,
   { downloads, files }: { downloads: DownloadsPart; files: FilesPart },
-  seen: Opened<Folder>,
+  seen: Opened<FolderListRow>,
   claims: ByteClaims | null = null,
 ): Promise<Response> {
   const { item: folder, viewer } = seen
@@ -101,6 +99,6 @@ export async function toArchive(
   })
 }
 
-function isOwn({ viewer, item }: Opened<Folder>): boolean {
+function isOwn({ viewer, item }: Opened<FolderListRow>): boolean {
   return viewer.account === item.account_id
 }

@@ -7,7 +7,7 @@ import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveName, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
 import type { FileListRow } from '../files/file-lists.rows.ts'
 import type { FilesPart } from '../files/files.part.ts'
-import { fileNotFound } from '../files/own-file.ts'
+import { fileNotFound } from '../files/files.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
@@ -15,14 +15,17 @@ import { readForm } from '../server/requests/body.ts'
 import { setCookie } from '../server/requests/browser.ts'
 import { opened } from '../sharing/access.ts'
 import {
+  isPreview,
+  type LinkTarget,
   type LinkTargets,
+  linkPath,
+  linkVisit,
   type OpenLink,
   openedLink,
+  VISITOR_COOKIE,
   type VisitedLink,
 } from '../sharing/links/link-access.ts'
-import { CLAIMED_FOR } from '../sharing/links/link-claims.ts'
-import { type LinkTarget, linkPath } from '../sharing/links/link-paths.ts'
-import { isPreview, linkVisit, VISITOR_COOKIE } from '../sharing/links/link-visitors.ts'
+import { CLAIMED_FOR } from '../sharing/links/link-slots.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { askedBytes, fileView, redirectToBytes } from './file-view.ts'

@@ -2,8 +2,14 @@ import { optionalTime } from '../domain/clock.ts'
 import type { FileId, FolderId, LinkSlug } from '../domain/ids.ts'
 import type { FileListRow } from '../files/file-lists.rows.ts'
 import type { Opened } from '../sharing/access.ts'
-import type { LinkTargets, OpenLink } from '../sharing/links/link-access.ts'
-import { type LinkNames, type LinkTarget, linkPath, linkThumbnailPath } from '../sharing/links/link-paths.ts'
+import {
+  type LinkNames,
+  type LinkTarget,
+  type LinkTargets,
+  linkPath,
+  linkThumbnailPath,
+  type OpenLink,
+} from '../sharing/links/link-access.ts'
 import { iconAddress } from '../thumbnails/icons.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { FolderPlace } from './folder-contents.ts'

@@ -2,17 +2,14 @@ import { z } from '@hono/zod-openapi'
 import { ERROR_STATUSES, Refusal } from '../domain/errors.ts'
 import { parseSlug, type Slug } from '../domain/ids.ts'
 import { parseReportText, REPORT_REASONS, reportReason } from '../domain/report.ts'
-import type { FileDetail } from '../files/files.ts'
-import { fileNotFound } from '../files/own-file.ts'
+import { type FileDetailRow, fileNotFound } from '../files/files.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
 import { assertFromOwnPage } from '../server/requests/browser.ts'
 import { unlocked } from '../sharing/access.ts'
-import { openedLink } from '../sharing/links/link-access.ts'
-import { linkPath } from '../sharing/links/link-paths.ts'
-import { linkVisit } from '../sharing/links/link-visitors.ts'
+import { linkPath, linkVisit, openedLink } from '../sharing/links/link-access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
 import type { PagesPart } from './pages.part.ts'
@@ -26,7 +23,7 @@ interface ReportNeeds {
 }
 
 interface ReportedFile {
-  readonly file: FileDetail
+  readonly file: FileDetailRow
   readonly path: string
 }
 
@@ -134,7 +131,7 @@ async function linkedFile(call: Call, { authentication, sharing }: ReportNeeds):
   return { file, path: linkPath(link.slug, name) }
 }
 
-function reported(file: FileDetail): ReportedFile {
+function reported(file: FileDetailRow): ReportedFile {
   return { file, path: `/d/${file.slug}` }
 }
 

@@ -6,6 +6,7 @@ import type { Shares } from '../core/shares.ts'
 import type { Scope } from '../domain/access.ts'
 import type { Clock, Timers } from '../domain/clock.ts'
 import { Refusal, wrongSecret } from '../domain/errors.ts'
+import type { Slug } from '../domain/ids.ts'
 import type { JsonAnswer } from './answers/answers.ts'
 import type { Connection } from './connections/exchange.ts'
 import type { SmallBodies } from './requests/body.ts'
@@ -148,6 +149,11 @@ function methodName({ method, headers }: Request): string {
 
 export function shuttingDown(): Refusal {
   return new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
+}
+
+/** Address of the file's page. */
+export function fileUrl(site: Site, slug: Slug): string {
+  return `${site.publicUrl}/d/${slug}`
 }
 
 /** Lets a stopping server wait for uploads and abort those that take too long. */

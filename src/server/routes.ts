@@ -23,10 +23,10 @@ import {
 import { watchEventsEndpoint } from '../events/events.routes.ts'
 import * as binRoutes from '../files/bin/bin.routes.ts'
 import * as filesRoutes from '../files/files.routes.ts'
-import { listFolderFilesEndpoint } from '../files/folders/folder-files.routes.ts'
 import * as foldersRoutes from '../files/folders/folders.routes.ts'
 import {
   getFolderEndpoint,
+  listFolderFilesEndpoint,
   listFoldersEndpoint,
   listSubfoldersEndpoint,
   setFolderThumbnailEndpoint,
@@ -47,15 +47,15 @@ import { getHealthEndpoint, getReadinessEndpoint } from '../operations/health.ro
 import { getIntegrityEndpoint, listDamagedFilesEndpoint } from '../operations/integrity.routes.ts'
 import { getMetricsEndpoint } from '../operations/metrics/metrics.routes.ts'
 import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
-import { linkLogEndpoint } from '../sharing/links/link-log.routes.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
+import { linkLogEndpoint } from '../sharing/links/links.routes.ts'
 import {
   changeByReceipt,
   claimByReceipt,
   deleteByReceipt,
   logByReceipt,
   lookByReceipt,
-} from '../sharing/receipts/receipts.routes.ts'
+} from '../sharing/receipts.routes.ts'
 import * as reportsRoutes from '../sharing/reports.routes.ts'
 import {
   allowContentEndpoint,

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { keyHolderNow } from '../accounts/keys/api-keys.rows.ts'
 import { sessionHolderNow } from '../accounts/sign-in/sessions.rows.ts'
 import { findAccount } from '../core/accounts.rows.ts'
@@ -18,7 +19,7 @@ import {
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
-import { type FileDetailRow, findPlacedFile } from '../files/files.rows.ts'
+import { type FileDetailRow, fileNotFound, findPlacedFile } from '../files/files.ts'
 import {
   type ChainRow,
   type FolderListRow,
@@ -26,7 +27,6 @@ import {
   folderOrBelowDeleted,
 } from '../files/folders/folders.rows.ts'
 import { folderNotFound } from '../files/folders/places.ts'
-import { fileNotFound } from '../files/own-file.ts'
 import { withPartialReceived } from '../uploads/resumable/concatenation.ts'
 import { arrivingUpload, type UploadRow } from '../uploads/uploads.rows.ts'
 
@@ -53,37 +53,11 @@ export type AccessResult<T> = Opened<T> | { readonly kind: 'locked'; readonly fo
 
 export type Barrier = Pick<FolderListRow, 'id' | 'account_id' | 'is_public' | 'password_hash' | 'closing'>
 
-export interface AccessControl {
-  /** Throws Refusal FILE_NOT_FOUND, also for an invisible file, or FILE_ARRIVING. */
-  file(
-    requester: Requester | Promise<Requester>,
-    identifier: FileIdentifier,
-  ): Promise<AccessResult<FileDetailRow>>
-  /** Throws Refusal FILE_NOT_FOUND when the file would be invisible. */
-  arriving(requester: Requester, identifier: FileIdentifier): Promise<AccessResult<UploadRow> | null>
-  /** Throws Refusal FOLDER_NOT_FOUND, also for an invisible folder. */
-  folder(
-    requester: Requester | Promise<Requester>,
-    name: FolderIdentifier | FolderId,
-  ): Promise<AccessResult<FolderListRow>>
-  /**
-   * Re-validates a signed address, which is void once its key or session was revoked or has expired, or its
-   * account was disabled or deleted. A key or session that authenticated `caller` is not looked up again.
-   */
-  signed(requester: Requester, caller: Caller | null): Promise<Requester>
-  /** On the owner's behalf. Throws Refusal INVALID_REQUEST when an address cannot hold the rights. */
-  rightsTo(
-    account: AccountId,
-    folders: ReadonlySet<FolderId>,
-  ): Promise<Pick<SignedRights, 'closed' | 'closings'>>
-  /** Assumes that the viewer may see the parent folder. */
-  opens(viewer: Viewer, folder: Barrier): boolean
-  /** Changes with the password and does not reveal it. */
-  passwordTag(folder: FolderId, passwordHash: string): string
-}
+export type AccessControl = ReturnType<typeof createAccess>
 
-export function createAccess(db: Database, signing: Signing, clock: Clock): AccessControl {
-  const tag = (folder: FolderId, hash: string) => signing.tag('folder-password', `${folder}\n${hash}`)
+export function createAccess(db: Database, signing: Signing, clock: Clock) {
+  /** Changes with the password and does not reveal it. */
+  const tag: PasswordTag = (folder, hash) => signing.tag('folder-password', `${folder}\n${hash}`)
 
   const asChainFolder = (folder: Omit<Barrier, 'account_id'>) => chainFolder(folder, tag)
 
@@ -130,9 +104,14 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
   }
 
   return {
+    /** Throws Refusal FILE_NOT_FOUND when the file would be invisible. */
     arriving,
 
-    async file(asking, identifier) {
+    /** Throws Refusal FILE_NOT_FOUND, also for an invisible file, or FILE_ARRIVING. */
+    async file(
+      asking: Requester | Promise<Requester>,
+      identifier: FileIdentifier,
+    ): Promise<AccessResult<FileDetailRow>> {
       const [requester, found] = await Promise.all([asking, findPlacedFile(db, identifier)])
       if (found !== undefined) {
         const { file, chain } = found
@@ -144,64 +123,68 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
       throw new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', ARRIVING_RETRY)
     },
 
-    async folder(asking, name) {
+    /** Throws Refusal FOLDER_NOT_FOUND, also for an invisible folder. */
+    async folder(
+      asking: Requester | Promise<Requester>,
+      name: FolderIdentifier | FolderId,
+    ): Promise<AccessResult<FolderListRow>> {
       const [requester, folder] = await Promise.all([asking, folderOrBelowDeleted(db, name)])
       if (folder === undefined) throw folderNotFound()
       const chain = await folderChain(db, folder.id)
       return decide(requester, folder, folder.account_id, { chain }, folderNotFound)
     },
 
-    signed: (requester, caller) => signedNow(db, requester, caller, clock.now()),
+    /**
+     * Re-validates a signed address, which is void once its key or session was revoked or has expired, or its
+     * account was disabled or deleted. A key or session that authenticated `caller` is not looked up again.
+     */
+    async signed(requester: Requester, caller: Caller | null): Promise<Requester> {
+      const { signed = null } = requester
+      if (signed === null) return requester
+      const { account, by } = signed
+      const holder =
+        caller?.kind === 'account' && isSame(caller.by, by)
+          ? caller.account
+          : await holderNow(db, by, clock.now())
+      return holder === account ? requester : { ...requester, signed: null }
+    },
 
-    rightsTo: (account, folders) =>
-      rightsTo(db, account, folders, async (folder) => (await folderChain(db, folder)).map(asChainFolder)),
+    /** On the owner's behalf. Throws Refusal INVALID_REQUEST when an address cannot hold the rights. */
+    async rightsTo(
+      account: AccountId,
+      folders: ReadonlySet<FolderId>,
+    ): Promise<Pick<SignedRights, 'closed' | 'closings'>> {
+      // Read before the chains, so that a folder closed meanwhile stays closed.
+      const closings = (await findAccount(db, account))?.closings ?? 0
+      const closed = new Map<FolderId, number>()
+      for (const folder of folders) {
+        const chain = (await folderChain(db, folder)).map(asChainFolder)
+        for (const [id, closing] of closedIn(chain, new Map())) closed.set(id, closing)
+        if (closed.size > MOST_CLOSED) throw tooManyClosed()
+      }
+      return { closed, closings }
+    },
 
-    opens: (viewer, folder) => decideBelow(viewer, folder.account_id, asChainFolder(folder)).kind === 'open',
+    /** Assumes that the viewer may see the parent folder. */
+    opens: (viewer: Viewer, folder: Barrier): boolean =>
+      decideBelow(viewer, folder.account_id, asChainFolder(folder)).kind === 'open',
 
     passwordTag: tag,
   }
 }
 
+type PasswordTag = (folder: FolderId, passwordHash: string) => string
+
 function chainFolder(
   { id, is_public, password_hash, closing }: Omit<Barrier, 'account_id'>,
-  tag: AccessControl['passwordTag'],
+  tag: PasswordTag,
 ): ChainFolder {
   const passwordTag = password_hash === null ? null : tag(id, password_hash)
   return { id, isPublic: is_public === 1, passwordTag, closing }
 }
 
-async function rightsTo(
-  db: Database,
-  account: AccountId,
-  folders: ReadonlySet<FolderId>,
-  chainOf: (folder: FolderId) => Promise<readonly ChainFolder[]>,
-): Promise<Pick<SignedRights, 'closed' | 'closings'>> {
-  // Read before the chains, so that a folder closed meanwhile stays closed.
-  const closings = (await findAccount(db, account))?.closings ?? 0
-  const closed = new Map<FolderId, number>()
-  for (const folder of folders) {
-    for (const [id, closing] of closedIn(await chainOf(folder), new Map())) closed.set(id, closing)
-    if (closed.size > MOST_CLOSED) throw tooManyClosed()
-  }
-  return { closed, closings }
-}
-
 function closedIn(chain: readonly ChainFolder[], grants: Viewer['grants']): SignedRights['closed'] {
   return new Map(chain.filter((step) => isClosedTo({ grants }, step)).map(({ id, closing }) => [id, closing]))
-}
-
-async function signedNow(
-  db: Database,
-  requester: Requester,
-  caller: Caller | null,
-  now: number,
-): Promise<Requester> {
-  const { signed = null } = requester
-  if (signed === null) return requester
-  const { account, by } = signed
-  const holder =
-    caller?.kind === 'account' && isSame(caller.by, by) ? caller.account : await holderNow(db, by, now)
-  return holder === account ? requester : { ...requester, signed: null }
 }
 
 function isSame(credential: Credential, by: Evidence): boolean {
@@ -240,4 +223,50 @@ function tooManyClosed(): Refusal {
     'INVALID_REQUEST',
     `These lie in more than ${MOST_CLOSED} private or locked folders; choose fewer of them`,
   )
+}
+
+export const WAYS_COOKIE = 'folder_ways'
+
+/** The highest folder of each tree, and of those the newest. */
+const MOST_FOLDERS = 20
+
+const PURPOSE = 'folder-ways'
+const payload = z.array(z.number())
+
+/**
+ * Ancestors that pages may name. A visitor with the address of one file must not be led to its surroundings;
+ * a visitor who came from a folder finds the way back. Access is decided independently, at every request.
+ */
+export function createWaysUp(db: Database, signing: Signing) {
+  function read(cookie: string | null): FolderId[] {
+    if (cookie === null) return []
+    const found = payload.safeParse(signing.verify(PURPOSE, cookie))
+    return found.success ? found.data.map((id) => id as FolderId) : []
+  }
+
+  return {
+    /** From the highest folder in the cookie, outermost first. */
+    shown(cookie: string | null, chain: readonly ChainRow[]): readonly ChainRow[] {
+      const known = new Set(read(cookie))
+      const highest = chain.findIndex(({ id }) => known.has(id))
+      return highest === -1 ? [] : chain.slice(highest)
+    },
+
+    /** Null where it stays unchanged. */
+    async cookieAfter(cookie: string | null, chain: readonly ChainRow[]): Promise<string | null> {
+      const folder = chain.at(-1)
+      if (folder === undefined) return null
+      const known = read(cookie)
+      const highest = chain.find(({ id }) => known.includes(id))
+      if (highest !== undefined && known.at(-1) === highest.id) return null
+      const others = known.filter((id) => id !== highest?.id)
+      const kept = highest === undefined ? await notBelow(db, others, folder.id) : others
+      return signing.sign(PURPOSE, [...kept, (highest ?? folder).id].slice(-MOST_FOLDERS))
+    },
+  }
+}
+
+async function notBelow(db: Database, folders: readonly FolderId[], top: FolderId): Promise<FolderId[]> {
+  const chains = await Promise.all(folders.map((folder) => folderChain(db, folder)))
+  return folders.filter((_, at) => chains[at]?.every(({ id }) => id !== top) ?? false)
 }

@@ -29,21 +29,6 @@ export interface ClosedLock {
   readonly hash: string
 }
 
-/** Password checks of folders and links, and the signed cookie that lists unlocked ones. */
-export interface FolderPasswords {
-  /** A signed nonce for the password form of that lock, so that the server need not store it. */
-  nonce(lock: Lock): string
-  /**
-   * Checks the password and returns the cookie with this lock added to those in `cookie`. Throws Refusal
-   * WRONG_PASSWORD, or RATE_LIMITED after too many wrong ones.
-   */
-  unlock(closed: ClosedLock, input: string, bucket: string, cookie: string | null): Promise<string>
-  /** Folders that the cookie unlocks; none when it was altered or has expired. */
-  grants(cookie: string | null): Viewer['grants']
-  /** Whether the cookie unlocks the link whose password has this tag. */
-  unlocks(cookie: string | null, link: LinkId, tag: string): boolean
-}
-
 const COOKIE = 'folder-cookie'
 const NONCE = 'folder-nonce'
 
@@ -70,12 +55,10 @@ function secretOf(lock: Lock): TriedSecret {
   return 'link' in lock ? `password of link ${lock.link}` : `password of folder ${lock.folder}`
 }
 
-export function createFolderPasswords(
-  rates: RateLimits,
-  signing: Signing,
-  clock: Clock,
-  random: Random,
-): FolderPasswords {
+export type FolderPasswords = ReturnType<typeof createFolderPasswords>
+
+/** Password checks of folders and links, and the signed cookie that lists unlocked ones. */
+export function createFolderPasswords(rates: RateLimits, signing: Signing, clock: Clock, random: Random) {
   function readCookie(cookie: string | null): Grant[] {
     if (cookie === null) return []
     const found = cookiePayload.safeParse(signing.verify(COOKIE, cookie))
@@ -110,14 +93,24 @@ export function createFolderPasswords(
   }
 
   return {
-    nonce: (lock) =>
+    /** A signed nonce for the password form of that lock, so that the server need not store it. */
+    nonce: (lock: Lock) =>
       signing.sign(NONCE, {
         ...idOf(lock),
         e: clock.now() + UNLOCKED_FOR,
         r: Buffer.from(random(9)).toString('base64url'),
       }),
 
-    async unlock({ lock, tag, hash }, input, bucket, cookie) {
+    /**
+     * Checks the password and returns the cookie with this lock added to those in `cookie`. Throws Refusal
+     * WRONG_PASSWORD, or RATE_LIMITED after too many wrong ones.
+     */
+    async unlock(
+      { lock, tag, hash }: ClosedLock,
+      input: string,
+      bucket: string,
+      cookie: string | null,
+    ): Promise<string> {
       await guess(lock, bucket, async () => {
         if (await verifyPassword(decode(lock, input), hash)) return
         throw wrongSecret('WRONG_PASSWORD', 'Wrong password; check it and try again', secretOf(lock))
@@ -127,12 +120,14 @@ export function createFolderPasswords(
       return signing.sign(COOKIE, [...others, grant].slice(-MOST_GRANTS))
     },
 
-    grants: (cookie) =>
+    /** Folders that the cookie unlocks; none when it was altered or has expired. */
+    grants: (cookie: string | null): Viewer['grants'] =>
       new Map(
         readCookie(cookie).flatMap(({ f, t }) => (f === undefined ? [] : [[f as FolderId, t] as const])),
       ),
 
-    unlocks: (cookie, link, tag) =>
+    /** Whether the cookie unlocks the link whose password has this tag. */
+    unlocks: (cookie: string | null, link: LinkId, tag: string) =>
       readCookie(cookie).some((grant) => isFor({ link }, grant) && grant.t === tag),
   }
 }

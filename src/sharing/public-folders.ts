@@ -1,23 +1,16 @@
 import type { Database } from '../database/database.ts'
 import type { Viewer } from '../domain/access.ts'
 import { type FileListRow, type FileOrder, listFiles } from '../files/file-lists.rows.ts'
-import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import {
   countSubfolders,
+  type FolderListRow,
   publicSubfolders,
   type SubfolderOrder,
   subfolderPage,
   subfolderTotals,
   type TreeTotals,
-} from '../files/folders/subfolders.rows.ts'
+} from '../files/folders/folders.rows.ts'
 import type { AccessControl } from './access.ts'
-
-export interface PublicFolders {
-  /** Subfolders first, then files. A page past the end is empty. */
-  contents(folder: FolderListRow, query: ContentsQuery): Promise<FolderContents>
-  /** Totals of the folder and its visible descendants; null when there are too many folders to check. */
-  totals(folder: FolderListRow, viewer: Viewer): Promise<FolderTotals | null>
-}
 
 export interface ContentsQuery {
   readonly page: number
@@ -45,9 +38,13 @@ const PER_PAGE = 100
 /** Only visible folders count, so that a missing total reveals nothing about the others. */
 const MOST_FOLDERS = 1000
 
-export function createPublicFolders(db: Database, access: AccessControl): PublicFolders {
+export function createPublicFolders(db: Database, access: Pick<AccessControl, 'opens'>) {
   return {
-    async contents(folder, { page, showsPrivate, ...orders }) {
+    /** Subfolders first, then files. A page past the end is empty. */
+    async contents(
+      folder: FolderListRow,
+      { page, showsPrivate, ...orders }: ContentsQuery,
+    ): Promise<FolderContents> {
       const first = (page - 1) * PER_PAGE
       const shown = { parent: folder.id, publicOnly: !showsPrivate }
       const count = await countSubfolders(db, { ...shown, atMost: folder.tree_folders })
@@ -74,7 +71,8 @@ export function createPublicFolders(db: Database, access: AccessControl): Public
       return { folders, files, folderCount: count, pages, bytes, firstFilePage }
     },
 
-    async totals(folder, viewer) {
+    /** Totals of the folder and its visible descendants; null when there are too many folders to check. */
+    async totals(folder: FolderListRow, viewer: Viewer): Promise<FolderTotals | null> {
       let files = folder.tree_files
       let bytes = folder.tree_bytes
       const seesAll = viewer.account === folder.account_id || (viewer.link ?? null) !== null

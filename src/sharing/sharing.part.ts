@@ -3,43 +3,23 @@ import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { EndableMails } from '../mail/outbox.ts'
-import { type AccessControl, createAccess } from './access.ts'
-import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
-import { createGuestLinks, type GuestLinks } from './links/guest-links.ts'
-import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
-import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
-import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
-import { notifyDownloads, notifyLinkEnds } from './links/link-ends.job.ts'
-import { mailLinkNews } from './links/link-news.job.ts'
-import { createLinkNames, type LinkNames } from './links/link-paths.ts'
-import { createLinks, type Links } from './links/links.ts'
-import { createPublicFolders, type PublicFolders } from './public-folders.ts'
-import { createReporting, createReports, type Reporting, type Reports } from './reports.ts'
-import { createTakeDowns, type TakeDowns } from './take-downs.ts'
-import { createWaysUp, type WaysUp } from './ways-up.ts'
+import { createAccess, createWaysUp } from './access.ts'
+import { createFolderPasswords } from './folder-passwords.ts'
+import { createLinkAccess, createLinkContributors, createLinkNames } from './links/link-access.ts'
+import { mailLinkNews, notifyDownloads, notifyLinkEnds } from './links/link-notifications.job.ts'
+import { createLinkClaims } from './links/link-slots.ts'
+import { createGuestLinks, createLinks } from './links/links.ts'
+import { createPublicFolders } from './public-folders.ts'
+import { createReporting, createReports } from './reports.ts'
+import { createTakeDowns } from './take-downs.ts'
 
-export interface SharingPart {
-  readonly access: AccessControl
-  readonly folderPasswords: FolderPasswords
-  readonly guestLinks: GuestLinks
-  readonly linkAccess: LinkAccess
-  readonly linkClaims: LinkClaims
-  readonly linkContributors: LinkContributors
-  readonly linkNames: LinkNames
-  readonly links: Links
-  readonly publicFolders: PublicFolders
-  readonly reporting: Reporting
-  readonly reports: Reports
-  readonly takeDowns: TakeDowns
-  readonly waysUp: WaysUp
-  readonly jobs: readonly Job[]
-}
+export type SharingPart = ReturnType<typeof createSharingPart>
 
 export function createSharingPart(
   { config, db, rates, signing, clock, random, failed }: Core,
   mails: EndableMails,
   { removeGarbage }: Pick<FilesPart, 'removeGarbage'>,
-): SharingPart {
+) {
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)
   const folderPasswords = createFolderPasswords(rates, signing, clock, random)
@@ -95,6 +75,6 @@ export function createSharingPart(
         run: (mayGoOn) => mailLinkNews(db, clock, mails, mayGoOn),
       },
       { name: 'forget old links', on: 'one node', every: HOUR, run: links.forgetOld },
-    ],
+    ] satisfies Job[],
   }
 }

@@ -11,8 +11,9 @@ import { isDatabaseFailure } from '../database/differences.ts'
 import type { ThumbnailState } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { BlobId, BlobKey, FileId } from '../domain/ids.ts'
+import type { BlobId, BlobKey, FileId, Uuid } from '../domain/ids.ts'
 import { thumbnailKind } from '../domain/thumbnail-kind.ts'
+import { iconAddress } from './icons.ts'
 import type { ThumbnailMaking } from './thumbnail-making.job.ts'
 
 export type ThumbnailSize = 'small' | 'large' | 'screen'
@@ -186,4 +187,26 @@ function pictureOf(
   return size !== 'small' && large > 0
     ? { blob, key, start: small, size: large, whole }
     : { blob, key, start: 0, size: small, whole }
+}
+
+export function thumbnailPath(uuid: Uuid): string {
+  return `/t/${uuid}`
+}
+
+type Pictured = Shownable & { readonly uuid: Uuid; readonly name: string }
+
+/** Relative addresses. Icons are shared by a kind of files and cached by browsers. */
+export async function pictureAddresses(
+  thumbnails: Pick<Thumbnails, 'without'>,
+  files: readonly Pictured[],
+): Promise<(file: Pictured) => string> {
+  const iconsOnly = await thumbnails.without(files)
+  return (file) => (iconsOnly.has(file) ? iconAddress(file.type, file.name) : thumbnailPath(file.uuid))
+}
+
+export function pictureAddress(
+  thumbnails: Pick<Thumbnails, 'shows'>,
+  file: Pictured & Parameters<Thumbnails['shows']>[0],
+): string {
+  return thumbnails.shows(file) ? thumbnailPath(file.uuid) : iconAddress(file.type, file.name)
 }

@@ -19,7 +19,7 @@ import type { AccountId, BlobKey, FileId, FolderId, Sha256, Slug, Uuid } from '.
 import { mediaType } from '../domain/media-type.ts'
 import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import { foldName } from '../domain/sort-key.ts'
-import { findFile, insertFile } from '../files/files.rows.ts'
+import { findFile, insertFile } from '../files/files.ts'
 import { changeFiles } from '../files/folders/folders.rows.ts'
 import { assertFolderExists, folderNotFound } from '../files/folders/places.ts'
 import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'

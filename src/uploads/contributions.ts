@@ -17,7 +17,7 @@ import {
   MOST_FILES,
   type UploadTerms,
 } from '../domain/upload-terms.ts'
-import { countTree } from '../files/folders/trees.rows.ts'
+import { countTree } from '../files/folders/folders.rows.ts'
 import {
   deleteAbandonedContributions,
   insertContribution,

@@ -1,13 +1,13 @@
-/** PostgreSQL only. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { hasSpace } from '../core/accounts.rows.ts'
 import type { NewBlob } from '../core/blobs.rows.ts'
 import type { Queryable } from '../database/database.ts'
 import { preparedStatement } from '../database/prepared.ts'
+import type { NewFile } from '../database/schema.ts'
 import { type BlobKey, type FileId, GUESTS } from '../domain/ids.ts'
 import { sortKeyOfFolded } from '../domain/sort-key.ts'
-import type { NewFile } from '../files/files.rows.ts'
 import type { KeyNote } from './idempotency-keys.rows.ts'
+/** PostgreSQL only. */
 
 export interface NewRows {
   readonly file: Omit<NewFile, 'blob_id'>

@@ -18,7 +18,7 @@ import {
   type UploadId,
   type Uuid,
 } from '../domain/ids.ts'
-import { isBelowDeleted, treeOf } from '../files/folders/trees.rows.ts'
+import { isBelowDeleted, treeOf } from '../files/folders/folders.rows.ts'
 
 export type UploadRow = Readonly<Selectable<Tables['uploads']>>
 export type NewUploadRow = Omit<Insertable<Tables['uploads']>, 'id' | 'reserved' | 'progress' | 'sitting'>

@@ -1,24 +1,27 @@
 import { createHmac } from 'node:crypto'
+import type { WebhookEvent } from '../contract/events.ts'
+import { eventFields } from '../core/link-events.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, DAY, HOUR, MINUTE, SECOND, sleep } from '../domain/clock.ts'
+import { type Clock, DAY, HOUR, MINUTE, SECOND, sleep, timestamp } from '../domain/clock.ts'
 import type { AccountId, WebhookId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { type DeliveryFailure, type DisablingReason, parseWebhookSecret } from '../domain/webhook.ts'
+import type { WebhookAnswer, WebhookSender } from './webhook-request.ts'
 import {
   claimDelivery,
   type DueDelivery,
   dropOldDeliveries,
   dueDeliveries,
   endDeliveries,
+  findWebhook,
   isAnyDue,
   restDeliveries,
   settleDelivery,
-} from './deliveries.rows.ts'
-import { eventBody, eventIdOf } from './event-body.ts'
-import type { WebhookAnswer, WebhookSender } from './webhook-request.ts'
-import { findWebhook, updateWebhook, type WebhookRow } from './webhooks.rows.ts'
+  updateWebhook,
+  type WebhookRow,
+} from './webhooks.rows.ts'
 
 /** Concurrent requests, in all and of one account; of one webhook, one: a slow receiver delays only its own account. */
 const AT_ONCE = 32
@@ -214,4 +217,22 @@ export function webhookHeaders(
     'webhook-timestamp': String(seconds),
     'webhook-signature': `v1,${signature}`,
   }
+}
+
+export function eventIdOf({ uid }: Pick<DueDelivery, 'uid'>): string {
+  return `evt_${uid}`
+}
+
+/** Equal for every attempt: an event never changes. */
+export function eventBody(event: DueDelivery, publicUrl: string): string {
+  const { kind, at, link } = event
+  const body: WebhookEvent = {
+    type: kind,
+    timestamp: timestamp(at),
+    data: {
+      link: link === null ? null : { slug: link, url: `${publicUrl}/l/${link}` },
+      ...eventFields(event),
+    },
+  }
+  return JSON.stringify(body)
 }

@@ -25,10 +25,9 @@ import {
   READ_ONLY_ALLOWED,
   rowNumber,
 } from '../server/requests/fields.ts'
-import type { DeliveryRow } from './deliveries.rows.ts'
-import { eventIdOf } from './event-body.ts'
+import { eventIdOf } from './webhook-sending.job.ts'
 import type { WebhooksPart } from './webhooks.part.ts'
-import type { WebhookRow } from './webhooks.rows.ts'
+import type { DeliveryRow, WebhookRow } from './webhooks.rows.ts'
 
 interface Needs {
   readonly webhooks: WebhooksPart

@@ -19,21 +19,19 @@ import {
   parseWebhookUrl,
   SECRET_LENGTH,
 } from '../domain/webhook.ts'
+import { isPublicAddress } from './webhook-request.ts'
 import {
   countDeliveries,
   type DeliveryRow,
+  dropWebhook,
   endDeliveries,
   findDelivery,
-  listDeliveries,
-  redirectDeliveries,
-  updateDelivery,
-} from './deliveries.rows.ts'
-import { isPublicAddress } from './public-address.ts'
-import {
-  dropWebhook,
   findWebhook,
   insertWebhook,
+  listDeliveries,
   listWebhooks,
+  redirectDeliveries,
+  updateDelivery,
   updateWebhook,
   type WebhookRow,
 } from './webhooks.rows.ts'

@@ -7,7 +7,7 @@ import { nameContains } from '../../src/database/differences.ts'
 import { type FileId, type FolderId, GUESTS } from '../../src/domain/ids.ts'
 import { archiveFilesAfter } from '../../src/downloads/zip/archive.rows.ts'
 import { type FileSortField, listFiles, placedFiles } from '../../src/files/file-lists.rows.ts'
-import { subfolderPage } from '../../src/files/folders/subfolders.rows.ts'
+import { subfolderPage } from '../../src/files/folders/folders.rows.ts'
 import { sqliteDatabase } from '../support/databases/databases.ts'
 import { pluggedDatabase } from '../support/databases/plugged-database.ts'
 

@@ -31,10 +31,10 @@ test.each([
   [
     'docs/api/README.md',
     'An address makes {} such links a day',
-    'src/sharing/links/link-creation.ts',
+    'src/sharing/links/links.ts',
     'NEW_GUEST_LINKS',
   ],
-  ['docs/api/README.md', 'and {} changes an hour', 'src/sharing/links/guest-links.ts', 'CHANGES'],
+  ['docs/api/README.md', 'and {} changes an hour', 'src/sharing/links/links.ts', 'CHANGES'],
   ['docs/api/README.md', 'has {} characters at most', 'src/domain/report.ts', 'MAX_REPORT_TEXT'],
   ['docs/api/README.md', 'may send {} reports an hour', 'src/sharing/reports.ts', 'REPORTS_AN_HOUR'],
 ])('%s says %p, as the code has it', (document, sentence, module, name) => {

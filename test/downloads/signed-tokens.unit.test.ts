@@ -5,7 +5,7 @@ import { Refusal } from '../../src/domain/errors.ts'
 import type { AccountId, FileId, FolderId, FolderIdentifier, KeyId, Uuid } from '../../src/domain/ids.ts'
 import { createContentTokens } from '../../src/downloads/content-tokens.ts'
 import { createArchiveTokens } from '../../src/downloads/zip/archive-tokens.ts'
-import { createLinkNames } from '../../src/sharing/links/link-paths.ts'
+import { createLinkNames } from '../../src/sharing/links/link-access.ts'
 import { handClock } from '../support/hand-clock.ts'
 
 const signing = createSigning('a secret that nobody knows')

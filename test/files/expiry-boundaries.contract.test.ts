@@ -20,19 +20,21 @@ import {
 } from '../../src/domain/ids.ts'
 import { makeBlobKey, makeNodeId, makeSlug, systemRandom } from '../../src/domain/random.ts'
 import { type Cleaning, createCleaning } from '../../src/files/blob-cleaning.job.ts'
-import { createExpiry, type Expiry } from '../../src/files/expiry.job.ts'
 import {
   type AccountGroup,
   accountsByMark,
   accountsToSearch,
+  createExpiry,
+  createInactivity,
+  type Expiry,
   expiredHoldersQuery,
   firstUnused,
+  type InactivityDays,
   ownInactiveDays,
-  setRemoved,
-} from '../../src/files/file-removal.rows.ts'
+} from '../../src/files/expiry.ts'
 import { changeFiles } from '../../src/files/folders/folders.rows.ts'
-import { createInactivity, type InactivityDays } from '../../src/files/inactivity.ts'
-import { createUsage, type Usage } from '../../src/files/use-counters.ts'
+import { setRemoved } from '../../src/files/removals.ts'
+import { Usage } from '../../src/files/use-counters.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
 import { type ContractDatabase, databases } from '../support/databases/databases.ts'
 import { eventually } from '../support/eventually.ts'
@@ -80,7 +82,7 @@ async function scene(
     return id
   }
   const account = await addAccount('alice', null)
-  const usage = createUsage(db, clock)
+  const usage = new Usage(db, clock)
   const cleaning = createCleaning(
     db,
     { size, removeAll: async (keys) => [...keys], endForgotten },

@@ -6,11 +6,10 @@ import { inTransaction } from '../../src/database/transactions.ts'
 import type { AccountId, FileId, FolderId } from '../../src/domain/ids.ts'
 import { makeFolderIdentifier, systemRandom } from '../../src/domain/random.ts'
 import { type FileOrder, listFiles } from '../../src/files/file-lists.rows.ts'
-import { placeFile } from '../../src/files/files.rows.ts'
-import { createFiles } from '../../src/files/files.ts'
-import { insertFolder } from '../../src/files/folders/folder-changes.rows.ts'
+import { createFileLists, placeFile } from '../../src/files/files.ts'
+import { insertFolder } from '../../src/files/folders/folders.ts'
 import { resolvePlace } from '../../src/files/folders/places.ts'
-import { createUsage } from '../../src/files/use-counters.ts'
+import { Usage } from '../../src/files/use-counters.ts'
 import { accountWithFile } from '../support/contents/account-with-file.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
 import { databases } from '../support/databases/databases.ts'
@@ -77,7 +76,7 @@ describe.each(databases('pages of lists'))('on %s', (_, open) => {
     const { db } = recordedDatabase(it.db, async () => {
       await addCopies(it.db, file, copies.pop() ?? 0)
     })
-    const files = createFiles(db, createUsage(db, handClock()), handClock())
+    const files = createFileLists(db, new Usage(db, handClock()))
     const query = { folder: null, page: 1, perPage: 20, sort: 'size', order: 'asc', search: '' } as const
     const { files: rows, total } = await files.list({ account, within: null }, query)
     expect(copies).toEqual([])
@@ -138,7 +137,7 @@ async function moveBelow(db: Database, { account, folder }: Filled, file: number
   const identifier = makeFolderIdentifier(systemRandom)
   await inTransaction(db, async (trx) => {
     const below = { identifier, account_id: account, parent_id: folder, name: 'below', created_at: 0 }
-    const { id } = await insertFolder(trx, { ...below, is_public: 1, password_hash: null })
+    const id = await insertFolder(trx, { ...below, is_public: 1, password_hash: null })
     await placeFile(trx, file as FileId, id)
   })
   return identifier

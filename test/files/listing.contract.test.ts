@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { createFiles } from '../../src/files/files.ts'
+import { createFileLists } from '../../src/files/files.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
 import { buildParts } from '../support/servers/parts.ts'
 
@@ -10,7 +10,7 @@ test('all files of a folder are walked in steps, and never held together', async
   await using parts = await buildParts()
   const { id } = await parts.store('content', 'before.txt')
   await addCopies(parts.db, id, FILES - 1)
-  const walk = (await createFiles(parts.db, parts.usage, parts.clock).walk(parts.caller, 'root'))[
+  const walk = (await createFileLists(parts.db, parts.usage).walk(parts.caller, 'root'))[
     Symbol.asyncIterator
   ]()
   const names: string[] = []

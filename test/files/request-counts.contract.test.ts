@@ -5,7 +5,7 @@ import type { AccountCaller } from '../../src/core/callers.ts'
 import { SCOPES } from '../../src/domain/access.ts'
 import type { AccountId, SessionId } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
-import { createUsage } from '../../src/files/use-counters.ts'
+import { Usage } from '../../src/files/use-counters.ts'
 import { databases } from '../support/databases/databases.ts'
 import { handClock } from '../support/hand-clock.ts'
 
@@ -24,7 +24,7 @@ describe.each(databases('counted requests'))('requests on %s', (_, open) => {
       scopes: SCOPES,
       expiresAt: null,
     }
-    const usage = createUsage(opened.db, clock)
+    const usage = new Usage(opened.db, clock)
     for (let count = 1; count <= 20; count++) {
       usage.requested(caller)
       const [, today, days] = await Promise.all([

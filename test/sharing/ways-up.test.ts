@@ -1,6 +1,6 @@
 /** A page names what is above it to its owner, and to who came down from there. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { WAYS_COOKIE } from '../../src/sharing/ways-up.ts'
+import { WAYS_COOKIE } from '../../src/sharing/access.ts'
 import { type Api, api } from '../support/clients/api.ts'
 import { sessionHeaders, signedIn } from '../support/clients/site-visitor.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'

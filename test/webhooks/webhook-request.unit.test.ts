@@ -1,8 +1,7 @@
 /** Requests to addresses that mean it ill: where they lead, and what their receivers may do. */
 import { afterAll, expect, test } from 'bun:test'
 import { createServer } from 'node:tls'
-import { isPublicAddress } from '../../src/webhooks/public-address.ts'
-import { createWebhookSender, type Resolve } from '../../src/webhooks/webhook-request.ts'
+import { createWebhookSender, isPublicAddress, type Resolve } from '../../src/webhooks/webhook-request.ts'
 
 const asked: Request[] = []
 const endless = Promise.withResolvers<void>()

@@ -78,7 +78,7 @@ export const moveFolder: Action = async (stage) => {
   // Where it may be in a folder that is being deleted, so may all that is in it.
   if (model.isDoomed(folder.id)) for (const file of model.files.values()) model.refresh(file)
   try {
-    await services.files.folderMoves.move(by, folder.id, parent)
+    await services.files.folders.move(by, folder.id, parent)
     if (folder.moves === 1) folder.parents = new Set([parent])
   } catch (error) {
     if (isPlain(error) && folder.moves === 1) folder.parents = before
@@ -139,7 +139,7 @@ export const binFile: Action = async (stage) => {
     { kind: 'file', file: { kind: 'uuid', uuid: file.uuid } },
   ])
   if (outcome?.done !== true) return
-  file.entry = model.isRefused(file.sha256) || model.isLeaving(file.by) ? null : outcome.entry
+  file.entry = model.isRefused(file.sha256) || model.isLeaving(file.by) ? null : outcome.result
 }
 
 export const restoreFile: Action = async (stage) => {

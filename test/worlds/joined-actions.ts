@@ -79,7 +79,7 @@ export const binFolder: Action = async ({ chance, accounts, model, services }) =
   const folder = chance.pick(folders)
   model.dooming(folder)
   const [outcome] = await services.files.bin.put(by, [{ kind: 'folder', folder: folder.id }])
-  if (outcome?.done === true) model.binned.push({ by, folder, entry: outcome.entry })
+  if (outcome?.done === true) model.binned.push({ by, folder, entry: outcome.result })
 }
 
 /** Steps of a large return are a job's, so what was in the folder may be back now or later. */

@@ -1,49 +1,34 @@
+import { sql } from 'kysely'
 import { changeTotals } from '../../core/accounts.rows.ts'
 import { noteChange } from '../../core/changes.rows.ts'
-import type { ClockGuard } from '../../core/core.ts'
+import type { ClockGuard, Core } from '../../core/core.ts'
 import type { Lifetime, Outages } from '../../core/outages.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Reach } from '../../domain/access.ts'
-import { type Clock, DAY, withPause } from '../../domain/clock.ts'
+import { DAY, withPause } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { BinEntryId } from '../../domain/ids.ts'
-import { type BinEntryRow, countBin, dropBinEntry } from './bin.rows.ts'
-import { type BinOutcome, forEachSeparately } from './bin.ts'
-import {
-  accountToEmpty,
-  emptiedEntries,
-  emptyBin,
-  markEntryDeleted,
-  oldEntries,
-  setEmptied,
-} from './bin-emptying.rows.ts'
-import { entryNotFound, ownEntry } from './own-entry.ts'
-
-/** Rows and bytes follow in the background. */
-export interface BinEmptying {
-  /** Each by itself, in order. An entry being restored is not found. */
-  remove(reach: Reach, entries: readonly BinEntryId[]): Promise<BinOutcome[]>
-  /** Works for any size. Throws Refusal INVALID_REQUEST for a caller confined to a folder. */
-  empty(reach: Reach): Promise<{ readonly bytes: number; readonly entries: number }>
-  run(mayGoOn?: () => boolean): Promise<void>
-}
+import type { AccountId, BinEntryId } from '../../domain/ids.ts'
+import { eachByItself } from '../batches.ts'
+import { type BinEntryRow, countBin, dropBinEntry, keptEntries } from './bin.rows.ts'
+import { entryNotFound, ownEntry } from './bin.ts'
 
 const STEP = 50
 
 /** A wrong clock makes everything look old: wait until it is trustworthy. */
 const SURE_AFTER = DAY
 
-export function createBinEmptying(parts: {
-  db: Database
-  clock: Clock
-  guard: ClockGuard
-  outages: Pick<Outages, 'settle'>
-  lifetime: Lifetime
-}): BinEmptying {
-  const { db, clock, guard, outages, lifetime } = parts
-
+/** Rows and bytes follow in the background. */
+export function createBinEmptying(
+  {
+    db,
+    clock,
+    guard,
+    outages,
+  }: Pick<Core, 'db' | 'clock'> & { guard: ClockGuard; outages: Pick<Outages, 'settle'> },
+  lifetime: Lifetime,
+) {
   /** Throws Refusal NOT_FOUND. */
   function removeEntry(reach: Reach, id: BinEntryId): Promise<void> {
     return inTransaction(db, async (trx) => {
@@ -97,13 +82,12 @@ export function createBinEmptying(parts: {
   }
 
   return {
-    remove: (reach, entries) =>
-      forEachSeparately(entries, async (entry) => {
-        await removeEntry(reach, entry)
-        return entry
-      }),
+    /** Each by itself, in order. An entry being restored is not found. */
+    remove: (reach: Reach, entries: readonly BinEntryId[]) =>
+      eachByItself(entries, (entry) => removeEntry(reach, entry)),
 
-    async empty({ account, within }) {
+    /** Works for any size. Throws Refusal INVALID_REQUEST for a caller confined to a folder. */
+    async empty({ account, within }: Reach) {
       if (within !== null) {
         const message =
           'This key is good for one folder and cannot empty the bin; delete entries by their numbers'
@@ -116,10 +100,97 @@ export function createBinEmptying(parts: {
       })
     },
 
-    async run(mayGoOn = () => true) {
+    async run(mayGoOn: () => boolean = () => true): Promise<void> {
       while (mayGoOn() && (await withPause(clock.timers, emptyStep)));
       if (guard.agreedFor() < SURE_AFTER) return
       await removeOld(lifetime.cutoff(await outages.settle()), mayGoOn)
     },
+  }
+}
+
+/** Spares entries being restored. */
+export async function emptyBin(trx: Trx, account: AccountId): Promise<{ bytes: number; entries: number }> {
+  const { bin_bytes: bytes, bin_entries: entries } = await trx
+    .selectFrom('accounts')
+    .select(['bin_bytes', 'bin_entries'])
+    .where('id', '=', account)
+    .executeTakeFirstOrThrow()
+  const last = trx
+    .selectFrom('bin')
+    .select((row) => row.fn.max('bin.id').as('last'))
+    .where('account_id', '=', account)
+  const { last: emptied } = await last.executeTakeFirstOrThrow()
+  if (emptied !== null) {
+    await trx
+      .updateTable('accounts')
+      .set((account) => ({
+        bin_emptied: emptied,
+        bin_bytes: 0,
+        bin_entries: 0,
+        storage_used: account('storage_used', '-', bytes),
+      }))
+      .where('id', '=', account)
+      .execute()
+  }
+  return { bytes, entries }
+}
+
+export async function accountToEmpty(db: Database): Promise<AccountId | undefined> {
+  const row = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where('bin_emptied', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id
+}
+
+export function emptiedEntries(trx: Trx, account: AccountId, limit: number): Promise<BinEntryRow[]> {
+  return trx
+    .selectFrom('bin')
+    .innerJoin('accounts', 'accounts.id', 'bin.account_id')
+    .selectAll('bin')
+    .where('bin.account_id', '=', account)
+    .where('bin.restoring', '=', 0)
+    .whereRef('bin.id', '<=', 'accounts.bin_emptied')
+    .orderBy('bin.id')
+    .limit(limit)
+    .execute()
+}
+
+export async function setEmptied(trx: Trx, account: AccountId): Promise<void> {
+  await trx.updateTable('accounts').set({ bin_emptied: null }).where('id', '=', account).execute()
+}
+
+/** Oldest first, from no later than `before`; none being restored. */
+export function oldEntries(db: Database, before: number, limit: number): Promise<BinEntryRow[]> {
+  return keptEntries(db)
+    .selectAll('bin')
+    .where('bin.restoring', '=', sql.lit(0))
+    .where('bin.binned_at', '<=', before)
+    .orderBy('bin.binned_at')
+    .limit(limit)
+    .execute()
+}
+
+export async function markEntryDeleted(
+  trx: Trx,
+  { file_id, folder_id }: BinEntryRow,
+  at: number,
+): Promise<void> {
+  if (file_id !== null) {
+    await trx
+      .updateTable('files')
+      .set({ removed_at: at, removal: 'deleted' })
+      .where('id', '=', file_id)
+      .execute()
+  }
+  if (folder_id !== null) {
+    // Re-mark descendants as deleted instead of binned.
+    await trx
+      .updateTable('folders')
+      .set({ bin_id: null, cleared_at: null })
+      .where('id', '=', folder_id)
+      .execute()
   }
 }

@@ -1,16 +1,27 @@
-import { changeTotals } from '../../core/accounts.rows.ts'
+import { sql } from 'kysely'
+import { changeTotals, topFolder } from '../../core/accounts.rows.ts'
 import { noteChange } from '../../core/changes.rows.ts'
 import type { Database, Trx } from '../../database/database.ts'
-import { lockAccount } from '../../database/differences.ts'
+import { greatest, lockAccount } from '../../database/differences.ts'
+import { prepared } from '../../database/prepared.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Actor } from '../../domain/access.ts'
 import { type Clock, withPause, yieldToEventLoop } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { numberedFolderName } from '../../domain/folder-name.ts'
 import type { AccountId, BinEntryId, FileId, FolderId, FolderPlace } from '../../domain/ids.ts'
-import { assertMayPlace } from '../folders/exposure.ts'
-import { updateFolder } from '../folders/folder-changes.rows.ts'
-import { tooDeep } from '../folders/folder-moving.ts'
-import { changeFiles, changeTree, folderById, folderChain } from '../folders/folders.rows.ts'
-import { resolvePlace } from '../folders/places.ts'
+import { eachByItself } from '../batches.ts'
+import {
+  type ChainRow,
+  changeFiles,
+  changeTree,
+  childNamed,
+  type FolderRow,
+  folderById,
+  folderChain,
+} from '../folders/folders.rows.ts'
+import { isTooDeep, tooDeep, updateFolder } from '../folders/folders.ts'
+import { assertMayPlace, resolvePlace } from '../folders/places.ts'
 import {
   type BinEntryRow,
   countBin,
@@ -19,72 +30,52 @@ import {
   placeOfEntry,
   returnFile,
 } from './bin.rows.ts'
-import { type BinOutcome, forEachSeparately } from './bin.ts'
-import { assertOldPlace, freeName, isTooDeep, placeForFile, placeForFolder } from './bin-places.ts'
-import {
-  beginReturn,
-  markedFolders,
-  returningEntry,
-  unmarkFiles,
-  unmarkFolders,
-} from './bin-returning.rows.ts'
-import { ownEntry } from './own-entry.ts'
-
-export interface BinRestoring {
-  /**
-   * Each by itself, in order. `place` null: to the old place, or the top level when that is gone; a key confined to a
-   * folder must name a place. A large folder appears later, all at once. What more people may see in `place` fails with
-   * SCOPE_MISSING for a caller who may not read. Throws Refusal FOLDER_NOT_FOUND when the place is unknown.
-   */
-  restore(reach: Actor, entries: readonly BinEntryId[], place: FolderPlace | null): Promise<BinOutcome[]>
-  hasWork(): Promise<boolean>
-  /** Continues until all are back or `mayGoOn` returns false. */
-  run(mayGoOn?: () => boolean): Promise<void>
-}
+import { ownEntry } from './bin.ts'
 
 const STEPS_OF_REQUEST = 10
 
-export function createBinRestoring(db: Database, clock: Clock, maxDepth: number): BinRestoring {
-  const folders = createFolderReturn(db, clock, maxDepth)
+export function createBinRestoring(db: Database, clock: Clock, maxDepth: number) {
+  const step = (account: AccountId, entry: BinEntryId) =>
+    inTransaction(db, (trx) => returnStep(trx, account, entry, clock.now(), maxDepth))
   const begin = (reach: Actor, entry: BinEntryId, place: FolderPlace | null) =>
-    inTransaction(db, (trx) => beginRestoring(trx, { clock, maxDepth }, reach, entry, place))
+    inTransaction(db, (trx) => beginRestoring(trx, reach, entry, place, { now: clock.now(), maxDepth }))
 
   return {
-    async restore(reach, entries, place) {
+    /**
+     * Each by itself, in order. `place` null: to the old place, or the top level when that is gone; a key confined to a
+     * folder must name a place. A large folder appears later, all at once. What more people may see in `place` fails
+     * with SCOPE_MISSING for a caller who may not read. Throws Refusal FOLDER_NOT_FOUND when the place is unknown.
+     */
+    async restore(reach: Actor, entries: readonly BinEntryId[], place: FolderPlace | null) {
       if (place !== null) await resolvePlace(db, reach, place)
-      return forEachSeparately(entries, async (entry) => {
+      return eachByItself(entries, async (entry) => {
         let isReturning = await begin(reach, entry, place)
         for (let steps = 0; isReturning && steps < STEPS_OF_REQUEST; steps++) {
           await yieldToEventLoop()
-          isReturning = await folders.step(reach.account, entry)
+          isReturning = await step(reach.account, entry)
         }
-        return entry
       })
     },
 
     hasWork: async () => (await returningEntry(db)) !== undefined,
 
-    async run(mayGoOn = () => true) {
+    /** Continues until all are back or `mayGoOn` returns false. */
+    async run(mayGoOn: () => boolean = () => true): Promise<void> {
       while (mayGoOn()) {
         const entry = await returningEntry(db)
         if (entry === undefined) return
-        while (mayGoOn() && (await withPause(clock.timers, () => folders.step(entry.account_id, entry.id))));
+        while (mayGoOn() && (await withPause(clock.timers, () => step(entry.account_id, entry.id))));
       }
     },
   }
 }
 
-interface RestoringLimits {
-  readonly clock: Clock
-  readonly maxDepth: number
-}
-
 async function beginRestoring(
   trx: Trx,
-  { clock, maxDepth }: RestoringLimits,
   reach: Actor,
   id: BinEntryId,
   place: FolderPlace | null,
+  { now, maxDepth }: { readonly now: number; readonly maxDepth: number },
 ): Promise<boolean> {
   const { account } = reach
   await lockAccount(trx, account)
@@ -93,14 +84,14 @@ async function beginRestoring(
   const destination = place === null ? null : await resolvePlace(trx, reach, place)
   if (destination !== null) {
     const from = await placeOfEntry(trx, entry)
-    await assertMayPlace(trx, reach, { from, to: destination, now: clock.now() })
+    await assertMayPlace(trx, reach, { from, to: destination, now })
   }
   if (destination === null && reach.within !== null) {
     await assertOldPlace(trx, entry, await placeOfEntry(trx, entry), maxDepth)
   }
   await countBin(trx, account, -entry.bytes, -1)
   if (entry.file_id !== null) {
-    await restoreFile(trx, entry, entry.file_id, destination, clock.now())
+    await restoreFile(trx, entry, entry.file_id, destination, now)
     return false
   }
   if (entry.folder_id === null) throw new Error(`entry ${id} of the bin is nothing`)
@@ -150,29 +141,26 @@ async function redirect(
 const STEP = 60
 const FOLDERS = 50
 
-interface FolderReturn {
-  /** Unmarks some descendants, or, when none is left, shows the tree. Returns whether steps are left. */
-  step(account: AccountId, entry: BinEntryId): Promise<boolean>
-}
-
-function createFolderReturn(db: Database, clock: Clock, maxDepth: number): FolderReturn {
-  return {
-    step: (account, id) =>
-      inTransaction(db, async (trx) => {
-        await lockAccount(trx, account)
-        const entry = await findBinEntry(trx, account, id)
-        if (entry === undefined || entry.folder_id === null || entry.restoring === 0) return false
-        const marked = await markedFolders(trx, id, entry.folder_id, FOLDERS)
-        const folders = marked.length > 0 ? marked : [entry.folder_id]
-        if ((await unmarkFiles(trx, folders, clock.now(), STEP)) > 0) return true
-        if (marked.length > 0) {
-          await unmarkFolders(trx, marked)
-          return true
-        }
-        await showFolder(trx, entry, entry.folder_id, maxDepth)
-        return false
-      }),
+/** Unmarks some descendants, or, when none is left, shows the tree. Returns whether steps are left. */
+async function returnStep(
+  trx: Trx,
+  account: AccountId,
+  id: BinEntryId,
+  now: number,
+  maxDepth: number,
+): Promise<boolean> {
+  await lockAccount(trx, account)
+  const entry = await findBinEntry(trx, account, id)
+  if (entry === undefined || entry.folder_id === null || entry.restoring === 0) return false
+  const marked = await markedFolders(trx, id, entry.folder_id, FOLDERS)
+  const folders = marked.length > 0 ? marked : [entry.folder_id]
+  if ((await unmarkFiles(trx, folders, now, STEP)) > 0) return true
+  if (marked.length > 0) {
+    await unmarkFolders(trx, marked)
+    return true
   }
+  await showFolder(trx, entry, entry.folder_id, maxDepth)
+  return false
 }
 
 async function showFolder(trx: Trx, entry: BinEntryRow, id: FolderId, maxDepth: number): Promise<void> {
@@ -189,4 +177,120 @@ async function showFolder(trx: Trx, entry: BinEntryRow, id: FolderId, maxDepth: 
   const change = { kind: 'folder.added', folder: folder.identifier, place: parent } as const
   await noteChange(trx, entry.account_id, change)
   await noteChange(trx, entry.account_id, { kind: 'bin' })
+}
+
+/** The old parent, or the top level: as a private folder if an ancestor had been closed. */
+async function placeForFolder(
+  trx: Trx,
+  folder: FolderRow,
+  maxDepth: number,
+): Promise<{ readonly parent: FolderId; readonly isPublic: boolean }> {
+  const { parent_id } = folder
+  if (parent_id === null) throw new Error('a top level was in the bin')
+  const way = await folderChain(trx, parent_id)
+  if (!isGoneWay(way) && !(await isTooDeep(trx, folder, way, maxDepth))) {
+    return { parent: parent_id, isPublic: true }
+  }
+  return { parent: await topFolder(trx, folder.account_id), isPublic: !keepsOut(way) }
+}
+
+async function placeForFile(trx: Trx, account: AccountId, folder: FolderId): Promise<FolderId> {
+  const way = await folderChain(trx, folder)
+  if (!isGoneWay(way)) return folder
+  if (keepsOut(way)) {
+    // At top level everybody with its link would see it.
+    throw new Refusal(
+      'FOLDER_NOT_FOUND',
+      'The private folder that the file was in is gone; name the folder to put it into',
+    )
+  }
+  return topFolder(trx, account)
+}
+
+/** Throws Refusal FOLDER_NOT_FOUND or MAX_DEPTH_EXCEEDED. */
+async function assertOldPlace(
+  trx: Trx,
+  entry: BinEntryRow,
+  place: FolderId,
+  maxDepth: number,
+): Promise<void> {
+  const way = await folderChain(trx, place)
+  if (isGoneWay(way)) {
+    throw new Refusal('FOLDER_NOT_FOUND', 'The folder that it was in is gone; name the folder to put it into')
+  }
+  if (entry.folder_id === null) return
+  const folder = await folderById(trx, entry.folder_id)
+  if (await isTooDeep(trx, folder, way, maxDepth, entry.id)) throw tooDeep(maxDepth)
+}
+
+const isGoneWay = (way: readonly ChainRow[]) => way.some((step) => step.deleted_at !== null)
+
+const keepsOut = (way: readonly ChainRow[]) =>
+  way.some((step) => step.is_public === 0 || step.password_hash !== null)
+
+async function freeName(trx: Trx, parent: FolderId, name: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const free = number === 1 ? name : numberedFolderName(name, number)
+    if ((await childNamed(trx, parent, free)) === undefined) return free
+  }
+}
+
+/** From now on nothing below the folder is marked any more. */
+export async function beginReturn(trx: Trx, entry: BinEntryRow, folder: FolderId): Promise<void> {
+  await trx.updateTable('bin').set({ restoring: 1 }).where('id', '=', entry.id).execute()
+  // Lists leave out its descendants until the folder itself is back.
+  await trx.updateTable('folders').set({ cleared_at: null }).where('id', '=', folder).execute()
+}
+
+export async function giveUpReturns(trx: Trx, account: AccountId): Promise<void> {
+  await trx.updateTable('bin').set({ restoring: 0 }).where('account_id', '=', account).execute()
+}
+
+async function returningEntry(db: Database): Promise<BinEntryRow | undefined> {
+  return (await returning(db))[0]
+}
+
+const returning = prepared((db) =>
+  db.selectFrom('bin').selectAll().where('restoring', '=', sql.lit(1)).limit(sql.lit(1)),
+)
+
+/** At most `limit`. */
+async function markedFolders(trx: Trx, entry: BinEntryId, own: FolderId, limit: number): Promise<FolderId[]> {
+  const rows = await trx
+    .selectFrom('folders')
+    .select('id')
+    .where('bin_id', '=', entry)
+    .where('id', '!=', own)
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** At most `limit`; returns how many. */
+async function unmarkFiles(
+  trx: Trx,
+  folders: readonly FolderId[],
+  at: number,
+  limit: number,
+): Promise<number> {
+  const marked = trx
+    .selectFrom('files')
+    .select('id')
+    .where('folder_id', 'in', folders)
+    .where('removal', '=', sql.lit('folder binned'))
+    .limit(limit)
+  const { numUpdatedRows } = await trx
+    .updateTable('files')
+    .set({ removed_at: null, removal: null, last_used_at: greatest(trx, 'last_used_at', at) })
+    .where('id', 'in', marked)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
+async function unmarkFolders(trx: Trx, folders: readonly FolderId[]): Promise<void> {
+  await trx
+    .updateTable('folders')
+    .set({ deleted_at: null, cleared_at: null, bin_id: null })
+    .where('id', 'in', folders)
+    .execute()
 }

@@ -4,7 +4,6 @@ import {
   binAnswer,
   binnedAnswer,
   deletedFromBinAnswer,
-  type EntryResult,
   emptiedAnswer,
   restoredAnswer,
 } from '../../contract/bin.ts'
@@ -24,8 +23,9 @@ import {
   paginationOf,
   queryNumber,
 } from '../../server/requests/fields.ts'
+import { batchResults, type Outcome } from '../batches.ts'
 import type { FilesPart } from '../files.part.ts'
-import type { Bin, BinEntry, BinOutcome } from './bin.ts'
+import type { Bin, BinEntry } from './bin.ts'
 
 const entries = z
   .array(z.number().int().min(1), 'must be a list of numbers of entries')
@@ -47,16 +47,11 @@ export const putIntoBinEndpoint = keyedEndpoint({
       ...folderIds.map((folder) => ({ kind: 'folder', folder: parseFolderIdentifier(folder) }) as const),
     ])
     const named = [...fileIds.map((file) => ({ file })), ...folderIds.map((folder) => ({ folder }))]
-    const results = named.map((name, index) => {
-      const outcome = outcomes[index]
-      if (outcome?.done === true) return { ...name, success: true, entry: outcome.entry }
-      return { ...name, success: false, error: outcome?.error }
-    })
-    const binned = outcomes.filter((outcome) => outcome.done).length
+    const { done: binned, failed, results } = batchResults(named, outcomes, (entry) => ({ entry }))
     return {
-      success: binned === results.length,
+      success: failed === 0,
       message: `Put ${binned} of ${results.length} into the bin`,
-      data: { binned, failed: results.length - binned, results },
+      data: { binned, failed, results },
     }
   },
 })
@@ -163,13 +158,7 @@ function toBinEntry(bin: Pick<Bin, 'expiresAt'>, entry: BinEntry): BinEntryAnswe
   }
 }
 
-function toEntryResults(entries: readonly BinEntryId[], outcomes: readonly BinOutcome[]) {
-  const results = entries.map((entry, index): EntryResult => {
-    const outcome = outcomes[index]
-    return outcome?.done === true
-      ? { entry, success: true }
-      : { entry, success: false, error: outcome?.error }
-  })
-  const done = outcomes.filter((outcome) => outcome.done).length
-  return { done, failed: results.length - done, results }
+function toEntryResults(entries: readonly BinEntryId[], outcomes: readonly Outcome<void>[]) {
+  const names = entries.map((entry) => ({ entry }))
+  return batchResults(names, outcomes, () => ({}))
 }

@@ -11,7 +11,7 @@ import type {
   Slug,
   Uuid,
 } from '../../domain/ids.ts'
-import { wholeTreeOf } from '../folders/trees.rows.ts'
+import { wholeTreeOf } from '../folders/folders.rows.ts'
 
 export type BinEntryRow = Row<'bin'>
 

@@ -2,47 +2,42 @@ import { changeTotals, findAccount } from '../../core/accounts.rows.ts'
 import { noteChange } from '../../core/changes.rows.ts'
 import type { Lifetime } from '../../core/outages.ts'
 import { pageAtOneMoment } from '../../core/pages-at-one-moment.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Queryable } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { Reach } from '../../domain/access.ts'
-import { type Clock, yieldToEventLoop } from '../../domain/clock.ts'
-import { type ErrorCode, Refusal } from '../../domain/errors.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
 import type { BinEntryId, FileId, FileIdentifier, FolderIdentifier } from '../../domain/ids.ts'
-import { setRemoved } from '../file-removal.rows.ts'
+import { eachByItself, enclosingFolders, type Outcome, resolveFiles } from '../batches.ts'
+import { ownFile } from '../files.ts'
 import { changeFiles, changeTree, findFolder, markFolderDeleted, takenAway } from '../folders/folders.rows.ts'
-import { ownFolder } from '../folders/places.ts'
-import { enclosingFolders, resolveFiles } from '../identifier-lookup.ts'
-import { ownFile } from '../own-file.ts'
-import { type BinListRow, type BinnedWhere, goneAmong, insertBinEntry, listBin, sumBin } from './bin.rows.ts'
+import { ownFolder, wasWithin } from '../folders/places.ts'
+import { setRemoved } from '../removals.ts'
+import {
+  type BinEntryRow,
+  type BinListRow,
+  type BinnedWhere,
+  findBinEntry,
+  goneAmong,
+  insertBinEntry,
+  listBin,
+  placeOfEntry,
+  sumBin,
+} from './bin.rows.ts'
 
 export type BinTarget =
   | { readonly kind: 'file'; readonly file: FileIdentifier }
   | { readonly kind: 'folder'; readonly folder: FolderIdentifier }
 
-export type BinOutcome =
-  | { readonly done: true; readonly entry: BinEntryId }
-  | { readonly done: false; readonly error: ErrorCode }
-
 export interface BinEntry extends BinListRow {
   readonly placeIsThere: boolean
 }
 
-/** Gone at once from every list, link and total but that of storage; deleted for good after some days. */
-export interface Bin {
-  /** Each by itself, in order. Several names of a file share an entry. A reach's own folder cannot be binned. */
-  put(reach: Reach, things: readonly BinTarget[]): Promise<BinOutcome[]>
-  /** Newest first. A page past the end is empty. */
-  list(
-    reach: Reach,
-    page: number,
-    perPage: number,
-  ): Promise<{ readonly entries: readonly BinEntry[]; readonly total: number }>
-  /** Milliseconds since the epoch. */
-  expiresAt(entry: BinEntry): number
-}
+export type Bin = ReturnType<typeof createBin>
 
-export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
+/** Gone at once from every list, link and total but that of storage; deleted for good after some days. */
+export function createBin(db: Database, clock: Clock, lifetime: Lifetime) {
   function putFile(reach: Reach, identifier: FileIdentifier): Promise<BinEntryId> {
     return inTransaction(db, async (trx) => {
       const { account } = reach
@@ -97,9 +92,10 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
   }
 
   return {
-    async put(reach, things) {
+    /** Each by itself, in order. Several names of a file share an entry. A reach's own folder cannot be binned. */
+    async put(reach: Reach, things: readonly BinTarget[]): Promise<Outcome<BinEntryId>[]> {
       const taken = await takenOf(db, reach, things)
-      return forEachSeparately(things, async (thing) => {
+      return eachByItself(things, async (thing) => {
         const entry =
           taken.by(thing) ??
           (await (thing.kind === 'file' ? putFile(reach, thing.file) : putFolder(reach, thing.folder)))
@@ -108,7 +104,8 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
       })
     },
 
-    async list({ account, within }, page, perPage) {
+    /** Newest first. A page past the end is empty. */
+    async list({ account, within }: Reach, page: number, perPage: number) {
       const top = within === null ? null : await findFolder(db, within)
       if (top === undefined) return { entries: [], total: 0 }
       const where = { account, tree: top === null ? null : top.id }
@@ -121,7 +118,8 @@ export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
       return { entries, total }
     },
 
-    expiresAt: ({ binned_at }) => lifetime.endOf(binned_at),
+    /** Milliseconds since the epoch. */
+    expiresAt: ({ binned_at }: BinEntryRow) => lifetime.endOf(binned_at),
   }
 }
 
@@ -153,19 +151,15 @@ async function takenOf(db: Database, reach: Reach, things: readonly BinTarget[])
   }
 }
 
-export async function forEachSeparately<Thing>(
-  things: readonly Thing[],
-  work: (thing: Thing) => Promise<BinEntryId>,
-): Promise<BinOutcome[]> {
-  const outcomes: BinOutcome[] = []
-  for (const thing of things) {
-    try {
-      outcomes.push({ done: true, entry: await work(thing) })
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      outcomes.push({ done: false, error: error.code })
-    }
-    await yieldToEventLoop()
-  }
-  return outcomes
+/** Includes an entry being restored. Throws Refusal NOT_FOUND, also for one out of reach. */
+export async function ownEntry(db: Queryable, reach: Reach, id: BinEntryId): Promise<BinEntryRow> {
+  const entry = await findBinEntry(db, reach.account, id)
+  if (entry === undefined) throw entryNotFound()
+  if (reach.within === null) return entry
+  if (!(await wasWithin(db, reach, await placeOfEntry(db, entry)))) throw entryNotFound()
+  return entry
+}
+
+export function entryNotFound(): Refusal {
+  return new Refusal('NOT_FOUND', 'There is no entry with that number in your bin')
 }

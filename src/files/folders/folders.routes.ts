@@ -2,10 +2,13 @@ import { z } from '@hono/zod-openapi'
 import { changedAnswer } from '../../contract/fields.ts'
 import { deletion } from '../../contract/files.ts'
 import {
+  type FolderFileItem,
+  type FolderListItem,
   folderAnswer,
   folderChangedAnswer,
   folderCreatedAnswer,
   folderDetail,
+  folderFilesAnswer,
   folderMovedAnswer,
   foldersAnswer,
   foldersMovedAnswer,
@@ -13,6 +16,8 @@ import {
   subfoldersAnswer,
 } from '../../contract/folders.ts'
 import { type AccountCaller, mayRead } from '../../core/callers.ts'
+import { holderOf } from '../../core/shares.ts'
+import { timestamp } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import {
   type FolderIdentifier,
@@ -22,6 +27,7 @@ import {
 } from '../../domain/ids.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { JsonAnswer } from '../../server/answers/answers.ts'
+import { type Call, fileUrl, type Site } from '../../server/call.ts'
 import { endpoint, fileField, keyedEndpoint } from '../../server/endpoint.ts'
 import { readFormData } from '../../server/requests/body.ts'
 import {
@@ -37,10 +43,13 @@ import {
   READ_ONLY_ALLOWED,
 } from '../../server/requests/fields.ts'
 import type { Covers } from '../../thumbnails/covers.ts'
-import { thumbnailPath } from '../file-answers.ts'
+import { thumbnailPath } from '../../thumbnails/thumbnails.ts'
+import { batchResults } from '../batches.ts'
+import type { FileListRow } from '../file-lists.rows.ts'
 import type { FilesPart } from '../files.part.ts'
+import { listed, listQuery } from '../files.routes.ts'
 import { toDeletion } from '../removals.ts'
-import { toFolderListItem } from './folder-answers.ts'
+import type { FolderListRow } from './folders.rows.ts'
 
 const publicFlag = z
   .union(
@@ -158,7 +167,7 @@ export const moveFolderEndpoint = keyedEndpoint({
   async handle({ caller, body }, { files }: { files: FilesPart }) {
     const parent = parseFolderPlace(body.parent)
     const folder = parseFolderIdentifier(body.folder)
-    const folders_updated = await files.folderMoves.move(caller, folder, parent)
+    const folders_updated = await files.folders.move(caller, folder, parent)
     return { success: true, message: 'Folder moved', data: { folder, parent, folders_updated } }
   },
 })
@@ -173,18 +182,14 @@ export const moveFoldersEndpoint = keyedEndpoint({
   async handle({ caller, body }, { files }: { files: FilesPart }) {
     const parent = parseFolderPlace(body.parent)
     const folders = body.folders.map(parseFolderIdentifier)
-    const outcomes = await files.folderMoves.moveMany(caller, folders, parent)
-    const results = outcomes.map((outcome, index) => {
-      const folder = body.folders[index] ?? ''
-      return outcome.moved
-        ? { folder, success: true, folders_updated: outcome.foldersUpdated }
-        : { folder, success: false, error: outcome.error }
-    })
-    const moved = results.filter((result) => result.success).length
+    const outcomes = await files.folders.moveMany(caller, folders, parent)
+    const names = body.folders.map((folder) => ({ folder }))
+    const moves = batchResults(names, outcomes, (folders_updated) => ({ folders_updated }))
+    const { done: moved, failed, results } = moves
     return {
-      success: moved === results.length,
+      success: failed === 0,
       message: `Moved ${moved} of ${results.length} folders`,
-      data: { parent, moved, failed: results.length - moved, results },
+      data: { parent, moved, failed, results },
     }
   },
 })
@@ -323,3 +328,110 @@ export const setFolderThumbnailEndpoint = endpoint({
     return new JsonAnswer({ success: true, message: 'Thumbnail set', data }, 200)
   },
 })
+
+function toFolderListItem(folder: FolderListRow): FolderListItem {
+  const item = {
+    id: folder.identifier,
+    name: folder.name,
+    public: folder.is_public === 1,
+    file_count: folder.file_count,
+    created_at: timestamp(folder.created_at),
+    parent: folder.parent_identifier,
+    parent_id: folder.parent_identifier,
+    has_password: folder.password_hash !== null,
+    total_files: folder.tree_files,
+    total_folders: folder.tree_folders,
+    total_size: folder.tree_bytes,
+  }
+  return folder.cover === null ? item : { ...item, thumbnail_url: thumbnailPath(folder.cover) }
+}
+
+export const listFolderFilesEndpoint = keyedEndpoint({
+  summary: 'List the files of a folder',
+  description: 'Those directly in it: all of them, newest first, or page by page as /files.',
+  tag: 'Folders',
+  params: identifierParameter,
+  query: z.object(listQuery),
+  answer: folderFilesAnswer,
+  errors: [400, 404],
+  async handle({ call, caller, params, query }, { files }: { files: FilesPart }) {
+    const folder = parseFolderPlace(params.identifier)
+    if (query.page === undefined && query.per_page === undefined) {
+      return streamed(call, await files.walk(caller, folder))
+    }
+    const which = listed(query)
+    const found = await files.list(caller, { ...which, folder })
+    return {
+      success: true,
+      data: found.files.map((file) => toFolderFileItem(call.site, file)),
+      pagination: paginationOf(which.page, which.perPage, found.total),
+    }
+  },
+})
+
+const CHUNK = 64 * 1024
+
+/** Uses constant memory. Throws Refusal RATE_LIMITED or SERVER_BUSY. */
+function streamed(call: Call, files: AsyncIterable<FileListRow>): Response {
+  const { site, request } = call
+  let isYielded = false
+  // The body of a HEAD is never read, so it would never end.
+  const holding =
+    request.method === 'HEAD'
+      ? null
+      : site.wholeListings.begin(holderOf(call), 0, () => {
+          isYielded = true
+        })
+  const end = () => holding?.end()
+  request.signal.addEventListener('abort', end, { once: true })
+
+  async function* json(): AsyncGenerator<Uint8Array> {
+    const encoder = new TextEncoder()
+    let text = '{"success":true,"data":['
+    let separator = ''
+    for await (const file of files) {
+      text += separator + JSON.stringify(toFolderFileItem(site, file))
+      separator = ','
+      if (text.length < CHUNK) continue
+      yield encoder.encode(text)
+      text = ''
+    }
+    yield encoder.encode(`${text}]}`)
+  }
+  const chunks = json()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        if (isYielded)
+          throw new Refusal('SERVER_BUSY', 'The list was read so slowly that others took its place')
+        holding?.used()
+        const { done, value } = await chunks.next()
+        if (!done) return controller.enqueue(value)
+        end()
+        controller.close()
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+    async cancel() {
+      end()
+      await chunks.return(undefined)
+    },
+  })
+  return new Response(body, { headers: { 'Content-Type': 'application/json' } })
+}
+
+function toFolderFileItem(site: Site, file: FileListRow): FolderFileItem {
+  return {
+    id: file.id,
+    uuid: file.uuid,
+    slug: file.slug,
+    name: file.name,
+    size: file.size,
+    type: file.type,
+    url: fileUrl(site, file.slug),
+    thumbnail_url: thumbnailPath(file.uuid),
+    created_at: timestamp(file.created_at),
+  }
+}

@@ -1,6 +1,6 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Database, Queryable, Trx } from '../../database/database.ts'
-import { hiddenFromSqlite } from '../../database/differences.ts'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Database, MOST_SKIPPED, type Queryable, type Trx } from '../../database/database.ts'
+import { hiddenFromSqlite, wholeSum } from '../../database/differences.ts'
 import { lookup, prepared, preparedChange } from '../../database/prepared.ts'
 import type { Row } from '../../database/schema.ts'
 import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
@@ -305,4 +305,177 @@ export async function markFolderDeleted(
   entry: BinEntryId | null = null,
 ): Promise<void> {
   await trx.updateTable('folders').set({ deleted_at: at, bin_id: entry }).where('id', '=', id).execute()
+}
+
+/** Includes the folder; live ones only. Ids in parentheses. */
+export function treeOf(folder: FolderId): RawBuilder<FolderId> {
+  return sql<FolderId>`(
+    with recursive tree (id) as (
+      select id from folders where id = ${folder}
+      union all
+      select folders.id from folders join tree on folders.parent_id = tree.id where folders.deleted_at is null
+    )
+    select id from tree
+  )`
+}
+
+/** Includes the folder; deleted or not. Ids in parentheses. */
+export function wholeTreeOf(folder: FolderId): RawBuilder<FolderId> {
+  return sql<FolderId>`(
+    with recursive tree (id) as (
+      select id from folders where id = ${folder}
+      union all
+      select folders.id from folders join tree on folders.parent_id = tree.id
+    )
+    select id from tree
+  )`
+}
+
+/** Oldest first. */
+export function listTree(db: Database, folder: FolderId): Promise<FolderListRow[]> {
+  return db.readPool.rows(liveFolders(db).where('folders.id', 'in', treeOf(folder)).orderBy('folders.id'))
+}
+
+/** Includes the folder itself; stops at `most`. */
+export async function countTree(trx: Trx, folder: FolderId, most: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (select 1 from ${treeOf(folder)} as tree limit ${most}) as counted
+  `.execute(trx)
+  return Number(rows[0]?.count ?? 0)
+}
+
+/** For few rows. For many, `goingFolders` reads the deleted trees once. */
+export function isBelowDeleted(column: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (
+    with recursive chain (id, parent_id, deleted_at) as (
+      select id, parent_id, deleted_at from folders where id = ${sql.ref(column)}
+      union all
+      select folders.id, folders.parent_id, folders.deleted_at
+      from folders join chain on folders.id = chain.parent_id
+      where chain.deleted_at is null
+    )
+    select 1 from chain where deleted_at is not null
+  )`
+}
+
+/** Oldest first, of the account or of `parent`. */
+export async function listFolders(
+  db: Database,
+  account: AccountId,
+  parent: FolderId | null,
+): Promise<FolderListRow[]> {
+  if (parent !== null) return foldersIn(db, account, parent)
+  if (!(await isClearing(db, account))) return foldersOf(db, account)
+  const folders = liveFolders(db).where('folders.account_id', '=', account).orderBy('folders.id')
+  return db.readPool.rows(folders.where('folders.id', 'not in', goingFolders(account)))
+}
+
+const foldersOf = prepared((db, account: AccountId) =>
+  liveFolders(db).where('folders.account_id', '=', hiddenFromSqlite(db, account)).orderBy('folders.id'),
+)
+
+const foldersIn = prepared((db, account: AccountId, parent: FolderId) =>
+  liveFolders(db)
+    .where('folders.account_id', '=', hiddenFromSqlite(db, account))
+    .where('folders.parent_id', '=', hiddenFromSqlite(db, parent))
+    .orderBy('folders.id'),
+)
+
+export interface SubfolderOrder {
+  /** Natural order: see `sortKey`. */
+  readonly sort: 'created_at' | 'name'
+  readonly order: 'asc' | 'desc'
+}
+
+export function subfolderPage(
+  db: Database,
+  query: SubfolderOrder & {
+    readonly parent: FolderId
+    readonly publicOnly: boolean
+    readonly offset: number
+    readonly limit: number
+  },
+): Promise<FolderListRow[]> {
+  const columns = query.sort === 'name' ? ['name_sort', 'name', 'id'] : ['id']
+  const direction = sql.raw(query.order)
+  const order = sql.join(columns.map((column) => sql`${sql.ref(`folders.${column}`)} ${direction}`))
+  const page = shown(db, [query.parent], query.publicOnly)
+    .select('folders.id')
+    .orderBy(order)
+    .limit(query.limit)
+    .offset(query.offset)
+  const folders = liveFolders(db).where('folders.id', 'in', page).orderBy(order)
+  return query.offset > MOST_SKIPPED ? db.readPool.rows(folders) : folders.execute()
+}
+
+/** `atMost`: a known upper bound. */
+export async function countSubfolders(
+  db: Database,
+  query: { readonly parent: FolderId; readonly publicOnly: boolean; readonly atMost: number },
+): Promise<number> {
+  if (query.atMost === 0) return 0
+  const folders = shown(db, [query.parent], query.publicOnly).select((row) =>
+    row.fn.countAll<number>().as('folders'),
+  )
+  const [row] = await (query.atMost > MOST_SKIPPED ? db.readPool.rows(folders) : folders.execute())
+  return row?.folders ?? 0
+}
+
+export interface PublicSubfolder extends TreeTotals {
+  readonly id: FolderId
+  readonly account_id: AccountId
+  readonly is_public: 0 | 1
+  readonly password_hash: string | null
+  readonly closing: number
+  readonly tree_folders: number
+}
+
+export interface TreeTotals {
+  readonly tree_files: number
+  readonly tree_bytes: number
+}
+
+/** `atMost`: a known upper bound of the folders in their trees. */
+export interface Parents {
+  readonly ids: readonly FolderId[]
+  readonly atMost: number
+}
+
+/** These sums read rows, not only an index. */
+const MANY_ROWS = 10_000
+
+/** At most `limit`. */
+export function publicSubfolders(db: Database, parents: Parents, limit: number): Promise<PublicSubfolder[]> {
+  const folders = shown(db, parents.ids, true)
+    .select(['id', 'account_id', 'is_public', 'password_hash', 'closing'])
+    .select(['tree_files', 'tree_bytes', 'tree_folders'])
+    .limit(limit)
+  return parents.atMost > MANY_ROWS ? db.readPool.rows(folders) : folders.execute()
+}
+
+/** Covers all, or private ones. */
+export async function subfolderTotals(
+  db: Database,
+  parents: Parents,
+  which: 'all' | 'private',
+): Promise<TreeTotals> {
+  if (parents.atMost === 0) return { tree_files: 0, tree_bytes: 0 }
+  const folders = shown(db, parents.ids, false)
+  const sums = (which === 'all' ? folders : folders.where('folders.is_public', '=', 0)).select([
+    wholeSum(db, 'folders.tree_files').as('tree_files'),
+    wholeSum(db, 'folders.tree_bytes').as('tree_bytes'),
+  ])
+  const [row] = await (parents.atMost > MANY_ROWS ? db.readPool.rows(sums) : sums.execute())
+  return row ?? { tree_files: 0, tree_bytes: 0 }
+}
+
+function shown(db: Database, parents: readonly FolderId[], publicOnly: boolean) {
+  const live = db.selectFrom('folders').where('folders.deleted_at', 'is', null)
+  const [parent, another] = parents
+  // With a list of one the database would sort anew; the index has the order already.
+  const placed =
+    parent !== undefined && another === undefined
+      ? live.where('folders.parent_id', '=', parent)
+      : live.where('folders.parent_id', 'in', parents)
+  return publicOnly ? placed.where('folders.is_public', '=', 1) : placed
 }

@@ -4,9 +4,8 @@ import type { Reach } from '../../domain/access.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
 import type { AccountId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
 import { STORAGE_KINDS, type StorageKind, storageKindOf } from '../../domain/storage.ts'
-import { folderById, goingFolders, isClearing } from './folders.rows.ts'
+import { folderById, goingFolders, isClearing, treeOf } from './folders.rows.ts'
 import { resolvePlace } from './places.ts'
-import { treeOf } from './trees.rows.ts'
 
 export interface KindWeights {
   readonly at: number
@@ -21,20 +20,13 @@ export interface FolderWeights {
   readonly loose: FileTotals
 }
 
-/** Excludes the bin. */
-export interface StorageShares {
-  /** Throws Refusal FOLDER_NOT_FOUND when the reach is gone. */
-  byKind(reach: Reach): Promise<KindWeights>
-  /** Throws as `byKind`. */
-  byFolder(reach: Reach): Promise<FolderWeights>
-}
-
 const MOST_FOLDERS = 10
 /** Up to so many files are counted for each request. */
 const FEW_FILES = 10_000
 const FRESH_FOR = MINUTE
 
-export function createStorageShares(db: Database, clock: Clock): StorageShares {
+/** Excludes the bin. */
+export function createStorageShares(db: Database, clock: Clock) {
   /** Of large trees, by top folder. */
   const counts = new Map<FolderId, Count>()
 
@@ -63,12 +55,14 @@ export function createStorageShares(db: Database, clock: Clock): StorageShares {
   }
 
   return {
-    async byKind(reach) {
+    /** Throws Refusal FOLDER_NOT_FOUND when the reach is gone. */
+    async byKind(reach: Reach): Promise<KindWeights> {
       const top = await folderById(db, await resolvePlace(db, reach, 'root'))
       return top.tree_files > FEW_FILES ? counted(reach, top.id) : count(reach, top.id)
     },
 
-    async byFolder(reach) {
+    /** Throws as `byKind`. */
+    async byFolder(reach: Reach): Promise<FolderWeights> {
       const top = await folderById(db, await resolvePlace(db, reach, 'root'))
       const [heaviest, folders] = await Promise.all([
         largestFolders(db, top.id, MOST_FOLDERS),

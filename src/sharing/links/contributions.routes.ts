@@ -20,7 +20,7 @@ import { asksForJson, textResponse } from '../../uploads/upload.routes.ts'
 import { toContributionResult } from '../../uploads/upload-answers.ts'
 import type { UploadsPart } from '../../uploads/uploads.part.ts'
 import type { SharingPart } from '../sharing.part.ts'
-import { linkVisit } from './link-visitors.ts'
+import { linkVisit } from './link-access.ts'
 
 /** Uploads by links. The link alone authorizes: keys and sessions are ignored. */
 

@@ -1,21 +1,35 @@
+import * as z from 'zod'
+import { findAccount } from '../../core/accounts.rows.ts'
+import type { ContributorCaller } from '../../core/callers.ts'
 import type { Core } from '../../core/core.ts'
 import type { Signing } from '../../core/hmac.ts'
 import type { Database } from '../../database/database.ts'
 import type { LinkDownloader, LinkRights, Reach, Requester } from '../../domain/access.ts'
-import { MINUTE } from '../../domain/clock.ts'
+import { type Clock, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { FileId, FolderId, LinkId } from '../../domain/ids.ts'
+import type { FileId, FolderId, LinkId, LinkProgram, LinkSlug, LinkVisitor } from '../../domain/ids.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
+import type { Random } from '../../domain/random.ts'
+import { isFull, type UploadTerms } from '../../domain/upload-terms.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
+import { fileNotFound } from '../../files/files.ts'
 import { type FolderListRow, findFolder } from '../../files/folders/folders.rows.ts'
-import { fileNotFound } from '../../files/own-file.ts'
+import { type Call, FOLDER_COOKIE } from '../../server/call.ts'
+import { cookieValue } from '../../server/requests/browser.ts'
+import { linkUsage, uploadLinkOf } from '../../uploads/contributions.rows.ts'
 import { linkEnded } from '../../uploads/contributions.ts'
 import type { ClosedLock, FolderPasswords } from '../folder-passwords.ts'
-import { type LinkClaims, linkUsedUp } from './link-claims.ts'
-import { linkNotFound } from './link-reading.ts'
-import { linkTargets, targetFiles, targetFolders } from './link-targets.rows.ts'
-import { createLinkVisitors, type KnownVisitor, type LinkVisit, placeTokenFor } from './link-visitors.ts'
-import { countLinks, type LinkRow, linkById, linkBySlug } from './links.rows.ts'
+import { type LinkClaims, linkUsedUp } from './link-slots.ts'
+import {
+  countLinks,
+  type LinkRow,
+  linkById,
+  linkBySlug,
+  linkTargets,
+  targetFiles,
+  targetFolders,
+} from './links.rows.ts'
+import { linkNotFound } from './links.ts'
 
 const PLACE_LIFETIME = 30 * MINUTE
 
@@ -42,33 +56,20 @@ export interface SignedLink {
   readonly isLate: boolean
 }
 
-/** Access by links, decided from the row at every request by `decideAccess`. */
-export interface LinkAccess {
-  /** Throws Refusal LINK_NOT_FOUND, LINK_ENDED, and LINK_USED_UP when other visitors hold all slots. */
-  visit(requester: Requester, visit: LinkVisit): Promise<VisitedLink>
-  /**
-   * Re-validates a signed address. Throws Refusal as `visit` does, PASSWORD_REQUIRED when the link's password
-   * is new, INVALID_TOKEN for a late address that is not being read, and FILE_NOT_FOUND for the owner's
-   * address once the key or session is void.
-   */
-  signed(requester: Requester, link: SignedLink): Promise<LinkRequester>
-  /** Token of the visitor's slot, valid for half an hour and while it is read; null without a limit. */
-  placeOf(link: LinkRights): string | null
-  /** Throws Refusal LINK_NOT_FOUND when no target is left. */
-  targets(link: LinkRow): Promise<LinkTargets>
-}
-
 /** In the chosen order. */
 export interface LinkTargets {
   readonly files: readonly FileListRow[]
   readonly folders: readonly FolderListRow[]
 }
 
+export type LinkAccess = ReturnType<typeof createLinkAccess>
+
+/** Access by links, decided from the row at every request by `decideAccess`. */
 export function createLinkAccess(
   { db, signing, clock, random }: Pick<Core, 'db' | 'signing' | 'clock' | 'random'>,
   passwords: Pick<FolderPasswords, 'unlocks'>,
   claims: LinkClaims,
-): LinkAccess {
+) {
   async function live(
     link: LinkRow | undefined,
     whose: (link: LinkRow) => Promise<KnownVisitor>,
@@ -110,7 +111,8 @@ export function createLinkAccess(
   }
 
   return {
-    async visit(requester, visit) {
+    /** Throws Refusal LINK_NOT_FOUND, LINK_ENDED, and LINK_USED_UP when other visitors hold all slots. */
+    async visit(requester: Requester, visit: LinkVisit): Promise<VisitedLink> {
       const { slug, passwords: cookie } = visit
       if (!isLinkSlug(slug)) throw linkNotFound()
       const { link, downloader, newName } = await live(await linkBySlug(db, slug), async (found) =>
@@ -132,7 +134,15 @@ export function createLinkAccess(
       }
     },
 
-    async signed(requester, { id, passwordTag, visitor, isLate }) {
+    /**
+     * Re-validates a signed address. Throws Refusal as `visit` does, PASSWORD_REQUIRED when the link's password
+     * is new, INVALID_TOKEN for a late address that is not being read, and FILE_NOT_FOUND for the owner's
+     * address once the key or session is void.
+     */
+    async signed(
+      requester: Requester,
+      { id, passwordTag, visitor, isLate }: SignedLink,
+    ): Promise<LinkRequester> {
       if (isLate && (visitor === null || !(await claims.isInUse(id, visitor.visitor)))) throw addressExpired()
       const { link, downloader } = await live(await linkById(db, id), async (found) => ({
         downloader: await signedFor(db, requester, found, visitor),
@@ -143,12 +153,14 @@ export function createLinkAccess(
       return asking(requester, link, downloader)
     },
 
-    placeOf: ({ id, visitor, isLimited }) =>
+    /** Token of the visitor's slot, valid for half an hour and while it is read; null without a limit. */
+    placeOf: ({ id, visitor, isLimited }: LinkRights): string | null =>
       isLimited && visitor !== null
         ? placeTokenFor(signing, id, visitor, clock.now() + PLACE_LIFETIME)
         : null,
 
-    async targets(link) {
+    /** Throws Refusal LINK_NOT_FOUND when no target is left. */
+    async targets(link: LinkRow): Promise<LinkTargets> {
       const [files, folders] = [await targetFiles(db, link.id), await targetFolders(db, link.id)]
       if (files.length + folders.length === 0) throw linkNotFound()
       return { files, folders }
@@ -198,4 +210,213 @@ async function signedFor(
   if (await isLinkOwner(db, reach, link)) return null
   if (visitor === null && !(await isLinkOwner(db, signed, link))) throw fileNotFound()
   return visitor
+}
+
+export interface LinkVisit {
+  readonly slug: string
+  readonly passwords: string | null
+  readonly name: string | null
+  /** Identifies a program without cookies, and its target within the link. */
+  readonly program: string
+  readonly isLaterPart: boolean
+  readonly once: string | null
+  /** Of a slot taken by a form. */
+  readonly place: string | null
+}
+
+export interface KnownVisitor {
+  /** Null for the owner. */
+  readonly downloader: LinkDownloader | null
+  readonly newName: string | null
+}
+
+/**
+ * Identifies visitors by a cookie. A program without cookies is a new visitor whenever it begins something,
+ * so that each of several behind one address counts; a later range continues its download, and so does a
+ * restart after an interruption where the link has no free slot. A form without a cookie is identified by its
+ * value, and its target by the token of its slot. Throws Refusal INVALID_TOKEN for a foreign or old token.
+ */
+export function createLinkVisitors(
+  claims: Pick<LinkClaims, 'begunBy' | 'isInUse'>,
+  signing: Signing,
+  { random, clock }: { readonly random: Random; readonly clock: Clock },
+): (link: LinkRow, visit: LinkVisit) => Promise<KnownVisitor> {
+  async function placed(link: LinkId, token: string): Promise<LinkDownloader> {
+    const found = placeToken.safeParse(signing.unseal(PLACE, token))
+    if (!found.success || found.data.l !== link) throw placeInvalid()
+    const { v, p, e } = found.data
+    const visitor = v as LinkVisitor
+    if (e <= clock.now() && !(await claims.isInUse(link, visitor))) throw placeInvalid()
+    return { visitor, program: p as LinkProgram | null, isAssumed: false }
+  }
+
+  return async ({ id, max_downloads: limit }, { name, program: asking, isLaterPart, once, place }) => {
+    const named = (text: string) => signing.tag('link-visitor', `${id}\n${text}`) as LinkVisitor
+    if (place !== null && limit !== null) return known(await placed(id, place))
+    if (name === null && once !== null) {
+      const own = `form\n${once}`
+      const program = signing.tag('link-program', `${id}\n${own}`) as LinkProgram
+      return known({ visitor: named(own), program, isAssumed: false })
+    }
+    if (name !== null) return known({ visitor: named(name), program: null, isAssumed: false })
+    const program = signing.tag('link-program', `${id}\n${asking}`) as LinkProgram
+    const begun = limit === null ? undefined : await claims.begunBy({ id, limit }, program, isLaterPart)
+    if (begun !== undefined) return known({ visitor: begun, program, isAssumed: true })
+    const newName = Buffer.from(random(16)).toString('base64url')
+    return { downloader: { visitor: named(newName), program, isAssumed: false }, newName }
+  }
+}
+
+const PLACE = 'link-place'
+const placeToken = z.object({ l: z.number(), v: z.string(), p: z.string().nullable(), e: z.number() })
+
+/** `until`: Unix milliseconds. */
+export function placeTokenFor(
+  signing: Pick<Signing, 'seal'>,
+  link: LinkId,
+  { visitor, program }: LinkDownloader,
+  until: number,
+): string {
+  return signing.seal(PLACE, { l: link, v: visitor, p: program, e: until })
+}
+
+function placeInvalid(): Refusal {
+  return new Refusal('INVALID_TOKEN', 'This address is not valid any more; open the page of the link again')
+}
+
+const known = (downloader: LinkDownloader): KnownVisitor => ({ downloader, newName: null })
+
+/** Identifies a browser at one link that counts downloads, from the first answer on. */
+export const VISITOR_COOKIE = 'link_visitor'
+
+const LATER_PART = /^bytes=([1-9]\d*-\d*|-\d+)$/
+
+export function linkVisit({ request, bucket, params, url }: Call, once: string | null = null): LinkVisit {
+  const part = url.searchParams.get('download') === 'zip' ? 'zip' : 'file'
+  return {
+    slug: params.link ?? '',
+    passwords: cookieValue(request, FOLDER_COOKIE),
+    name: cookieValue(request, VISITOR_COOKIE),
+    program: [bucket, request.headers.get('user-agent') ?? '', params.target ?? '', part].join('\n'),
+    once,
+    place: url.searchParams.get('place'),
+    isLaterPart: LATER_PART.test(request.headers.get('range') ?? ''),
+  }
+}
+
+/** Most say `bot`, or that they make previews; the others are named. Cubot makes phones. */
+const PREVIEWERS =
+  /(?<!cu)bot\b|crawler|spider|preview|facebookexternalhit|whatsapp|slack-imgproxy|embedly|iframely|vkshare|google-pagerenderer|synapse/i
+
+/** Whether a program or a prefetch makes the request, so no person gets the answer. */
+export function isPreview({ headers }: Request): boolean {
+  return (
+    PREVIEWERS.test(headers.get('user-agent') ?? '') ||
+    /prefetch|prerender/.test(headers.get('sec-purpose') ?? headers.get('purpose') ?? '')
+  )
+}
+
+export interface LinkAsking {
+  readonly owner: string
+  readonly terms: UploadTerms
+  readonly isFull: boolean
+  readonly filesLeft: number | null
+}
+
+export function createLinkContributors(
+  db: Database,
+  passwords: Pick<FolderPasswords, 'unlock' | 'unlocks'>,
+  signing: Signing,
+  clock: Clock,
+) {
+  async function placeOf({ account_id, uploads_into: into }: LinkRow) {
+    const folder = into === null ? undefined : await findFolder(db, into)
+    const owner = await findAccount(db, account_id)
+    if (folder === undefined || owner === undefined || owner.disabled_at !== null) throw linkNotFound()
+    return { within: folder.identifier, owner: owner.username }
+  }
+
+  return {
+    /**
+     * The visitor, with the link's password in the cookie or in plain. Throws Refusal LINK_ENDED,
+     * PASSWORD_REQUIRED, WRONG_PASSWORD, RATE_LIMITED, and LINK_NOT_FOUND for a link that is unknown, revoked
+     * or takes no uploads, whose folder is gone, or whose owner is disabled.
+     */
+    async contributor(
+      { slug, passwords: cookie }: Pick<LinkVisit, 'slug' | 'passwords'>,
+      bucket: string,
+      password: string | null,
+    ): Promise<ContributorCaller> {
+      const link = isLinkSlug(slug) ? await linkBySlug(db, slug) : undefined
+      if (link === undefined || link.revoked_at !== null || link.uploads_into === null) throw linkNotFound()
+      if (link.ends_at !== null && link.ends_at <= clock.now()) throw linkEnded()
+      const tag = linkPasswordTag(signing, link)
+      const { id, account_id: account, password_hash: hash } = link
+      if (tag !== null && hash !== null && !passwords.unlocks(cookie, id, tag)) {
+        if (password === null) {
+          throw passwordRequired(
+            'enter it on its page, or send it by Basic authentication ("curl -u :password")',
+          )
+        }
+        await passwords.unlock({ lock: { link: id }, tag, hash }, password, bucket, null)
+      }
+      const { within } = await placeOf(link)
+      return { kind: 'contributor', account, within, bucket, link: id }
+    },
+
+    /** Throws Refusal LINK_NOT_FOUND. */
+    async asking(link: LinkRow): Promise<LinkAsking> {
+      const { owner } = await placeOf(link)
+      const uploads = await uploadLinkOf(db, link.id)
+      if (uploads === undefined) throw linkNotFound()
+      const { terms } = uploads
+      const usage = await linkUsage(db, link.id)
+      const filesLeft = terms.maxFiles === null ? null : Math.max(0, terms.maxFiles - usage.files)
+      return { owner, terms, isFull: isFull(terms, usage), filesLeft }
+    },
+  }
+}
+
+export type LinkTarget =
+  | { readonly kind: 'file'; readonly id: FileId }
+  | { readonly kind: 'folder'; readonly id: FolderId }
+
+/** At most 15 digits: exact integers. */
+const FOLDER = /^\d{1,15}$/
+const FILE = /^(\d{1,15})-[0-9a-f]+$/
+
+export type LinkNames = ReturnType<typeof createLinkNames>
+
+/**
+ * Names of files and folders below a link, valid for that link alone: a file's UUID and slug open it at
+ * addresses that bypass the link's password, end and limit. A folder has its number, a file its number with
+ * an HMAC of link and number, such as `42-0f3a…`.
+ */
+export function createLinkNames({ tag }: Pick<Signing, 'tag'>) {
+  const fileName = (link: LinkId, id: FileId) =>
+    `${id}-${Buffer.from(tag('link-file', `${link}\n${id}`), 'base64url').toString('hex')}`
+
+  return {
+    of: (link: LinkId, { kind, id }: LinkTarget) => (kind === 'file' ? fileName(link, id) : String(id)),
+
+    read(link: LinkId, name: string): LinkTarget | null {
+      if (FOLDER.test(name)) return { kind: 'folder', id: Number(name) as FolderId }
+      const id = fileNumber(name)
+      return id !== null && name === fileName(link, id) ? { kind: 'file', id } : null
+    },
+  }
+}
+
+/** Does not check that the name is one of a given link. */
+export function fileNumber(name: string): FileId | null {
+  const [, digits] = FILE.exec(name) ?? []
+  return digits === undefined ? null : (Number(digits) as FileId)
+}
+
+export function linkPath(link: LinkSlug, name?: string): string {
+  return name === undefined ? `/l/${link}` : `/l/${link}/${name}`
+}
+
+export function linkThumbnailPath(link: LinkSlug, file: string): string {
+  return `${linkPath(link, file)}/thumbnail`
 }

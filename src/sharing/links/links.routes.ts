@@ -4,13 +4,16 @@ import {
   guestLinkAnswer,
   type Link,
   type LinkDetail,
+  type LinkEvent,
   type LinkState,
   linkAnswer,
   linkDetail,
+  linkLogAnswer,
   linkMadeAnswer,
   linksAnswer,
 } from '../../contract/links.ts'
 import { mayRead } from '../../core/callers.ts'
+import { eventFields, type LinkEventRow } from '../../core/link-events.rows.ts'
 import { optionalTime, timestamp } from '../../domain/clock.ts'
 import { type LinkSlug, parseFileIdentifier, parseFolderIdentifier } from '../../domain/ids.ts'
 import {
@@ -37,8 +40,8 @@ import {
 } from '../../server/requests/fields.ts'
 import type { UploadsPart } from '../../uploads/uploads.part.ts'
 import type { SharingPart } from '../sharing.part.ts'
-import type { ListedLink, OwnLink } from './link-reading.ts'
 import { type LinkTerms, MOST_DOWNLOADS } from './link-terms.ts'
+import type { ListedLink, OwnLink } from './links.ts'
 
 const count = (most: number) => {
   const allowed = `must be a whole number from 1 to ${most}`
@@ -365,5 +368,27 @@ export const makeGuestLinkEndpoint = openEndpoint({
       data: toLinkDetail(call.site, made),
       receipt: uploads.receipts.ofLink(made.link.id),
     }
+  },
+})
+
+export function toLinkEvent(row: LinkEventRow): LinkEvent {
+  return { kind: row.kind, at: timestamp(row.at), ...eventFields(row) }
+}
+
+export const linkLogEndpoint = keyedEndpoint({
+  summary: 'List the events of a link',
+  description: 'Those of the last 90 days, newest first: up to 2,000.',
+  tag: 'Links',
+  params: z.object({ link: z.string().openapi({ description: 'The slug of the link' }) }),
+  query: z.object({
+    page: queryNumber(1, MAX_PAGE).optional(),
+    per_page: queryNumber(1, 100).optional(),
+  }),
+  answer: linkLogAnswer,
+  errors: [400, 404],
+  async handle({ caller, params, query }, { sharing }: { readonly sharing: Pick<SharingPart, 'links'> }) {
+    const [page, perPage] = [query.page ?? 1, query.per_page ?? 20]
+    const { events, total } = await sharing.links.log(caller, params.link ?? '', page, perPage)
+    return { success: true, data: events.map(toLinkEvent), pagination: paginationOf(page, perPage, total) }
   },
 })

@@ -21,13 +21,11 @@ import {
   type Uuid,
 } from '../../domain/ids.ts'
 import type { AskedField, UploadStatus } from '../../domain/upload-terms.ts'
-import { type FileDetailRow, findFile, giveFile } from '../../files/files.rows.ts'
-import type { FileDetail, Files } from '../../files/files.ts'
+import { type FileDetailRow, type Files, findFile, giveFile, ownFile } from '../../files/files.ts'
 import { changeFiles, findFolder } from '../../files/folders/folders.rows.ts'
 import { assertFolderExists, isWithin, resolvePlace } from '../../files/folders/places.ts'
-import { ownFile } from '../../files/own-file.ts'
 import type { Removals } from '../../files/removals.ts'
-import { addFileUse } from '../../files/use-counters.rows.ts'
+import { addFileUse } from '../../files/use-counters.ts'
 import { contributionByReceipt, type GivenContribution } from '../contributions.rows.ts'
 import { contributionTag } from '../contributions.ts'
 import { limitOf, type StorageLimits, storageFull } from '../reservation.ts'
@@ -43,7 +41,7 @@ export interface GivenReceipt {
 }
 
 export type ReceivedUpload =
-  | { readonly kind: 'file'; readonly file: FileDetail }
+  | { readonly kind: 'file'; readonly file: FileDetailRow }
   | { readonly kind: 'arriving'; readonly upload: ResumableUpload }
 
 /** A link by its id alone: its rows know whether it is still a guest's. */
@@ -72,7 +70,7 @@ export interface Receipts {
   /** Counts as a use. Throws Refusal FILE_ARRIVING. */
   keep(receipt: GivenReceipt): Promise<void>
   /** May be repeated. Throws Refusal FILE_ARRIVING, FOLDER_NOT_FOUND, STORAGE_LIMIT_EXCEEDED besides. */
-  claim(receipt: GivenReceipt, by: Claimant): Promise<FileDetail>
+  claim(receipt: GivenReceipt, by: Claimant): Promise<FileDetailRow>
   /**
    * Deletes for good, also while it arrives. A contribution can be withdrawn while its link is in force, then only
    * while it arrives: LINK_ENDED besides. Revokes a guest's link.
@@ -154,7 +152,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     return found.file
   }
 
-  async function stored(receipt: GivenReceipt): Promise<FileDetail> {
+  async function stored(receipt: GivenReceipt): Promise<FileDetailRow> {
     const file = await ofGuest(receipt)
     if ((await arriving(file.uuid)) !== null) throw stillArriving()
     return files.get(GUEST_REACH, file).catch(missing)

@@ -13,7 +13,7 @@ import { type AccountId, type FolderPlace, GUESTS, type UploadToken } from '../.
 import { Network, networksOf } from '../../domain/networks.ts'
 import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../../domain/random.ts'
 import type { Answers } from '../../domain/upload-terms.ts'
-import { ensurePath } from '../../files/folders/folder-path.ts'
+import { ensurePath } from '../../files/folders/folders.ts'
 import { resolvePlace } from '../../files/folders/places.ts'
 import type { Contributions } from '../contributions.ts'
 import { guestAddress, guestBudget } from '../guest-admission.ts'

@@ -22,7 +22,7 @@ import {
   type Slug,
   type UploadToken,
 } from '../../domain/ids.ts'
-import { findFile } from '../../files/files.rows.ts'
+import { findFile } from '../../files/files.ts'
 import { findFolder, folderChain } from '../../files/folders/folders.rows.ts'
 import { assertFolderExists, isWithin, wasWithin } from '../../files/folders/places.ts'
 import type { StoredFile } from '../commit.ts'

@@ -29,20 +29,16 @@ import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../../src/doma
 import { countBin, findBinEntry } from '../../../src/files/bin/bin.rows.ts'
 import { createBin } from '../../../src/files/bin/bin.ts'
 import { createBinEmptying } from '../../../src/files/bin/bin-emptying.ts'
-import { createBinRestoring } from '../../../src/files/bin/bin-restoring.ts'
-import { beginReturn } from '../../../src/files/bin/bin-returning.rows.ts'
+import { beginReturn, createBinRestoring } from '../../../src/files/bin/bin-restoring.ts'
 import { createCleaning } from '../../../src/files/blob-cleaning.job.ts'
-import { createExpiry } from '../../../src/files/expiry.job.ts'
-import { insertFile } from '../../../src/files/files.rows.ts'
-import { createFiles, type FileListQuery } from '../../../src/files/files.ts'
-import { createFolderClearing } from '../../../src/files/folders/folder-clearing.job.ts'
-import { createFolderMoves } from '../../../src/files/folders/folder-moving.ts'
+import { createExpiry, createInactivity } from '../../../src/files/expiry.ts'
+import { createFileLists, createFiles, type FileListQuery, insertFile } from '../../../src/files/files.ts'
+import { createFolderClearing } from '../../../src/files/folders/folder-clearing.ts'
 import { changeFiles, isClearing } from '../../../src/files/folders/folders.rows.ts'
 import { createFolders } from '../../../src/files/folders/folders.ts'
 import { resolvePlace } from '../../../src/files/folders/places.ts'
-import { createInactivity } from '../../../src/files/inactivity.ts'
 import { createRemovals } from '../../../src/files/removals.ts'
-import { createUsage } from '../../../src/files/use-counters.ts'
+import { Usage } from '../../../src/files/use-counters.ts'
 import { createOutbox } from '../../../src/mail/outbox.ts'
 import { addCopies } from '../../support/contents/file-copies.ts'
 import { type ContractDatabase, databases } from '../../support/databases/databases.ts'
@@ -59,10 +55,10 @@ async function tree(contract: ContractDatabase) {
   const clock = handClock()
   const account = (await createAccounts(db, clock, systemRandom).add('alice')).id
   const reach: Actor = { account, within: null, scopes: SCOPES }
-  const usage = createUsage(db, clock)
+  const usage = new Usage(db, clock)
   const outages = await createOutages({ db, clock, timers: { monotonic: () => 0 }, log: keptLog() })
   const folders = createFolders(db, clock, systemRandom, 256)
-  const files = createFiles(db, usage, clock)
+  const files = { ...createFiles(db, usage, clock), ...createFileLists(db, usage) }
   const query: FileListQuery = { page: 1, perPage: 100, folder: null, search: '', sort: 'name', order: 'asc' }
 
   return {
@@ -73,7 +69,6 @@ async function tree(contract: ContractDatabase) {
     usage,
     folders,
     files,
-    moves: createFolderMoves(db, clock, 256),
     removals: createRemovals(db, clock),
     clearing: createFolderClearing(db, clock),
     bin: createBin(db, clock, outages.lifetime(7)),
@@ -207,7 +202,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await expect(it.files.move(it.reach, slug, 'root')).rejects.toMatchObject(missing)
       await expect(it.files.change(it.reach, slug, { name: 'x' })).rejects.toMatchObject(missing)
       await expect(it.folders.get(it.reach, it.innermost)).rejects.toMatchObject(noFolder)
-      await expect(it.moves.move(it.reach, it.inner, 'root')).rejects.toMatchObject(noFolder)
+      await expect(it.folders.move(it.reach, it.inner, 'root')).rejects.toMatchObject(noFolder)
       await expect(it.folder('new', it.innermost)).rejects.toMatchObject(noFolder)
       expect((await it.removals.files(it.reach, [slug])).deleted).toBe(0)
       expect((await it.removals.folders(it.reach, [it.inner])).deleted).toBe(0)
@@ -293,7 +288,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       if (put?.done !== true) throw new Error('the folder is not in the bin')
       const bytes = 670 * BYTES
       expect(await it.totals()).toEqual([0, 0, bytes])
-      return { ...it, outer, entry: put.entry, bytes }
+      return { ...it, outer, entry: put.result, bytes }
     }
 
     test('comes back in steps, and nothing of it is seen before all is there', async () => {
@@ -301,7 +296,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const it = await binned(contract)
       await it.clearing.run()
       expect(await it.restoring.restore(it.reach, [it.entry], null)).toEqual([
-        { done: true, entry: it.entry },
+        { done: true, result: undefined },
       ])
       expect((await it.bin.list(it.reach, 1, 10)).entries).toMatchObject([{ restoring: 1 }])
       expect(await it.names()).toEqual([])
@@ -325,7 +320,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await using contract = await open()
       const it = await tree(contract)
       const guard = createClockGuard(it.clock)
-      const emptying = createBinEmptying({ ...it, guard, lifetime: it.lifetime(7) })
+      const emptying = createBinEmptying({ ...it, guard }, it.lifetime(7))
       const outer = await it.folder('outer')
       await it.file('inside', outer)
       const slug = await it.file('alone')
@@ -337,17 +332,17 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await it.clearing.run()
       expect(await it.totals()).toEqual([0, 0, 2 * BYTES])
       expect(await unsoundTotals(it.db)).toEqual([])
-      await beginToReturn(it.db, it.account, folder.entry)
-      expect(await emptying.remove(it.reach, [folder.entry])).toEqual([{ done: false, error: 'NOT_FOUND' }])
+      await beginToReturn(it.db, it.account, folder.result)
+      expect(await emptying.remove(it.reach, [folder.result])).toEqual([{ done: false, error: 'NOT_FOUND' }])
       expect(await emptying.empty(it.reach)).toEqual({ bytes: BYTES, entries: 1 })
-      expect(await it.entries()).toEqual([folder.entry])
+      expect(await it.entries()).toEqual([folder.result])
       const [later] = await it.bin.put(it.reach, [{ kind: 'folder', folder: await it.folder('later') }])
       if (later?.done !== true) throw new Error('it is not in the bin')
       await emptying.run()
-      expect(await it.entries()).toEqual([later.entry, folder.entry])
+      expect(await it.entries()).toEqual([later.result, folder.result])
       it.clock.advance(8 * DAY)
       await emptying.run()
-      expect(await it.entries()).toEqual([folder.entry])
+      expect(await it.entries()).toEqual([folder.result])
       await it.restoring.run()
       expect(await it.names()).toEqual(['inside'])
       expect(await it.totals()).toEqual([1, 1, BYTES])
@@ -359,12 +354,8 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const it = await tree(contract)
       const guard = createClockGuard(it.clock)
       const age = (lasts: number) => ({ cutoff: () => it.clock.now() - lasts, endOf: () => 0, days: 0 })
-      const emptying = createBinEmptying({
-        ...it,
-        guard,
-        outages: { settle: async () => it.clock.now() },
-        lifetime: age(7 * DAY),
-      })
+      const outages = { settle: async () => it.clock.now() }
+      const emptying = createBinEmptying({ ...it, guard, outages }, age(7 * DAY))
       const put = async () => {
         const folder = await it.folder('outer')
         await it.file('inside', folder)
@@ -419,7 +410,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await createOwnAccount({ ...it, rates, outbox, reauthentication }).remove(caller, null)
       await it.clearing.run()
       await it.restoring.run()
-      await createBinEmptying({ ...it, guard: createClockGuard(it.clock), lifetime: it.lifetime(7) }).run()
+      await createBinEmptying({ ...it, guard: createClockGuard(it.clock) }, it.lifetime(7)).run()
       await it.clearing.run()
       for (const table of ['files', 'folders'] as const) {
         const alive = it.db.selectFrom(table).select('id').where('account_id', '=', it.account)
@@ -454,7 +445,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await expiry.mark()
       await it.restoring.restore(
         it.reach,
-        put.flatMap((each) => (each.done ? [each.entry] : [])),
+        put.flatMap((each) => (each.done ? [each.result] : [])),
         null,
       )
       await expiry.mark()
@@ -487,7 +478,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await it.clearing.run()
       await expiry.mark()
       expect(await it.totals()).toEqual([1, 0, BYTES])
-      await it.restoring.restore(it.reach, put?.done === true ? [put.entry] : [], null)
+      await it.restoring.restore(it.reach, put?.done === true ? [put.result] : [], null)
       await expiry.mark()
       expect(await it.total('hidden')).toBe(100)
       expect(await it.totals()).toEqual([102, 2, 102 * BYTES])
@@ -504,7 +495,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await it.file('below', await it.folder('innermost', inner))
       const put = async (folder: FolderIdentifier) => {
         const [outcome] = await it.bin.put(it.reach, [{ kind: 'folder', folder }])
-        return outcome?.done === true ? [outcome.entry] : []
+        return outcome?.done === true ? [outcome.result] : []
       }
       const [own, around] = [await put(inner), await put(outer)]
       const guard = createClockGuard(it.clock)
@@ -512,7 +503,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
       it.clock.advance(46 * DAY)
       await createExpiry({ ...it, cleaning, guard }).mark()
-      await createBinEmptying({ ...it, guard, lifetime: it.lifetime(7) }).remove(it.reach, around)
+      await createBinEmptying({ ...it, guard }, it.lifetime(7)).remove(it.reach, around)
       await it.clearing.run()
       await it.restoring.restore(it.reach, own, null)
       expect(await it.names()).toEqual(['below'])
@@ -532,7 +523,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       ids.map((id) => ({ kind: 'file', file: { kind: 'id', id: id as FileId } })),
     )
     const guard = createClockGuard(it.clock)
-    const emptying = createBinEmptying({ ...it, guard, lifetime: it.lifetime(7) })
+    const emptying = createBinEmptying({ ...it, guard }, it.lifetime(7))
     expect(await emptying.empty(it.reach)).toEqual({ bytes: 51 * BYTES, entries: 51 })
     await emptying.run()
     expect(await it.entries()).toEqual([])
@@ -547,7 +538,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
     const to = await it.folder('to')
     const moved = await it.folder('moved', from)
     await it.file('one', await it.folder('below', moved))
-    expect(await it.moves.move(it.reach, moved, to)).toBe(2)
+    expect(await it.folders.move(it.reach, moved, to)).toBe(2)
     expect((await it.removals.folders(it.reach, [from])).filesDeleted).toBe(0)
     expect((await it.removals.folders(it.reach, [to])).filesDeleted).toBe(1)
     expect(await it.totals()).toEqual([0, 0, 0])

@@ -26,11 +26,9 @@ const keyRates = {
 }
 
 export const accounts: readonly Change[] = [
-  ...changesIn(
-    'src/files/folders/folder-changes.ts',
-    { tests: ['test/accounts/removed-account.unit.test.ts'] },
-    [['if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()', '']],
-  ),
+  ...changesIn('src/files/folders/folders.ts', { tests: ['test/accounts/removed-account.unit.test.ts'] }, [
+    ['if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()', ''],
+  ]),
   ...changesIn(
     'src/accounts/sign-in/second-factor-codes.ts',
     { tests: ['test/accounts/sign-in/totp.unit.test.ts'] },

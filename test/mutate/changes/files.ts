@@ -34,7 +34,7 @@ const inBin = {
 }
 
 export const files: readonly Change[] = [
-  ...changesIn('src/files/expiry.job.ts', boundaries, [
+  ...changesIn('src/files/expiry.ts', boundaries, [
     ['guard.agreedFor() < PURGE_AFTER', 'guard.agreedFor() <= PURGE_AFTER'],
     ['if (guard.agreedFor() < PURGE_AFTER) return', ''],
     ['const PURGE_AFTER = DAY', 'const PURGE_AFTER = DAY / 24'],
@@ -59,7 +59,7 @@ export const files: readonly Change[] = [
       'const alive = await (async (_: Trx, files: readonly RemovableFile[]) => files)(trx, ',
     ],
   ]),
-  ...changesIn('src/files/file-removal.rows.ts', boundaries, [
+  ...changesIn('src/files/expiry.ts', boundaries, [
     [
       ".where('removed_at', 'is', null)\n    .where('last_used_at', '<', cutoff)",
       ".where('removed_at', 'is', null)\n    .where('last_used_at', '<=', cutoff)",
@@ -73,7 +73,6 @@ export const files: readonly Change[] = [
     [".where('removed_at', 'is', null)\n    .where('last_used_at'", ".where('last_used_at'"],
     ["    .where('files.removal', '=', 'expired')\n", ''],
     ['  await lookAgain(trx, new Set(alive.map((file) => file.account_id)))\n', ''],
-    [".where('removal', '=', 'deleted')\n    .limit", '.limit'],
     [
       'const expired = files.filter((file) => !binned.has(file.folder_id))',
       'const expired = files',
@@ -84,16 +83,19 @@ export const files: readonly Change[] = [
     ['const alive = files.filter((file) => !binned.has(file.folder_id))', 'const alive = files', inBin],
     ['deleted.at(-1)?.bin_id', 'deleted.at(0)?.bin_id', inBin],
     ["where('folders.bin_id', 'is not', null)", "where('folders.id', 'is', null)", inBin],
+    [
+      'await adjustTotals(trx, alive, 1)',
+      '',
+      { tests: ['test/files/expiry-boundaries.contract.test.ts'], named: 'SQLite' },
+    ],
+  ]),
+  ...changesIn('src/files/removals.ts', boundaries, [
+    [".where('removal', '=', 'deleted')\n    .limit", '.limit'],
     ["where('id', '=', id)\n    .where('removed_at', 'is not', null)", "where('id', '=', id)", cleaning],
     [
       'await adjustTotals(trx, files, -1)',
       '',
       { tests: ['test/files/expiry.test.ts'], named: 'is out of every list' },
-    ],
-    [
-      'await adjustTotals(trx, alive, 1)',
-      '',
-      { tests: ['test/files/expiry-boundaries.contract.test.ts'], named: 'SQLite' },
     ],
     [
       'folder.bytes += sign * size',
@@ -156,13 +158,13 @@ export const files: readonly Change[] = [
     [".where('size', '=', size)\n    .modifyEnd", '.modifyEnd', cleaning],
     ["set({ due_at: dueAt }).where('key', 'in', keys)", 'set({ due_at: dueAt })', cleaning],
   ]),
-  ...changesIn('src/files/folders/folder-moving.ts', moves, [
+  ...changesIn('src/files/folders/folders.ts', moves, [
     ['way.some((step) => step.id === folder.id)', 'destination === folder.id'],
     ['if (folder.parent_id === destination) return 0', ''],
     ['const levelsLeft = maxDepth - way.length', 'const levelsLeft = maxDepth - way.length + 1'],
     ['const levelsLeft = maxDepth - way.length', 'const levelsLeft = maxDepth - way.length - 1'],
     ['folder.tree_height + 1 > levelsLeft &&', 'folder.tree_height > levelsLeft &&'],
-    ['&& (await isDeeperThan(trx, folder.id, levelsLeft))', ''],
+    ['&& (await isDeeperThan(trx, folder.id, levelsLeft, entry))', ''],
     ['folders: folder.tree_folders + 1', 'folders: folder.tree_folders'],
     ['await changeTree(trx, folder.parent_id, takenAway(moved))', '', totals],
     ['await changeTree(trx, destination, moved)', '', totals],
@@ -187,7 +189,7 @@ export const files: readonly Change[] = [
     ],
   ]),
   ...changesIn(
-    'src/files/folders/folder-changes.rows.ts',
+    'src/files/folders/folders.ts',
     { tests: ['test/downloads/signed-matrix.test.ts'], named: 'signed while it is open|a signed zip' },
     [
       [
@@ -212,7 +214,7 @@ export const files: readonly Change[] = [
     ],
     ['folder.identifier === reach.within ? { ...folder, parent_identifier: null } : folder', 'folder'],
   ]),
-  ...changesIn('src/files/own-file.ts', foreign, [
+  ...changesIn('src/files/files.ts', foreign, [
     ['file === undefined || file.account_id !== reach.account', 'file === undefined'],
     [
       'if (!(await isWithin(db, reach, file.folder_id))) throw fileNotFound()',
@@ -231,12 +233,12 @@ export const files: readonly Change[] = [
       { tests: ['test/files/bin/bound-bin.test.ts'] },
     ],
   ]),
-  ...changesIn('src/files/bin/bin-places.ts', bin, [
+  ...changesIn('src/files/bin/bin-restoring.ts', bin, [
     ['isPublic: !keepsOut(way)', 'isPublic: true'],
     ['if (keepsOut(way)) {', 'if (false) {'],
     ['step.is_public === 0 || step.password_hash !== null', 'step.password_hash !== null'],
     ['step.is_public === 0 || step.password_hash !== null', 'step.is_public === 0'],
-    ['const levelsLeft = maxDepth - way.length', 'const levelsLeft = maxDepth - way.length + 1'],
+    ['if (await isTooDeep(trx, folder, ancestors, maxDepth, entry.id)) throw tooDeep(maxDepth)', ''],
     ['number === 1 ? name : numberedFolderName(name, number)', 'numberedFolderName(name, number)'],
   ]),
   ...changesIn('src/files/bin/bin-emptying.ts', bins, [
@@ -249,7 +251,7 @@ export const files: readonly Change[] = [
     ['if (within !== null) {', 'if (account === null) {', { tests: ['test/files/bin/bound-bin.test.ts'] }],
     ['if (entries.length < STEP) await setEmptied', 'await setEmptied'],
   ]),
-  ...changesIn('src/files/bin/bin-emptying.rows.ts', bins, [
+  ...changesIn('src/files/bin/bin-emptying.ts', bins, [
     [".where('bin.restoring', '=', 0)\n    .whereRef", '.whereRef'],
     [".whereRef('bin.id', '<=', 'accounts.bin_emptied')", ''],
     [".whereRef('bin.id', '<=', 'accounts.bin_emptied')", ".whereRef('bin.id', '<', 'accounts.bin_emptied')"],
@@ -268,7 +270,7 @@ export const files: readonly Change[] = [
     ["        entry('bin.restoring', '=', 1),\n", ''],
     ["entry('bin.id', '>', entry.ref('accounts.bin_emptied'))", "entry('bin.id', '>', 0)"],
   ]),
-  ...changesIn('src/files/bin/own-entry.ts', { tests: ['test/files/bin/bound-bin.test.ts'] }, [
+  ...changesIn('src/files/bin/bin.ts', { tests: ['test/files/bin/bound-bin.test.ts'] }, [
     ['if (reach.within === null) return entry', 'return entry'],
   ]),
   ...changesIn('src/sharing/folder-passwords.ts', { tests: ['test/sharing/folder-passwords.unit.test.ts'] }, [

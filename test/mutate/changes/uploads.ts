@@ -42,7 +42,7 @@ export const uploads: readonly Change[] = [
     ['    await giveUploads(trx, identifier.uuid, { account, folder })\n', ''],
     ['present?.account_id === account && (', '('],
   ]),
-  ...changesIn('src/sharing/content-clearing.ts', { tests: ['test/sharing/take-down-races.unit.test.ts'] }, [
+  ...changesIn('src/sharing/take-downs.ts', { tests: ['test/sharing/take-down-races.unit.test.ts'] }, [
     ['files.filter((file) => file.account_id === account)', 'files'],
     ['if (!isMoved) after = last.id', 'after = last.id'],
   ]),

@@ -10,10 +10,10 @@ export const worlds: readonly Change[] = [
   ...changesIn('src/uploads/reservations.ts', inWorlds, [
     ['if (!this.#hasRow && !(error instanceof Refusal)) failed.add(this.key, this.#account)', ''],
   ]),
-  ...changesIn('src/sharing/links/link-claims.ts', inWorlds, [
+  ...changesIn('src/sharing/links/link-slots.ts', inWorlds, [
     ['end(link, id, what, { back, bytes })', 'end(link, id, what, { back: 0, bytes })'],
   ]),
-  ...changesIn('src/files/expiry.job.ts', inWorlds, [
+  ...changesIn('src/files/expiry.ts', inWorlds, [
     ['const cutoff = lifetime.cutoff(at)', 'const cutoff = lifetime.cutoff()'],
   ]),
 ]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createSigning } from '../../../src/core/hmac.ts'
 import type { Database } from '../../../src/database/database.ts'
 import type { FileId, LinkSlug } from '../../../src/domain/ids.ts'
-import { createLinkNames, linkPath } from '../../../src/sharing/links/link-paths.ts'
+import { createLinkNames, linkPath } from '../../../src/sharing/links/link-access.ts'
 import { type At, api } from './public.ts'
 
 export interface LinkFields {

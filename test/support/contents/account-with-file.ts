@@ -4,7 +4,7 @@ import type { Database } from '../../../src/database/database.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
 import type { AccountId, FileId, FolderId, Sha256 } from '../../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../../src/domain/random.ts'
-import { insertFile } from '../../../src/files/files.rows.ts'
+import { insertFile } from '../../../src/files/files.ts'
 import { resolvePlace } from '../../../src/files/folders/places.ts'
 import { handClock } from '../hand-clock.ts'
 

@@ -20,7 +20,7 @@ import { type Clock, systemTimers } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { type Cleaning, createCleaning } from '../../../src/files/blob-cleaning.job.ts'
 import { createRemovals, type Removals } from '../../../src/files/removals.ts'
-import { createUsage, type Usage } from '../../../src/files/use-counters.ts'
+import { Usage } from '../../../src/files/use-counters.ts'
 import { createLog } from '../../../src/log.ts'
 import { noThumbnails } from '../../../src/thumbnails/thumbnails.ts'
 import { FileCommit, type StoredFile } from '../../../src/uploads/commit.ts'
@@ -134,7 +134,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
     rates,
     reservations,
     uploads,
-    usage: createUsage(seen, clock),
+    usage: new Usage(seen, clock),
     cleaning: createCleaning(seen, blobs, clock, report),
     removals: createRemovals(seen, clock),
     caller,

@@ -1,22 +1,18 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { changeTotals } from '../core/accounts.rows.ts'
+import { noteChange } from '../core/changes.rows.ts'
+import type { ClockGuard } from '../core/core.ts'
+import type { Lifetime, Outages } from '../core/outages.ts'
 import type { Database, Queryable, Trx } from '../database/database.ts'
-import { forUpdate, wholeSum } from '../database/differences.ts'
-import type { Removal, Row, Tables } from '../database/schema.ts'
-import {
-  type AccountId,
-  type BinEntryId,
-  type BlobId,
-  type FileId,
-  type FolderId,
-  GUESTS,
-} from '../domain/ids.ts'
-import { markAlong } from './folders/folder-clearing.rows.ts'
-import { changeFiles, folderChain, isGone } from './folders/folders.rows.ts'
-
-const columns = ['id', 'account_id', 'folder_id', 'size'] as const
-
-export type RemovableFile = Row<'files', (typeof columns)[number]>
+import { forUpdate, lockAccount, wholeSum } from '../database/differences.ts'
+import type { Tables } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Clock, DAY, HOUR, yieldToEventLoop } from '../domain/clock.ts'
+import { type AccountId, type BinEntryId, type FileId, type FolderId, GUESTS } from '../domain/ids.ts'
+import type { Cleaning } from './blob-cleaning.job.ts'
+import { markAlong } from './folders/folder-clearing.ts'
+import { folderChain } from './folders/folders.rows.ts'
+import { adjustTotals, markRemoved, type RemovableFile, removableColumns, setRemoved } from './removals.ts'
+import type { Usage } from './use-counters.ts'
 
 export interface FileHolder {
   readonly account_id: AccountId
@@ -24,19 +20,161 @@ export interface FileHolder {
   readonly inactive_days: number | null
 }
 
-/** Takes live files out of every list, link and total. */
-export async function markRemoved(
+/** Days; 0: never. */
+export interface InactivityDays {
+  readonly guests: number
+  readonly accounts: number
+}
+
+export type Inactivity = ReturnType<typeof createInactivity>
+
+/** How long files are kept without use: settings, or the account's own days. Null means for ever. */
+export function createInactivity(outages: Pick<Outages, 'lifetime'>, days: InactivityDays) {
+  const lifetimeOf = (lasts: number) => (lasts === 0 ? null : outages.lifetime(lasts))
+  const guests = lifetimeOf(days.guests)
+  const accounts = (own: number | null) => lifetimeOf(own ?? days.accounts)
+  const of = (holder: FileHolder) => (holder.account_id === GUESTS ? guests : accounts(holder.inactive_days))
+  return {
+    guests,
+    accounts,
+    of,
+    /** Milliseconds since the epoch. */
+    endOf: (file: FileHolder & { readonly last_used_at: number }) =>
+      of(file)?.endOf(file.last_used_at) ?? null,
+  }
+}
+
+const STEP = 100
+const PURGE_AFTER = DAY
+const PURGE_AT_LEAST = 1000
+/** Least age of an account's mark. Clocks of nodes differ by less, and uploads commit sooner. */
+const LATEST_MARK = HOUR
+
+export type Expiry = ReturnType<typeof createExpiry>
+
+/** A mark hides unused files at once, reversibly; deletion follows a day later, and only by a trustworthy clock. */
+export function createExpiry(parts: {
+  db: Database
+  cleaning: Cleaning
+  usage: Usage
+  clock: Clock
+  guard: ClockGuard
+  outages: Pick<Outages, 'settle'>
+  inactivity: Inactivity
+}) {
+  const { db, cleaning, usage, clock, guard, outages, inactivity } = parts
+
+  /** No use precedes 1970, so a cutoff of 0 matches no file. */
+  const endsBefore = (lifetime: Lifetime | null, at: number) => lifetime?.cutoff(at) ?? 0
+
+  /** Searches only accounts that may have such files, so files that never expire cost nothing. */
+  async function hideUnused(at: number, mayGoOn: () => boolean): Promise<void> {
+    const groups: readonly (readonly [AccountGroup, Lifetime | null])[] = [
+      ['guests', inactivity.guests],
+      ...[null, ...(await ownInactiveDays(db))].map((days) => [days, inactivity.accounts(days)] as const),
+    ]
+    for (const [group, lifetime] of groups) {
+      if (lifetime === null) continue
+      const cutoff = lifetime.cutoff(at)
+      while (mayGoOn()) {
+        const accounts = await accountsToSearch(db, group, { cutoff, latest: at - LATEST_MARK }, STEP)
+        if (accounts.length === 0) break
+        const isDone = await inTransaction(db, (trx) => hideStep(trx, accounts, cutoff, at))
+        if (!isDone) return
+        await yieldToEventLoop()
+      }
+    }
+  }
+
+  /** Returns false, and changes nothing, once the clock was set back: what came since would seem to have ended before `at`. */
+  async function hideStep(
+    trx: Trx,
+    accounts: readonly AccountId[],
+    cutoff: number,
+    at: number,
+  ): Promise<boolean> {
+    for (const account of accounts.toSorted((a, b) => a - b)) await lockAccount(trx, account)
+    const found = await unusedFiles(trx, accounts, cutoff, STEP)
+    if (found.length > 0) {
+      // Locked in id order, as counters write them.
+      const ids = found.map((file) => file.id)
+      const files = await unusedFiles(trx, accounts, cutoff, STEP, ids)
+      if (clock.now() < at) return false
+      await markExpired(trx, files, clock.now())
+      await noteAll(trx, 'file.removed', files)
+    }
+    if (clock.now() < at) return false
+    if (found.length < STEP) await setUnusedSince(trx, accounts, at - LATEST_MARK)
+    return true
+  }
+
+  async function bringBack(at: number, mayGoOn: () => boolean): Promise<void> {
+    for (const holder of await expiredHolders(db)) {
+      const cutoff = endsBefore(inactivity.of(holder), at)
+      if (holder.latest < cutoff) continue
+      while (mayGoOn()) {
+        const restored = await inTransaction(db, (trx) => restoreStep(trx, holder.account_id, cutoff))
+        if (restored < STEP) break
+        await yieldToEventLoop()
+      }
+    }
+  }
+
+  async function restoreStep(trx: Trx, account: AccountId, cutoff: number): Promise<number> {
+    await lockAccount(trx, account)
+    const found = await wronglyExpired(trx, account, cutoff, STEP)
+    if (found.length === 0) return 0
+    const ids = found.map((file) => file.id)
+    const alive = await markAlive(trx, await wronglyExpired(trx, account, cutoff, STEP, ids))
+    await noteAll(trx, 'file.added', alive)
+    return alive.length
+  }
+
+  return {
+    /** Hides what is due, and restores what a wrong clock had hidden. */
+    async mark(mayGoOn: () => boolean = () => true) {
+      guard.agreedFor()
+      // Includes uses not written yet.
+      await usage.flush()
+      // A leap of the clock is recorded, and added to every file's time, before it can hide one.
+      const at = await outages.settle()
+      await hideUnused(at, mayGoOn)
+      await bringBack(at, mayGoOn)
+    },
+
+    /** Deletes files hidden at least a day ago: per call 1,000 or 1 %, whichever is more. */
+    async purge(mayGoOn: () => boolean = () => true) {
+      if (guard.agreedFor() < PURGE_AFTER) return
+      const now = await outages.settle()
+      const markedBefore = now - PURGE_AFTER
+      const most = Math.max(PURGE_AT_LEAST, Math.floor((await countLiveFiles(db)) / 100))
+      const files: FileId[] = []
+      let last: ExpiredFile | null = null
+      while (files.length < most) {
+        const page: ExpiredFile[] = await expiredFiles(db, markedBefore, last, PURGE_AT_LEAST)
+        const ended = page.filter((file) => file.last_used_at < endsBefore(inactivity.of(file), now))
+        files.push(...ended.slice(0, most - files.length).map(({ id }) => id))
+        last = page.at(-1) ?? null
+        if (page.length < PURGE_AT_LEAST) break
+        await yieldToEventLoop()
+      }
+      await cleaning.purge(files, mayGoOn)
+    },
+  }
+}
+
+async function noteAll(
   trx: Trx,
+  kind: 'file.added' | 'file.removed',
   files: readonly RemovableFile[],
-  removal: Removal,
-  at: number,
 ): Promise<void> {
-  await setRemoved(trx, files, removal, at)
-  await adjustTotals(trx, files, -1)
+  for (const { id, account_id, folder_id } of files) {
+    await noteChange(trx, account_id, { kind, file: id, place: folder_id })
+  }
 }
 
 /** Files binned with a folder get the bin's mark instead: they do not expire. */
-export async function markExpired(trx: Trx, files: readonly RemovableFile[], at: number): Promise<void> {
+async function markExpired(trx: Trx, files: readonly RemovableFile[], at: number): Promise<void> {
   const binned = await foldersInBin(trx, files)
   const expired = files.filter((file) => !binned.has(file.folder_id))
   const along = files.filter((file) => binned.has(file.folder_id))
@@ -47,7 +185,7 @@ export async function markExpired(trx: Trx, files: readonly RemovableFile[], at:
 }
 
 /** Leaves files in the bin; returns the unmarked ones. */
-export async function markAlive(trx: Trx, files: readonly RemovableFile[]): Promise<RemovableFile[]> {
+async function markAlive(trx: Trx, files: readonly RemovableFile[]): Promise<RemovableFile[]> {
   const binned = await foldersInBin(trx, files)
   const alive = files.filter((file) => !binned.has(file.folder_id))
   if (alive.length === 0) return alive
@@ -68,40 +206,6 @@ async function foldersInBin(
     if (entry !== null) binned.set(folder, entry)
   }
   return binned
-}
-
-/** Leaves the totals unchanged. */
-export async function setRemoved(
-  trx: Trx,
-  files: readonly { readonly id: FileId }[],
-  removal: Removal | null,
-  at: number,
-): Promise<void> {
-  await trx
-    .updateTable('files')
-    .set({ removed_at: removal === null ? null : at, removal })
-    .where(
-      'id',
-      'in',
-      files.map((file) => file.id),
-    )
-    .execute()
-}
-
-async function adjustTotals(trx: Trx, files: readonly RemovableFile[], sign: 1 | -1): Promise<void> {
-  const folders = new Map<FolderId, { account: AccountId; files: number; bytes: number }>()
-  for (const { folder_id, account_id, size } of files) {
-    const folder = folders.get(folder_id) ?? { account: account_id, files: 0, bytes: 0 }
-    folder.files += sign
-    folder.bytes += sign * size
-    folders.set(folder_id, folder)
-  }
-  for (const [folder, { account, files, bytes }] of folders) {
-    // A deleted folder's files have left the totals.
-    if (await isGone(trx, folder)) continue
-    await changeFiles(trx, folder, files, bytes)
-    await changeTotals(trx, account, { storage: bytes, files })
-  }
 }
 
 /** By the accounts' own days; null for accounts without. */
@@ -156,11 +260,7 @@ export function accountsByMark(
 }
 
 /** Sets at most `latest`: later files are used later. */
-export async function setUnusedSince(
-  trx: Trx,
-  accounts: readonly AccountId[],
-  latest: number,
-): Promise<void> {
+async function setUnusedSince(trx: Trx, accounts: readonly AccountId[], latest: number): Promise<void> {
   await trx
     .updateTable('accounts')
     .set(({ fn, selectFrom, val }) => ({
@@ -189,7 +289,7 @@ async function lookAgain(trx: Trx, accounts: ReadonlySet<AccountId>): Promise<vo
 }
 
 /** With `among`: only those, locked. */
-export function unusedFiles(
+function unusedFiles(
   trx: Trx,
   accounts: readonly AccountId[],
   cutoff: number,
@@ -203,7 +303,7 @@ export function unusedFiles(
 function filesUnused(db: Queryable, accounts: readonly AccountId[], cutoff: number) {
   return db
     .selectFrom('files')
-    .select(columns)
+    .select(removableColumns)
     .where('account_id', 'in', accounts)
     .where('removed_at', 'is', null)
     .where('last_used_at', '<', cutoff)
@@ -222,12 +322,12 @@ function lockedAmong(
   return files.where('id', 'in', ids).orderBy('id').modifyEnd(forUpdate(trx)).execute()
 }
 
-export interface ExpiredHolder extends FileHolder {
+interface ExpiredHolder extends FileHolder {
   readonly latest: number
 }
 
 /** Costs a few reads per account, for any number of files. */
-export async function expiredHolders(db: Database): Promise<ExpiredHolder[]> {
+async function expiredHolders(db: Database): Promise<ExpiredHolder[]> {
   return (await expiredHoldersQuery().execute(db)).rows
 }
 
@@ -246,7 +346,7 @@ export function expiredHoldersQuery() {
 }
 
 /** The clock was wrong, the days were raised, or a use was recorded. Binned ones wait for their folder. */
-export function wronglyExpired(
+function wronglyExpired(
   trx: Trx,
   account: AccountId,
   cutoff: number,
@@ -255,7 +355,7 @@ export function wronglyExpired(
 ): Promise<RemovableFile[]> {
   const wrong = trx
     .selectFrom('files')
-    .select(columns)
+    .select(removableColumns)
     .where('account_id', '=', account)
     .where('removed_at', 'is not', null)
     .where('removal', '=', sql.lit('expired'))
@@ -274,13 +374,13 @@ export function wronglyExpired(
   return among === undefined ? wrong.limit(limit).execute() : lockedAmong(trx, wrong, among)
 }
 
-export interface ExpiredFile extends FileHolder {
+interface ExpiredFile extends FileHolder {
   readonly id: FileId
   readonly last_used_at: number
 }
 
 /** Marked no later than `markedBefore`, longest unused first, after `after`. */
-export function expiredFiles(
+function expiredFiles(
   db: Database,
   markedBefore: number,
   after: Pick<ExpiredFile, 'id' | 'last_used_at'> | null,
@@ -299,28 +399,6 @@ export function expiredFiles(
           row(row.refTuple('files.last_used_at', 'files.id'), '>', row.tuple(after.last_used_at, after.id)),
         )
   return rest.orderBy('files.last_used_at').orderBy('files.id').limit(limit).execute()
-}
-
-export async function deletedFiles(db: Database, limit: number): Promise<FileId[]> {
-  const rows = await db
-    .selectFrom('files')
-    .select('id')
-    .where('removed_at', 'is not', null)
-    .where('removal', '=', 'deleted')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => row.id)
-}
-
-/** Null when the file is gone or alive again. */
-export async function dropFile(trx: Trx, id: FileId): Promise<BlobId | null> {
-  const row = await trx
-    .deleteFrom('files')
-    .where('id', '=', id)
-    .where('removed_at', 'is not', null)
-    .returning('blob_id')
-    .executeTakeFirst()
-  return row?.blob_id ?? null
 }
 
 export async function countLiveFiles(db: Database): Promise<number> {

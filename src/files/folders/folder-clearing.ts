@@ -1,10 +1,44 @@
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
 import { prepared } from '../../database/prepared.ts'
 import type { Removal } from '../../database/schema.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, withPause } from '../../domain/clock.ts'
 import type { AccountId, BinEntryId, FolderId } from '../../domain/ids.ts'
 
-export interface FoldersToClear {
+/** Rows per transaction: at a million files each costs SQLite a good part of a millisecond. */
+const STEP = 60
+const FOLDERS = 50
+
+/** A tree of any size vanishes at once and is cleared later, in steps. */
+export function createFolderClearing(db: Database, clock: Clock) {
+  async function step(): Promise<boolean> {
+    const found = await foldersToClear(db, 1)
+    if (found === null) return false
+    await inTransaction(db, async (trx) => {
+      await lockAccount(trx, found.account)
+      // Before the lock, binned folders may have been restored or deleted for good.
+      const present = await foldersToClear(trx, FOLDERS, found.account)
+      if (present === null) return
+      const now = clock.now()
+      const children = await markChildren(trx, present, now, STEP)
+      const files = await markFiles(trx, present, now, STEP - Math.min(children, STEP - 1))
+      if (children === 0 && files === 0) await markCleared(trx, present.folders, now)
+    })
+    return true
+  }
+
+  return {
+    hasWork: () => isAnyToClear(db),
+
+    async run(mayGoOn: () => boolean = () => true) {
+      while (mayGoOn() && (await withPause(clock.timers, step)));
+    },
+  }
+}
+
+interface FoldersToClear {
   readonly account: AccountId
   /** Null means deleted for good. */
   readonly entry: BinEntryId | null
@@ -12,7 +46,7 @@ export interface FoldersToClear {
 }
 
 /** At most `limit`; none being restored. */
-export async function foldersToClear(
+async function foldersToClear(
   db: Queryable,
   limit: number,
   account: AccountId | null = null,
@@ -29,7 +63,7 @@ export async function foldersToClear(
   return { account: account_id, entry, folders: rows.map((row) => row.id) }
 }
 
-export async function isAnyToClear(db: Queryable): Promise<boolean> {
+async function isAnyToClear(db: Queryable): Promise<boolean> {
   return (await oneToClear(db)).length > 0
 }
 
@@ -54,7 +88,7 @@ function notCleared(db: Queryable) {
 }
 
 /** At most `limit`; returns how many. Those in the bin by their own entry stay there. */
-export async function markChildren(
+async function markChildren(
   trx: Trx,
   { folders, entry }: FoldersToClear,
   at: number,
@@ -94,7 +128,7 @@ export async function markAlong(trx: Trx, folder: FolderId, entry: BinEntryId, a
 const ALONG: readonly Removal[] = ['folder binned', 'expired']
 
 /** At most `limit`; returns how many. Their totals are already subtracted. */
-export async function markFiles(
+async function markFiles(
   trx: Trx,
   { folders, entry }: FoldersToClear,
   at: number,
@@ -118,7 +152,7 @@ export async function markFiles(
   return marked
 }
 
-export async function markCleared(trx: Trx, ids: readonly FolderId[], at: number): Promise<void> {
+async function markCleared(trx: Trx, ids: readonly FolderId[], at: number): Promise<void> {
   await trx.updateTable('folders').set({ cleared_at: at }).where('id', 'in', ids).execute()
 }
 

@@ -10,8 +10,8 @@ import { inTransaction } from '../../database/transactions.ts'
 import type { LinkDownloader, LinkRights } from '../../domain/access.ts'
 import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
-import type { ByteClaims, DownloadedBytes, PromisedBytes } from './byte-claims.ts'
+import type { EventFile } from '../../domain/event-kinds.ts'
+import type { FileId, LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
 import {
   addDownloads,
   beginAgainInClaim,
@@ -33,8 +33,8 @@ import {
   visitorBrokenOff,
   visitorOf,
   WHOLE,
-} from './link-claims.rows.ts'
-import { linkNotFound } from './link-reading.ts'
+} from './link-slots.rows.ts'
+import { linkNotFound } from './links.ts'
 
 /** Milliseconds in which all reads by one visitor are one download. */
 export const CLAIMED_FOR = DAY
@@ -48,40 +48,22 @@ const STEP = 100
 /** Claims per transaction: SQLite serves no other request meanwhile. */
 const CLAIMS_STEP = 500
 
+export type LinkClaims = ReturnType<typeof createLinkClaims>
+
 /**
  * Downloads by links. With a limit, a claim is all that one visitor reads within a day. It holds a slot while
  * bytes are being sent, and for good once half of a file or zip was. What claims below half sent adds up, and
  * a whole of it spends a slot too. A promise counts as sent until its end, so a kill leaves the slot taken.
  * After the day only the number is left. Without a limit downloads are counted in memory when they begin, and
  * written once a second.
+ *
+ * `failed`: called when the end of a claim could not be written, which leaves its slot taken.
  */
-export interface LinkClaims {
-  isOpenTo(link: { readonly id: LinkId; readonly limit: number }, visitor: LinkVisitor): Promise<boolean>
-  /** By a later range, or by a restart where no other slot is free. */
-  begunBy(
-    link: { readonly id: LinkId; readonly limit: number },
-    program: LinkProgram,
-    isLaterPart: boolean,
-  ): Promise<LinkVisitor | undefined>
-  count(link: LinkId): Promise<number>
-  /**
-   * Released when no byte is requested within two minutes. Does nothing without a limit, or for the owner.
-   * Throws Refusal LINK_USED_UP.
-   */
-  reserve(link: LinkRights): Promise<void>
-  isInUse(link: LinkId, visitor: LinkVisitor): Promise<boolean>
-  /** Null without a link, for its owner, or, without a limit, for views and previews. */
-  of(link: LinkRights | null | undefined, download: boolean, what: DownloadedBytes): ByteClaims | null
-  countOld(mayGoOn?: () => boolean): Promise<void>
-  flush(): Promise<void>
-}
-
-/** `failed`: called when the end of a claim could not be written, which leaves its slot taken. */
 export function createLinkClaims(
   db: Database,
   clock: Clock,
   { keepsAddresses, failed }: { readonly keepsAddresses: boolean; readonly failed: (error: unknown) => void },
-): LinkClaims {
+) {
   const mutex = new KeyedMutex<LinkId>()
   const counts = createLinkCounts(db, clock)
   const since = () => clock.now() - CLAIMED_FOR
@@ -159,40 +141,60 @@ export function createLinkClaims(
   }
 
   return {
-    isOpenTo: ({ id, limit }, visitor) =>
+    isOpenTo: ({ id, limit }: LimitedLink, visitor: LinkVisitor): Promise<boolean> =>
       hasPlaceFor(db, id, { limit, visitor, since: since(), now: clock.now() }),
 
-    async begunBy({ id, limit }, program, isLaterPart) {
+    /** By a later range, or by a restart where no other slot is free. */
+    async begunBy(
+      { id, limit }: LimitedLink,
+      program: LinkProgram,
+      isLaterPart: boolean,
+    ): Promise<LinkVisitor | undefined> {
       if (isLaterPart) return visitorOf(db, id, program, since())
       const begun = await visitorBrokenOff(db, id, program, since())
       return begun !== undefined && (await countPlaces(db, id, clock.now())) >= limit ? begun : undefined
     },
 
-    count: (link) => countPlaces(db, link, clock.now()),
+    count: (link: LinkId): Promise<number> => countPlaces(db, link, clock.now()),
 
-    async reserve({ id, visitor, isLimited }) {
+    /**
+     * Released when no byte is requested within two minutes. Does nothing without a limit, or for the owner.
+     * Throws Refusal LINK_USED_UP.
+     */
+    async reserve({ id, visitor, isLimited }: LinkRights): Promise<void> {
       if (isLimited && visitor !== null) await mutex.run(id, () => reserve(id, visitor))
     },
 
-    async isInUse(link, visitor) {
+    async isInUse(link: LinkId, visitor: LinkVisitor): Promise<boolean> {
       const own = await claimOf(db, link, visitor, since())
       return own !== undefined && (own.running > 0 || own.used_at + IN_USE_FOR > clock.now())
     },
 
-    of(link, download, { file, address }) {
+    /** Null without a link, for its owner, or, without a limit, for views and previews. */
+    of(
+      link: LinkRights | null | undefined,
+      download: boolean,
+      { file, address }: DownloadedBytes,
+    ): ByteClaims | null {
       if (!link || link.visitor === null) return null
       const what = { file, address: keepsAddresses ? address : null }
       if (link.isLimited) return limited(link, link.visitor, what)
       return download ? counts.of(link, what) : null
     },
 
-    countOld: (mayGoOn = () => true) => countClaimsOf(db, clock, since(), mayGoOn),
+    countOld: (mayGoOn: () => boolean = () => true): Promise<void> =>
+      countClaimsOf(db, clock, since(), mayGoOn),
 
-    async flush() {
+    async flush(): Promise<void> {
       await mutex.idle()
       await counts.flush()
     },
   }
+}
+
+interface LimitedLink {
+  readonly id: LinkId
+  readonly limit: number
 }
 
 interface Transfer {
@@ -291,13 +293,6 @@ class KeyedMutex<Key> {
   }
 }
 
-interface LinkCounts {
-  /** Counts a download from byte 0, unless less than half of it was sent, and notifies at its end. */
-  of(link: OwnedLink, what: DownloadedBytes): ByteClaims
-  /** Writes the counts. Those that could not be written are kept for the next flush. */
-  flush(): Promise<void>
-}
-
 interface EndedDownload extends LinkDownload {
   readonly endedAt: number
 }
@@ -312,7 +307,8 @@ interface Unwritten {
 /** Notified singly, of the downloads of a link that ended within a second. */
 const MOST_ALONE = 20
 
-function createLinkCounts(db: Database, clock: Clock): LinkCounts {
+/** Downloads of links without a limit. */
+function createLinkCounts(db: Database, clock: Clock) {
   const unwritten = new Map<LinkId, Unwritten>()
 
   function of(link: OwnedLink): Unwritten {
@@ -332,7 +328,8 @@ function createLinkCounts(db: Database, clock: Clock): LinkCounts {
   }
 
   return {
-    of: (link, what) => ({
+    /** Counts a download from byte 0, unless less than half of it was sent, and notifies at its end. */
+    of: (link: OwnedLink, what: DownloadedBytes): ByteClaims => ({
       async begin({ start, end, whole }) {
         if (start === 0) of(link).count += 1
         return {
@@ -345,7 +342,8 @@ function createLinkCounts(db: Database, clock: Clock): LinkCounts {
       },
     }),
 
-    async flush() {
+    /** Writes the counts. Those that could not be written are kept for the next flush. */
+    async flush(): Promise<void> {
       const all = [...unwritten.values()].sort((a, b) => a.link.id - b.link.id)
       unwritten.clear()
       for (const [at, each] of all.entries()) {
@@ -373,4 +371,26 @@ function addTo(over: EndedDownload[], download: EndedDownload): void {
   const rest = over[MOST_ALONE] ?? { times: 0, bytes: 0 }
   const [times, bytes] = [rest.times + download.times, rest.bytes + download.bytes]
   over[MOST_ALONE] = { times, bytes, endedAt: download.endedAt, file: null, address: null }
+}
+
+export interface DownloadedBytes {
+  readonly file: EventFile<FileId> | null
+  readonly address: string | null
+}
+
+export interface PromisedBytes {
+  readonly start: number
+  /** Exclusive. */
+  readonly end: number
+  readonly whole: number
+}
+
+export interface ByteClaims {
+  /** Call before the first byte. Throws Refusal LINK_USED_UP when the visitor gets no slot. */
+  begin(promised: PromisedBytes): Promise<RunningClaim>
+}
+
+export interface RunningClaim {
+  /** `unsent`: promised bytes that were not sent. Never throws. */
+  end(unsent: number): void
 }
