@@ -6,7 +6,14 @@ import type { S3Watch } from './blobs/s3-client.ts'
 import type { StorePlace } from './config/setting-groups.ts'
 import type { Config } from './config.ts'
 import { ensureGuests } from './core/accounts.rows.ts'
-import { closeToOthers, dataFolder, diskSize, freeSpace, lockDataFolder, openDataFolder } from './data-folder.ts'
+import {
+  closeToOthers,
+  dataFolder,
+  diskSize,
+  freeSpace,
+  lockDataFolder,
+  openDataFolder,
+} from './data-folder.ts'
 import type { Database } from './database/database.ts'
 import { migrate, migrations, missingMigrations } from './database/migrate.ts'
 import { assertRecentPostgres, type PoolUse } from './database/postgres.ts'
@@ -15,7 +22,7 @@ import type { Clock } from './domain/clock.ts'
 import { Refusal } from './domain/errors.ts'
 import type { Random } from './domain/random.ts'
 import type { Log } from './log.ts'
-import { type Reserve, createReserve } from './reserve.ts'
+import { createReserve, type Reserve } from './reserve.ts'
 
 export { isSyncedAsWhole, syncFileSystem } from './blobs/disk-files.ts'
 export { noticesOtherBytes, tryJoin } from './blobs/s3.ts'
