@@ -20,8 +20,9 @@ import type { Turns } from './turns.ts'
 
 const PROGRESS = 'memory' as BlobProgress
 const FREE = 1024 ** 3
-/** Bytes of a chunk that is read. */
+/** Least bytes of a chunk, and most chunks of a blob: reads of small contents are interrupted often. */
 const PIECE = 700
+const MOST_PIECES = 16
 
 /** Opens the store for a life. */
 export function openMemoryBlobs(
@@ -153,14 +154,15 @@ class MemoryBlobs implements BlobStore {
     return this.#doing('open', key, () => {
       const { bytes } = this.#finished(key, size)
       if (end > bytes.length) throw new StoreFailure('broken')
+      const piece = Math.max(PIECE, Math.ceil((end - start) / MOST_PIECES))
       let at = start
       return {
         next: async () => {
           if (at >= end) return null
           return this.#doing('read', key, () => {
-            const piece = Buffer.from(bytes.subarray(at, Math.min(end, at + PIECE)))
-            at += piece.length
-            return piece
+            const chunk = Buffer.from(bytes.subarray(at, Math.min(end, at + piece)))
+            at += chunk.length
+            return chunk
           })
         },
         cancel: () => {
