@@ -167,7 +167,6 @@ async function createParts(
   })
   const authentication = createAuthentication({
     ...core,
-    keys: accounts.keys,
     keyedRequests: accounts.keyedRequests,
     sessions: signIn.sessions,
     usage: files.usage,

@@ -24,7 +24,7 @@ import {
 } from '../server/requests/fields.ts'
 import type { AccountsPart } from './accounts.part.ts'
 import type { AccountInfo } from './accounts.ts'
-import { assertRecentAuthentication } from './sign-in/recent-authentication.ts'
+import { assertRecentAuthentication } from './sign-in/reauthentication.ts'
 import type { SignInPart } from './sign-in.part.ts'
 
 function toAccount(

@@ -1,4 +1,6 @@
+import { type SqlBool, sql } from 'kysely'
 import {
+  type AccountRow,
   findAccount,
   findAccountByName,
   setAccountDisabled,
@@ -8,8 +10,9 @@ import {
 } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import type { Database, Queryable, Trx } from '../database/database.ts'
-import { lockAccount } from '../database/differences.ts'
+import { lockAccount, wholeSum } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
+import type { AccountSort, AccountState } from '../domain/account.ts'
 import type { Actor, AuditedAction } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -17,15 +20,12 @@ import { type AccountId, GUESTS } from '../domain/ids.ts'
 import { dropMailAddress, dropPendingAddress } from '../mail/mail-addresses.rows.ts'
 import { type AccountInfo, accountInfo, assertNotLastAdmin, removeAccount } from './accounts.ts'
 import {
-  type AccountQuery,
-  type AccountWays,
-  accountWays,
-  countAccounts,
-  pageOfAccounts,
-} from './all-accounts.rows.ts'
-import { dropOneTimeLinks } from './one-time-links.rows.ts'
-import { type CreateOneTimeLink, makePasswordLink, type OneTimeLink } from './one-time-links.ts'
-import { dropPassword, dropSecondFactors } from './sign-in/identities.rows.ts'
+  type CreateOneTimeLink,
+  dropOneTimeLinks,
+  makePasswordLink,
+  type OneTimeLink,
+} from './one-time-links.ts'
+import { dropPassword, dropSecondFactors } from './sign-in/passwords.ts'
 import { endSessions } from './sign-in/sessions.rows.ts'
 
 export interface AccountChange {
@@ -44,27 +44,7 @@ export interface ResetBesides {
 }
 
 /** Each function throws Refusal NOT_FOUND for an unknown account. */
-export interface AccountAdministration {
-  list(query: AccountQuery): Promise<{ readonly accounts: readonly AccountInfo[]; readonly total: number }>
-  get(id: AccountId): Promise<{ readonly account: AccountInfo; readonly ways: AccountWays }>
-  named(username: string): Promise<AccountId>
-  /**
-   * Atomic. Keys and sessions of a disabled account get 403 from then on; its public links keep working, but
-   * take no uploads. Losing administration ends the account's open invitations. Throws Refusal
-   * LAST_ADMINISTRATOR.
-   */
-  change(actor: Actor, id: AccountId, change: AccountChange): Promise<AccountInfo>
-  /** Ends the password, all sessions, pending mail addresses, and what `besides` names; API keys stay. */
-  reset(actor: Actor, id: AccountId, besides: ResetBesides): Promise<OneTimeLink>
-  /** As its owner would. Throws Refusal INVALID_REQUEST if the name differs, and LAST_ADMINISTRATOR. */
-  remove(actor: Actor, id: AccountId, username: string): Promise<void>
-}
-
-export function createAccountAdministration(
-  db: Database,
-  clock: Clock,
-  makeLink: CreateOneTimeLink,
-): AccountAdministration {
+export function createAccountAdministration(db: Database, clock: Clock, makeLink: CreateOneTimeLink) {
   async function known(db: Queryable, id: AccountId): Promise<AccountInfo> {
     const row = id === GUESTS ? undefined : await findAccount(db, id)
     if (row === undefined || row.removed_at !== null) throw unknown(`number ${id}`)
@@ -98,22 +78,29 @@ export function createAccountAdministration(
   }
 
   return {
-    async list(query) {
+    async list(
+      query: AccountQuery,
+    ): Promise<{ readonly accounts: readonly AccountInfo[]; readonly total: number }> {
       const rows = await pageOfAccounts(db, query)
       return { accounts: rows.map(accountInfo), total: await countAccounts(db, query) }
     },
 
-    async get(id) {
+    async get(id: AccountId): Promise<{ readonly account: AccountInfo; readonly ways: AccountWays }> {
       return { account: await known(db, id), ways: await accountWays(db, id, clock.now()) }
     },
 
-    async named(username) {
+    async named(username: string): Promise<AccountId> {
       const row = await findAccountByName(db, username.toLowerCase())
       if (row === undefined) throw unknown(`"${username}"`)
       return row.id
     },
 
-    change: (actor, id, change) =>
+    /**
+     * Atomic. Keys and sessions of a disabled account get 403 from then on; its public links keep working, but
+     * take no uploads. Losing administration ends the account's open invitations. Throws Refusal
+     * LAST_ADMINISTRATOR.
+     */
+    change: (actor: Actor, id: AccountId, change: AccountChange): Promise<AccountInfo> =>
       inTransaction(db, async (trx) => {
         if (change.disabled === true || change.isAdmin === false) await assertNotLastAdmin(trx, id)
         await lockAccount(trx, id)
@@ -123,7 +110,8 @@ export function createAccountAdministration(
         return known(trx, id)
       }),
 
-    reset: (actor, id, { secondFactor, mailAddress }) =>
+    /** Ends the password, all sessions, pending mail addresses, and what `besides` names; API keys stay. */
+    reset: (actor: Actor, id: AccountId, { secondFactor, mailAddress }: ResetBesides): Promise<OneTimeLink> =>
       inTransaction(db, async (trx) => {
         await lockAccount(trx, id)
         const { username } = await known(trx, id)
@@ -139,7 +127,8 @@ export function createAccountAdministration(
         return makePasswordLink(trx, makeLink, id)
       }),
 
-    remove: (actor, id, username) =>
+    /** As its owner would. Throws Refusal INVALID_REQUEST if the name differs, and LAST_ADMINISTRATOR. */
+    remove: (actor: Actor, id: AccountId, username: string): Promise<void> =>
       inTransaction(db, async (trx) => {
         await assertNotLastAdmin(trx, id)
         await lockAccount(trx, id)
@@ -157,6 +146,135 @@ export function createAccountAdministration(
   }
 }
 
+export type AccountAdministration = ReturnType<typeof createAccountAdministration>
+
 function unknown(what: string): Refusal {
   return new Refusal('NOT_FOUND', `There is no account ${what}; the list of accounts shows them all`)
+}
+
+export interface AccountQuery {
+  /** Substring of the name, in lower case; empty for any name. */
+  readonly search: string
+  readonly state: AccountState
+  readonly sort: AccountSort
+  readonly order: 'asc' | 'desc'
+  readonly offset: number
+  readonly limit: number
+}
+
+function wanted(db: Database, { search, state }: Pick<AccountQuery, 'search' | 'state'>) {
+  let accounts = db.selectFrom('accounts').where('id', '!=', GUESTS).where('removed_at', 'is', null)
+  // PostgreSQL stores no NUL in texts, so no name contains one.
+  if (search.includes('\0')) accounts = accounts.where(sql<SqlBool>`1 = 0`)
+  else if (search !== '') {
+    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`
+    accounts = accounts.where(sql<SqlBool>`username like ${pattern} escape '\\'`)
+  }
+  switch (state) {
+    case 'all':
+      return accounts
+    case 'active':
+      return accounts.where('disabled_at', 'is', null)
+    case 'disabled':
+      return accounts.where('disabled_at', 'is not', null)
+    case 'administrators':
+      return accounts.where('is_admin', '=', sql.lit(1))
+  }
+}
+
+export function pageOfAccounts(db: Database, query: AccountQuery): Promise<AccountRow[]> {
+  const { sort, order, offset, limit } = query
+  const accounts = wanted(db, query).selectAll()
+  const sorted = sort === 'username' ? accounts.orderBy('name_sort', order) : accounts
+  const page = sorted.orderBy(sort, order).orderBy('id', order)
+  return db.readPool.rows(page.limit(limit).offset(offset))
+}
+
+export async function countAccounts(
+  db: Database,
+  query: Pick<AccountQuery, 'search' | 'state'>,
+): Promise<number> {
+  const count = wanted(db, query).select((row) => row.fn.countAll<number>().as('count'))
+  return (await db.readPool.rows(count))[0]?.count ?? 0
+}
+
+export interface AccountWays {
+  readonly passwords: number
+  /** Verified, so they can reset the password. */
+  readonly addresses: number
+  readonly passkeys: number
+  readonly keys: number
+  readonly sessions: number
+  /** To the hour; null without a session. */
+  readonly seen_at: number | null
+}
+
+export function accountWays(db: Database, account: AccountId, now: number): Promise<AccountWays> {
+  const count = sql<number>`count(*)`.as('count')
+  const sessions = db.selectFrom('sessions').where('account_id', '=', account).where('expires_at', '>', now)
+  return db
+    .selectNoFrom([
+      db
+        .selectFrom('identities')
+        .select(count)
+        .where('account_id', '=', account)
+        .where('provider', '=', 'credential')
+        .$asScalar()
+        .$notNull()
+        .as('passwords'),
+      db
+        .selectFrom('mail_addresses')
+        .select(count)
+        .where('account_id', '=', account)
+        .where('address', 'is not', null)
+        .$asScalar()
+        .$notNull()
+        .as('addresses'),
+      db
+        .selectFrom('passkeys')
+        .select(count)
+        .where('account_id', '=', account)
+        .$asScalar()
+        .$notNull()
+        .as('passkeys'),
+      db
+        .selectFrom('api_keys')
+        .select(count)
+        .where('account_id', '=', account)
+        .where('revoked_at', 'is', null)
+        .where((key) => key.or([key('expires_at', 'is', null), key('expires_at', '>', now)]))
+        .$asScalar()
+        .$notNull()
+        .as('keys'),
+      sessions.select(count).$asScalar().$notNull().as('sessions'),
+      sessions.select((row) => row.fn.max('updated_at').as('seen')).as('seen_at'),
+    ])
+    .executeTakeFirstOrThrow()
+}
+
+export interface ServerTotals {
+  readonly accounts: number
+  readonly files: number
+  readonly storage_used: number
+  readonly storage_reserved: number
+  readonly storage_in_bins: number
+}
+
+/** Includes guests and accounts under removal; `accounts` does not. */
+export async function serverTotals(db: Database): Promise<ServerTotals> {
+  const [totals] = await db.readPool.rows(
+    db
+      .selectFrom('accounts')
+      .select([
+        wholeSum(db, 'files_count').as('files'),
+        wholeSum(db, 'storage_used').as('storage_used'),
+        wholeSum(db, 'storage_reserved').as('storage_reserved'),
+        wholeSum(db, 'bin_bytes').as('storage_in_bins'),
+      ]),
+  )
+  const accounts = await countAccounts(db, { search: '', state: 'all' })
+  return {
+    accounts,
+    ...(totals ?? { files: 0, storage_used: 0, storage_reserved: 0, storage_in_bins: 0 }),
+  }
 }

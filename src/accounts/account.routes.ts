@@ -16,7 +16,7 @@ import { keyedEndpoint, sessionEndpoint } from '../server/endpoint.ts'
 import { readerOf } from '../server/requests/browser.ts'
 import { presentPassword } from '../server/requests/fields.ts'
 import type { AccountsPart } from './accounts.part.ts'
-import { browserOf, jsonWithCookies } from './sign-in/session-start.ts'
+import { jsonWithCookies } from './sign-in/sessions.ts'
 import type { SignInPart } from './sign-in.part.ts'
 
 export const getAccountEndpoint = keyedEndpoint({
@@ -100,7 +100,7 @@ export const changeAccountEndpoint = sessionEndpoint({
     const username = await accounts.own.change(caller, password ?? null, change)
     const answer: AccountChangedAnswer = { success: true, data: { username } }
     if (next === undefined) return answer
-    return jsonWithCookies(answer, await signIn.remember(browserOf(call), caller.account))
+    return jsonWithCookies(answer, await signIn.remember(call, caller.account))
   },
 })
 

@@ -1,21 +1,27 @@
 import {
   type AccountRow,
+  accountsNearlyFull,
   dropRemovedAccounts,
   findAccount,
+  findAccountByName,
+  forgetNearlyFull,
   insertAccount,
   lockAdmins,
   markAccountRemoved,
+  noteNearlyFull,
+  setAdmin,
   topFolder,
 } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
+import { noteEvent } from '../core/link-events.rows.ts'
 import { dropWebhooksOf } from '../core/webhook-outbox.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
-import { isUniqueViolation } from '../database/differences.ts'
+import { isUniqueViolation, lockAccount, lockMigrations } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Reach, SCOPES } from '../domain/access.ts'
 import { parseUsername } from '../domain/account.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import type { Clock } from '../domain/clock.ts'
+import { type Clock, yieldToEventLoop } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
@@ -24,10 +30,11 @@ import { emptyBin } from '../files/bin/bin-emptying.ts'
 import { giveUpReturns } from '../files/bin/bin-restoring.ts'
 import { findFolder, markFolderDeleted } from '../files/folders/folders.rows.ts'
 import { dropMailAddress } from '../mail/mail-addresses.rows.ts'
-import { dropMailsOf } from '../mail/mails.rows.ts'
-import { dropKeys } from './keys/api-keys.rows.ts'
-import { issueKey } from './keys/keys.ts'
-import { dropIdentities } from './sign-in/identities.rows.ts'
+import { dropMailsOf } from '../mail/outbox.ts'
+import { dropKeys } from './api-keys.rows.ts'
+import { issueKey } from './keys.ts'
+import { dropOneTimeLinks } from './one-time-links.ts'
+import { dropIdentities } from './sign-in/passwords.ts'
 import { endSessions } from './sign-in/sessions.rows.ts'
 
 export interface AccountInfo {
@@ -48,23 +55,12 @@ export interface AccountInfo {
   readonly inactiveDays: number | null
 }
 
-export interface Accounts {
-  /** Throws Refusal INVALID_NAME or DUPLICATE_NAME. */
-  add(username: string): Promise<{ id: AccountId; username: string; apiKey: string }>
-  /**
-   * The account, with totals of the part within reach. Throws for an unknown account, which cannot happen to
-   * an authenticated caller.
-   */
-  get(reach: Reach): Promise<AccountInfo>
-  /** Deletes the remains of accounts that their owners have deleted. */
-  dropRemoved(mayGoOn: () => boolean): Promise<void>
-}
-
 const STEP = 50
 
-export function createAccounts(db: Database, clock: Clock, random: Random): Accounts {
+export function createAccounts(db: Database, clock: Clock, random: Random) {
   return {
-    async add(name) {
+    /** Throws Refusal INVALID_NAME or DUPLICATE_NAME. */
+    async add(name: string): Promise<{ id: AccountId; username: string; apiKey: string }> {
       const username = parseUsername(name)
       try {
         return await inTransaction(db, async (trx) => {
@@ -80,7 +76,11 @@ export function createAccounts(db: Database, clock: Clock, random: Random): Acco
       }
     },
 
-    async get({ account, within }) {
+    /**
+     * The account, with totals of the part within reach. Throws for an unknown account, which cannot happen to
+     * an authenticated caller.
+     */
+    async get({ account, within }: Reach): Promise<AccountInfo> {
       const row = await findAccount(db, account)
       if (row === undefined) throw new Error(`account ${account} is gone`)
       if (within === null) return accountInfo(row)
@@ -96,11 +96,14 @@ export function createAccounts(db: Database, clock: Clock, random: Random): Acco
       }
     },
 
-    async dropRemoved(mayGoOn) {
+    /** Deletes the remains of accounts that their owners have deleted. */
+    async dropRemoved(mayGoOn: () => boolean): Promise<void> {
       while (mayGoOn() && (await dropRemovedAccounts(db, STEP)) === STEP);
     },
   }
 }
+
+export type Accounts = ReturnType<typeof createAccounts>
 
 export function accountInfo(row: AccountRow): AccountInfo {
   return {
@@ -141,4 +144,58 @@ export async function assertNotLastAdmin(trx: Trx, account: AccountId): Promise<
     'LAST_ADMINISTRATOR',
     'Nobody else administers this server; make another account an administrator first',
   )
+}
+
+export function createAdministratorCreation(db: Database, clock: Clock, random: Random) {
+  return {
+    /** True if the account was created. Throws Refusal INVALID_NAME, and ACCOUNT_DISABLED. */
+    async make(name: string): Promise<boolean> {
+      const username = parseUsername(name)
+      return inTransaction(db, async (trx) => {
+        await lockMigrations(trx)
+        const known = await findAccountByName(trx, username)
+        if (known !== undefined && known.disabled_at !== null) {
+          throw new Refusal('ACCOUNT_DISABLED', `the account "${username}" is disabled; enable it first`)
+        }
+        await dropOneTimeLinks(trx, 'welcome', 'all')
+        if (known?.is_admin !== 1) {
+          await recordAuditEntry(trx, clock, COMMAND_LINE, { act: 'admin.made', object: username })
+        }
+        if (known !== undefined) {
+          await setAdmin(trx, known.id)
+          return false
+        }
+        await insertAccount(trx, random, { username, created_at: clock.now(), is_admin: 1 })
+        return true
+      })
+    },
+  }
+}
+
+export type AdministratorCreation = ReturnType<typeof createAdministratorCreation>
+
+/** Notifies owners once until there is room again. */
+
+const NEARLY_FULL_STEP = 100
+
+export async function notifyNearlyFull(
+  db: Database,
+  clock: Pick<Clock, 'now'>,
+  storageLimit: number,
+  mayGoOn: () => boolean,
+): Promise<void> {
+  await forgetNearlyFull(db, storageLimit)
+  while (mayGoOn()) {
+    const accounts = await accountsNearlyFull(db, storageLimit, NEARLY_FULL_STEP)
+    for (const { id: account, storage_used: bytes } of accounts) {
+      await inTransaction(db, async (trx) => {
+        await lockAccount(trx, account)
+        const now = clock.now()
+        if (!(await noteNearlyFull(trx, account, now))) return
+        await noteEvent(trx, { account, link: null, kind: 'storage.nearly_full', at: now, bytes })
+      })
+    }
+    if (accounts.length < NEARLY_FULL_STEP) return
+    await yieldToEventLoop()
+  }
 }

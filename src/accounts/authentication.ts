@@ -1,47 +1,119 @@
-import type { Config } from '../config.ts'
 import { ACCOUNT_HEADER } from '../contract/account.ts'
 import { type AccountCaller, assertScope, type Caller, type SessionCaller } from '../core/callers.ts'
-import { type KeyVerdict, type RateLimits, takeForKey } from '../core/rate-limits/rate-limits.ts'
-import type { Viewer } from '../domain/access.ts'
+import type { Core } from '../core/core.ts'
+import { hashToken } from '../core/hmac.ts'
+import { type KeyVerdict, takeForKey } from '../core/rate-limits/rate-limits.ts'
+import type { Database } from '../database/database.ts'
+import { lookup } from '../database/prepared.ts'
+import { parseScopes, type Viewer } from '../domain/access.ts'
 import { HOUR } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal, wrongSecret } from '../domain/errors.ts'
+import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../domain/ids.ts'
 import type { Usage } from '../files/use-counters.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { bearerKey, type Call, FOLDER_COOKIE } from '../server/call.ts'
 import { assertOwnOrigin, cookieValue, isSafe, mayBeSignedIn } from '../server/requests/browser.ts'
-import type { KeyedRequests } from './keys/keyed-requests.ts'
-import type { Keys } from './keys/keys.ts'
-import { sessionToken } from './sign-in/session-start.ts'
-import { type Sessions, signedOut } from './sign-in/sessions.ts'
-import { sessionCookie } from './sign-in/sign-in-terms.ts'
+import { accountDisabled, type Sessions, sessionCookie, sessionToken, signedOut } from './sign-in/sessions.ts'
 
-/** Dependencies of authentication. */
-export interface AuthenticationNeeds {
-  readonly config: Pick<Config, 'rateLimit' | 'accountRateFactor' | 'sessionRateLimit'>
-  readonly rates: RateLimits
-  readonly keys: Keys
-  /** Where finding and counting a key are round trips. */
-  readonly keyedRequests: KeyedRequests | null
+export function createAuthentication({
+  db,
+  clock,
+  rates,
+  config,
+  keyedRequests,
+  sessions,
+  usage,
+  forgetSession,
+  grants,
+}: Pick<Core, 'db' | 'clock' | 'rates'> & {
+  readonly config: Pick<Core['config'], 'rateLimit' | 'accountRateFactor' | 'sessionRateLimit'>
+  /** Finds and counts a key in one statement, where these are round trips. */
+  readonly keyedRequests: { admit(secret: string): Promise<AdmittedKey> } | null
   readonly sessions: Sessions
   readonly usage: Usage
   /** Set-Cookie headers that clear the session cookie. */
   forgetSession(): readonly string[]
   /** Folders that the cookie unlocks. */
   grants(cookie: string | null): Viewer['grants']
-}
+}): Authentication {
+  const keys = createKeyHolders(db, clock)
 
-export function createAuthentication(needs: AuthenticationNeeds): Authentication {
-  const { keys, usage } = needs
-  const browsers = createBrowserSessions(needs)
+  /**
+   * Null without a session cookie. Throws Refusal FOREIGN_ORIGIN for a change requested by another site, and
+   * NOT_SIGNED_IN or ACCOUNT_DISABLED.
+   */
+  async function sessionOf(call: Call): Promise<SessionCaller | null> {
+    const token = sessionToken(call)
+    if (token === null) return null
+    if (!isSafe(call.request.method)) assertOwnOrigin(call)
+    else if (!mayBeSignedIn(call)) return null
+    return sessions.authenticate(token, call.address)
+  }
 
-  const callerOf = (call: Call) => authenticated(keys, browsers, call)
+  async function pageSession(call: Call): Promise<SessionCaller | null> {
+    try {
+      const session = mayBeSignedIn(call) ? await sessionOf(call) : null
+      if (session !== null) call.caller = session
+      return session
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      // Clears the cookie of an ended session: uploads from the page would be refused with it.
+      if (error.code === 'NOT_SIGNED_IN') {
+        for (const cookie of forgetSession()) call.headers.set('Set-Cookie', cookie)
+      }
+      return null
+    }
+  }
+
+  /** By API key or, without an Authorization header, by session. */
+  async function callerOf(call: Call): Promise<AccountCaller> {
+    const key = bearerKey(call.request)
+    const caller = key === null ? await sessionOf(call) : await keys.authenticate(key)
+    if (caller === null) {
+      throw new Refusal(
+        'INVALID_API_KEY',
+        'An API key is needed: send it as "Authorization: Bearer <API key>"',
+      )
+    }
+    assertMeant(call, caller)
+    return caller
+  }
+
+  /** Counts `requests` for the caller. */
+  async function takeRate(call: Call, caller: AccountCaller, requests: 0 | 1): Promise<KeyVerdict> {
+    const { account, by } = caller
+    const { rateLimit: limit, accountRateFactor: factor, sessionRateLimit } = config
+    call.caller = caller
+    const verdict =
+      by.kind === 'key'
+        ? await takeForKey(rates, { key: by.key, account }, requests, { limit, factor })
+        : { ...(await rates.take(`sessions:${account}`, requests, sessionRateLimit, HOUR)), ceiling: null }
+    call.rate = verdict
+    return verdict
+  }
+
+  /** Throws Refusal RATE_LIMITED. */
+  async function countRequest(call: Call, caller: AccountCaller): Promise<void> {
+    assertWithinRate(caller, await takeRate(call, caller, 1))
+  }
+
+  /** The caller of a request with a key, counted; null for one without, and where keys are in memory. */
+  async function admitted(call: Call): Promise<AccountCaller | null> {
+    const key = keyedRequests === null ? null : bearerKey(call.request)
+    if (keyedRequests === null || key === null) return null
+    const { caller, verdict } = await keyedRequests.admit(key)
+    assertMeant(call, caller)
+    call.caller = caller
+    call.rate = verdict
+    assertWithinRate(caller, verdict)
+    return caller
+  }
 
   async function counted(call: Call): Promise<AccountCaller> {
-    const { keyedRequests } = needs
-    let caller = keyedRequests === null ? null : await admitted(keyedRequests, call)
+    let caller = await admitted(call)
     if (caller === null) {
       caller = await callerOf(call)
-      await countRequest(needs, call, caller)
+      await countRequest(call, caller)
     }
     usage.requested(caller)
     return caller
@@ -54,10 +126,10 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
   }
 
   async function signedIn(call: Call): Promise<SessionCaller> {
-    const caller = await browsers.ofApi(call)
+    const caller = await sessionOf(call)
     if (caller === null) throw signedOut()
     assertMeant(call, caller)
-    await countRequest(needs, call, caller)
+    await countRequest(call, caller)
     return caller
   }
 
@@ -73,13 +145,27 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
 
     keyedOrGuest: async (call) => (isKnown(call) ? keyed(call) : asGuest(call)),
     keyOrGuest: async (call) => (call.request.headers.has('authorization') ? keyed(call) : asGuest(call)),
-    count: (call) => unlessInvalid(call, counted),
-    assertGoodKey: ({ request }) => assertGoodKey(needs, request),
+
+    async count(call) {
+      if (!call.request.headers.has('authorization')) return
+      try {
+        await counted(call)
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code === 'RATE_LIMITED') throw error
+        call.refusal = error
+      }
+    },
+
+    async assertGoodKey({ request }) {
+      if (!/^bearer\b/i.test(request.headers.get('authorization')?.trim() ?? '')) return
+      const key = bearerKey(request)
+      if (key !== null) await keys.authenticate(key)
+    },
 
     async ofBytes(call) {
       if (!isKnown(call)) return asGuest(call)
       const caller = await callerOf(call)
-      await takeRate(needs, call, caller, 0)
+      await takeRate(call, caller, 0)
       usage.used(caller)
       assertNeed(call, caller)
       return caller
@@ -88,50 +174,31 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
     isStillLetIn: (call) => refusedAs(call, false, async () => (await callerOf(call)) !== null),
 
     async requester(call) {
-      const grants = needs.grants(cookieValue(call.request, FOLDER_COOKIE))
+      const unlocked = grants(cookieValue(call.request, FOLDER_COOKIE))
       const reach = await refusedAs(call, null, async () => {
         const key = bearerKey(call.request)
-        const caller = key === null ? await browsers.ofPage(call) : await keys.authenticate(key)
+        const caller = key === null ? await pageSession(call) : await keys.authenticate(key)
         if (caller === null) return null
         call.caller = caller
         usage.used(caller)
         return caller.scopes.includes('read') ? caller : null
       })
-      return { reach, grants }
+      return { reach, grants: unlocked }
     },
 
-    pageSession: browsers.ofPage,
+    pageSession,
     sessionCookie,
     sendsSession: (call) => sessionToken(call) !== null,
-    endSession: browsers.end,
-  }
-}
 
-/** Authenticates by API key or, without an Authorization header, by session. */
-async function authenticated(keys: Keys, browsers: BrowserSessions, call: Call): Promise<AccountCaller> {
-  const key = bearerKey(call.request)
-  const caller = key === null ? await browsers.ofApi(call) : await keys.authenticate(key)
-  if (caller === null) {
-    throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
-  }
-  assertMeant(call, caller)
-  return caller
-}
-
-async function assertGoodKey({ keys }: AuthenticationNeeds, request: Request): Promise<void> {
-  if (!/^bearer\b/i.test(request.headers.get('authorization')?.trim() ?? '')) return
-  const key = bearerKey(request)
-  if (key !== null) await keys.authenticate(key)
-}
-
-/** Does nothing for a request without a valid key. Throws Refusal RATE_LIMITED. */
-async function unlessInvalid(call: Call, count: (call: Call) => Promise<AccountCaller>): Promise<void> {
-  if (!call.request.headers.has('authorization')) return
-  try {
-    await count(call)
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code === 'RATE_LIMITED') throw error
-    call.refusal = error
+    async endSession(call) {
+      const token = sessionToken(call)
+      if (token === null) return
+      const present = await sessions.authenticate(token, call.address).catch((error: unknown) => {
+        if (error instanceof Refusal) return null
+        throw error
+      })
+      if (present !== null) await sessions.end(present, present.by.session)
+    },
   }
 }
 
@@ -159,46 +226,12 @@ function assertNeed({ need }: Call, caller: AccountCaller): void {
   if (need !== 'any') assertScope(caller, need)
 }
 
-/** The caller of a request with a key, counted; null for one without. */
-async function admitted(keyedRequests: KeyedRequests, call: Call): Promise<AccountCaller | null> {
-  const key = bearerKey(call.request)
-  if (key === null) return null
-  const { caller, verdict } = await keyedRequests.admit(key)
-  assertMeant(call, caller)
-  call.caller = caller
-  call.rate = verdict
-  if (!verdict.allowed) throw rateLimited(caller, verdict)
-  return caller
-}
-
-/** Counts one request. Throws Refusal RATE_LIMITED. */
-async function countRequest(needs: AuthenticationNeeds, call: Call, caller: AccountCaller): Promise<void> {
-  const verdict = await takeRate(needs, call, caller, 1)
-  if (!verdict.allowed) throw rateLimited(caller, verdict)
-}
-
-/** Counts `requests` for the caller and returns what is left of the rate limit. */
-async function takeRate(
-  { rates, config }: AuthenticationNeeds,
-  call: Call,
-  caller: AccountCaller,
-  requests: 0 | 1,
-): Promise<KeyVerdict> {
-  const { account, by } = caller
-  const { rateLimit: limit, accountRateFactor: factor, sessionRateLimit } = config
-  call.caller = caller
-  const verdict =
-    by.kind === 'key'
-      ? await takeForKey(rates, { key: by.key, account }, requests, { limit, factor })
-      : { ...(await rates.take(`sessions:${account}`, requests, sessionRateLimit, HOUR)), ceiling: null }
-  call.rate = verdict
-  return verdict
-}
-
-function rateLimited({ by }: AccountCaller, { limit, resetsIn, ceiling }: KeyVerdict): Refusal {
+/** Throws Refusal RATE_LIMITED. */
+function assertWithinRate({ by }: AccountCaller, { allowed, limit, resetsIn, ceiling }: KeyVerdict): void {
+  if (allowed) return
   const who = ceiling !== null ? 'All keys of this account together' : by.kind === 'key' ? 'This key' : 'You'
   const most = ceiling ?? limit
-  return new Refusal('RATE_LIMITED', `${who} may make ${most} requests an hour; try again later`, resetsIn)
+  throw new Refusal('RATE_LIMITED', `${who} may make ${most} requests an hour; try again later`, resetsIn)
 }
 
 /** Result of the work, or `otherwise` when it throws a Refusal. */
@@ -212,58 +245,111 @@ async function refusedAs<T>(call: Call, otherwise: T, work: () => Promise<T>): P
   }
 }
 
-interface BrowserSessions {
-  /**
-   * Null without a session cookie. Throws Refusal FOREIGN_ORIGIN for a change requested by another site, and
-   * NOT_SIGNED_IN or ACCOUNT_DISABLED.
-   */
-  ofApi(call: Call): Promise<SessionCaller | null>
-  /** An invalid session makes the caller anonymous. */
-  ofPage(call: Call): Promise<SessionCaller | null>
-  end(call: Call): Promise<void>
+export interface AdmittedKey {
+  readonly caller: AccountCaller
+  readonly verdict: KeyVerdict
 }
 
-function createBrowserSessions({
-  sessions,
-  forgetSession,
-}: {
-  readonly sessions: Sessions
-  forgetSession(): readonly string[]
-}): BrowserSessions {
-  async function ofApi(call: Call): Promise<SessionCaller | null> {
-    const token = sessionToken(call)
-    if (token === null) return null
-    if (!isSafe(call.request.method)) assertOwnOrigin(call)
-    else if (!mayBeSignedIn(call)) return null
-    return sessions.authenticate(token, call.address)
+/** Row of a key that was not revoked; it may have expired. */
+export interface KeyHolder {
+  readonly key: KeyId
+  readonly account: AccountId
+  readonly username: string
+  readonly disabled_at: number | null
+  readonly scopes: string
+  readonly folder: FolderIdentifier | null
+  readonly expires_at: number | null
+}
+
+const keyHolder = lookup<Sha256, KeyHolder & { readonly hash: Sha256 }>({
+  column: 'api_keys.hash',
+  build: (db, isWanted) =>
+    db
+      .selectFrom('api_keys')
+      // A subquery instead of a join, which SQLite would plan anew each time.
+      .select((key) => {
+        const holder = key.selectFrom('accounts').whereRef('accounts.id', '=', 'api_keys.account_id')
+        return [
+          'api_keys.id as key',
+          'api_keys.hash',
+          'api_keys.account_id as account',
+          holder.select('accounts.username').$asScalar().$notNull().as('username'),
+          holder.select('accounts.disabled_at').as('disabled_at'),
+          'api_keys.scopes',
+          'api_keys.folder',
+          'api_keys.expires_at',
+        ]
+      })
+      .where(isWanted)
+      .where('api_keys.revoked_at', 'is', null),
+  valueIn: (row) => row.hash,
+})
+
+const MOST_HOLDERS = 10_000
+
+/**
+ * Cache of key holders, invalidated by any commit to the database: a key revoked by another process, such as
+ * the command line, is refused from the next request on.
+ */
+export function createKeyHolders(db: Database, clock: Core['clock']) {
+  const holders = new Map<string, Holder>()
+  let version: number | null = null
+
+  /** The cached holder; undefined when the database must be queried. */
+  function known(secret: string): Holder | undefined {
+    const present = db.read.version()
+    if (present === null || present !== version || holders.size > MOST_HOLDERS) holders.clear()
+    version = present
+    return holders.get(secret)
+  }
+
+  async function find(secret: string): Promise<Holder | undefined> {
+    const asked = version
+    const row = await keyHolder(db, hashToken(secret))
+    if (row === undefined) return undefined
+    const holder = holderOf(row)
+    // Not cached if anything was committed meanwhile, which may have changed the holder.
+    if (version !== null && version === asked) holders.set(secret, holder)
+    return holder
   }
 
   return {
-    ofApi,
-
-    async ofPage(call) {
-      try {
-        const session = mayBeSignedIn(call) ? await ofApi(call) : null
-        if (session !== null) call.caller = session
-        return session
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        // Clears the cookie of an ended session: uploads from the page would be refused with it.
-        if (error.code === 'NOT_SIGNED_IN') {
-          for (const cookie of forgetSession()) call.headers.set('Set-Cookie', cookie)
-        }
-        return null
-      }
-    },
-
-    async end(call) {
-      const token = sessionToken(call)
-      if (token === null) return
-      const present = await sessions.authenticate(token, call.address).catch((error: unknown) => {
-        if (error instanceof Refusal) return null
-        throw error
-      })
-      if (present !== null) await sessions.end(present, present.by.session)
+    /** Throws Refusal INVALID_API_KEY, or ACCOUNT_DISABLED. */
+    async authenticate(secret: string): Promise<AccountCaller> {
+      const holder = known(secret) ?? (await find(secret))
+      if (holder === undefined) throw unknownKey()
+      return usableCaller(holder, clock.now())
     },
   }
+}
+
+interface Holder {
+  readonly caller: AccountCaller
+  readonly disabledAt: number | null
+}
+
+export function holderOf(row: KeyHolder): Holder {
+  const caller: AccountCaller = {
+    kind: 'account',
+    account: row.account,
+    username: row.username,
+    by: { kind: 'key', key: row.key },
+    scopes: parseScopes(row.scopes),
+    within: row.folder,
+    expiresAt: row.expires_at,
+  }
+  return { caller, disabledAt: row.disabled_at }
+}
+
+/** The caller that the key authenticates now. Throws Refusal INVALID_API_KEY, or ACCOUNT_DISABLED. */
+export function usableCaller({ disabledAt, caller }: Holder, now: number): AccountCaller {
+  if (caller.expiresAt !== null && caller.expiresAt <= now) {
+    throw wrongSecret('INVALID_API_KEY', 'The API key has expired; make a new one', 'key')
+  }
+  if (disabledAt !== null) throw accountDisabled()
+  return caller
+}
+
+export function unknownKey(): Refusal {
+  return wrongSecret('INVALID_API_KEY', 'The API key is unknown or was revoked', 'key')
 }

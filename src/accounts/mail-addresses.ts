@@ -1,13 +1,13 @@
 import { findAccount } from '../core/accounts.rows.ts'
 import type { SessionCaller } from '../core/callers.ts'
+import type { Core } from '../core/core.ts'
 import { hashToken } from '../core/hmac.ts'
 import { countTry } from '../core/rate-limits/attempts.ts'
-import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
-import type { Database, Queryable } from '../database/database.ts'
+import type { Queryable } from '../database/database.ts'
 import { isUniqueViolation } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Language } from '../domain/account.ts'
-import { type Clock, DAY } from '../domain/clock.ts'
+import { DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { DownloadMails } from '../domain/event-kinds.ts'
 import type { AccountId } from '../domain/ids.ts'
@@ -22,8 +22,13 @@ import {
   setVerifiedAddress,
 } from '../mail/mail-addresses.rows.ts'
 import type { Outbox } from '../mail/outbox.ts'
-import { dropOneTimeLinks, findOneTimeLink, takeOneTimeLink } from './one-time-links.rows.ts'
-import { type CreateOneTimeLink, invalidLink } from './one-time-links.ts'
+import {
+  type CreateOneTimeLink,
+  dropOneTimeLinks,
+  findOneTimeLink,
+  invalidLink,
+  takeOneTimeLink,
+} from './one-time-links.ts'
 import type { Reauthentication } from './sign-in/reauthentication.ts'
 
 export interface MailAddressState {
@@ -40,35 +45,21 @@ export interface WaitingAddress {
   readonly address: MailAddress
 }
 
-export interface MailAddresses {
-  get(caller: SessionCaller): Promise<MailAddressState>
-  /**
-   * Mails a verification link, whose use replaces the current address. Throws what `Reauthentication.confirm`
-   * throws, and Refusal INVALID_REQUEST, MAIL_DISABLED or RATE_LIMITED.
-   */
-  set(caller: SessionCaller, password: string | null, address: string, language: Language): Promise<void>
-  /** Also notifies the address. Throws what `Reauthentication.confirm` throws. */
-  remove(caller: SessionCaller, password: string | null): Promise<void>
-  setWishes(caller: SessionCaller, wishes: MailWishes, language: Language): Promise<void>
-  /** Does not use the link. Throws Refusal INVALID_LINK. */
-  waiting(token: string): Promise<WaitingAddress>
-  /** Uses the link. Throws Refusal INVALID_LINK, and ADDRESS_TAKEN when another account has the address. */
-  verify(token: string): Promise<WaitingAddress>
-}
-
 const MAILS_PER_ACCOUNT = 10
 const MAILS_PER_ADDRESS = 5
 
-export function createMailAddresses(parts: {
-  db: Database
-  clock: Clock
-  rates: RateLimits
-  reauthentication: Reauthentication
-  outbox: Outbox
-  makeLink: CreateOneTimeLink
-}): MailAddresses {
-  const { db, clock, rates, reauthentication, outbox, makeLink } = parts
-
+export function createMailAddresses({
+  db,
+  clock,
+  rates,
+  reauthentication,
+  outbox,
+  makeLink,
+}: Pick<Core, 'db' | 'clock' | 'rates'> & {
+  readonly reauthentication: Reauthentication
+  readonly outbox: Outbox
+  readonly makeLink: CreateOneTimeLink
+}) {
   /** Per account and per address, so that the server cannot flood an address. */
   async function countMail(account: AccountId, folded: string): Promise<void> {
     const windows = [
@@ -86,7 +77,7 @@ export function createMailAddresses(parts: {
   }
 
   return {
-    async get({ account }) {
+    async get({ account }: SessionCaller): Promise<MailAddressState> {
       const row = await findMailAddress(db, account)
       return {
         isOn: outbox.isOpen,
@@ -97,7 +88,16 @@ export function createMailAddresses(parts: {
       }
     },
 
-    async set(caller, password, text, language) {
+    /**
+     * Mails a verification link, whose use replaces the current address. Throws what `Reauthentication.confirm`
+     * throws, and Refusal INVALID_REQUEST, MAIL_DISABLED or RATE_LIMITED.
+     */
+    async set(
+      caller: SessionCaller,
+      password: string | null,
+      text: string,
+      language: Language,
+    ): Promise<void> {
       if (!outbox.isOpen) throw new Refusal('MAIL_DISABLED', 'This server sends no email')
       const address = parseMailAddress(text.trim())
       if (address === null) {
@@ -118,7 +118,8 @@ export function createMailAddresses(parts: {
       })
     },
 
-    async remove(caller, password) {
+    /** Also notifies the address. Throws what `Reauthentication.confirm` throws. */
+    async remove(caller: SessionCaller, password: string | null): Promise<void> {
       await reauthentication.confirm(caller, password)
       const { account } = caller
       await inTransaction(db, async (trx) => {
@@ -129,14 +130,17 @@ export function createMailAddresses(parts: {
       })
     },
 
-    setWishes: ({ account }, wishes, language) => setMailWishes(db, account, wishes, language),
+    setWishes: ({ account }: SessionCaller, wishes: MailWishes, language: Language): Promise<void> =>
+      setMailWishes(db, account, wishes, language),
 
-    async waiting(token) {
+    /** Does not use the link. Throws Refusal INVALID_LINK. */
+    async waiting(token: string): Promise<WaitingAddress> {
       const link = await findOneTimeLink(db, hashToken(token), 'mail', clock.now())
       return (await waitingOf(db, link?.account_id)).waiting
     },
 
-    async verify(token) {
+    /** Uses the link. Throws Refusal INVALID_LINK, and ADDRESS_TAKEN when another account has the address. */
+    async verify(token: string): Promise<WaitingAddress> {
       try {
         return await inTransaction(db, async (trx) => {
           const link = await takeOneTimeLink(trx, hashToken(token), 'mail', clock.now())

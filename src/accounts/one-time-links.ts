@@ -2,45 +2,26 @@ import type { SignUp as Mode } from '../config.ts'
 import { findAccountByName, hasAdmin } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import { hashToken } from '../core/hmac.ts'
-import type { Database, Trx } from '../database/database.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
 import { lockMigrations } from '../database/differences.ts'
-import type { LinkPurpose } from '../database/schema.ts'
+import type { LinkPurpose, Row } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Actor, COMMAND_LINE } from '../domain/audit.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId } from '../domain/ids.ts'
+import type { AccountId, Sha256 } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import {
-  dropExpiredOneTimeLinks,
-  dropOneTimeLinks,
-  findOneTimeLink,
-  insertOneTimeLink,
-} from './one-time-links.rows.ts'
 
-export interface OneTimeLinks {
-  welcome(): Promise<OneTimeLink | null>
-  /** Throws Refusal SIGN_UP_CLOSED where it could not be used. */
-  invitation(by: Actor): Promise<OneTimeLink>
-  /** Sets an account's first or new password; replaces an earlier link. Throws Refusal NOT_FOUND. */
-  password(username: string): Promise<OneTimeLink>
-  works(purpose: LinkPurpose, token: string): Promise<boolean>
-}
-
-export function createOneTimeLinks(
-  db: Database,
-  clock: Clock,
-  make: CreateOneTimeLink,
-  mode: Mode,
-): OneTimeLinks {
+export function createOneTimeLinks(db: Database, clock: Clock, make: CreateOneTimeLink, mode: Mode) {
   return {
-    welcome: () =>
+    welcome: (): Promise<OneTimeLink | null> =>
       inTransaction(db, async (trx) => {
         await lockMigrations(trx)
         return (await hasAdmin(trx)) ? null : make(trx, 'welcome', null)
       }),
 
-    async invitation(by) {
+    /** Throws Refusal SIGN_UP_CLOSED where it could not be used. */
+    async invitation(by: Actor): Promise<OneTimeLink> {
       assertOpen(mode)
       return inTransaction(db, async (trx) => {
         await recordAuditEntry(trx, clock, by, { act: 'invitation.made', object: null })
@@ -48,7 +29,8 @@ export function createOneTimeLinks(
       })
     },
 
-    async password(username) {
+    /** Sets an account's first or new password; replaces an earlier link. Throws Refusal NOT_FOUND. */
+    async password(username: string): Promise<OneTimeLink> {
       const account = await findAccountByName(db, username.toLowerCase())
       if (account === undefined) {
         throw new Refusal('NOT_FOUND', `there is no account "${username}"; "account list" shows them all`)
@@ -59,10 +41,12 @@ export function createOneTimeLinks(
       })
     },
 
-    works: async (purpose, token) =>
+    works: async (purpose: LinkPurpose, token: string): Promise<boolean> =>
       (await findOneTimeLink(db, hashToken(token), purpose, clock.now())) !== undefined,
   }
 }
+
+export type OneTimeLinks = ReturnType<typeof createOneTimeLinks>
 
 /** Throws Refusal SIGN_UP_CLOSED. */
 export function assertOpen(mode: Mode): void {
@@ -133,4 +117,54 @@ export async function makePasswordLink(
 ): Promise<OneTimeLink> {
   await dropOneTimeLinks(trx, 'password', account)
   return make(trx, 'password', account)
+}
+
+export type OneTimeLinkRow = Row<'one_time_links'>
+
+export async function insertOneTimeLink(db: Queryable, link: OneTimeLinkRow): Promise<void> {
+  await db.insertInto('one_time_links').values(link).execute()
+}
+
+export function findOneTimeLink(
+  db: Database,
+  hash: Sha256,
+  purpose: LinkPurpose,
+  now: number,
+): Promise<OneTimeLinkRow | undefined> {
+  return db
+    .selectFrom('one_time_links')
+    .selectAll()
+    .where('token_hash', '=', hash)
+    .where('purpose', '=', purpose)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+}
+
+/** Consumes the link; undefined when it has expired or was used before. */
+export function takeOneTimeLink(
+  trx: Trx,
+  hash: Sha256,
+  purpose: LinkPurpose,
+  now: number,
+): Promise<OneTimeLinkRow | undefined> {
+  return trx
+    .deleteFrom('one_time_links')
+    .where('token_hash', '=', hash)
+    .where('purpose', '=', purpose)
+    .where('expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export async function dropOneTimeLinks(
+  trx: Trx,
+  purpose: LinkPurpose,
+  account: AccountId | 'all',
+): Promise<void> {
+  const links = trx.deleteFrom('one_time_links').where('purpose', '=', purpose)
+  await (account === 'all' ? links : links.where('account_id', '=', account)).execute()
+}
+
+export async function dropExpiredOneTimeLinks(db: Queryable, now: number): Promise<void> {
+  await db.deleteFrom('one_time_links').where('expires_at', '<=', now).execute()
 }

@@ -1,20 +1,18 @@
 import { findAccount, setUsername } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import type { SessionCaller } from '../core/callers.ts'
+import type { Core } from '../core/core.ts'
 import { hashPassword } from '../core/password-hash.ts'
 import { countTry } from '../core/rate-limits/attempts.ts'
-import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
-import type { Database } from '../database/database.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { parseUsername } from '../domain/account.ts'
-import { type Clock, HOUR } from '../domain/clock.ts'
+import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import { assertNotLastAdmin, removeAccount } from './accounts.ts'
-import { dropOneTimeLinks } from './one-time-links.rows.ts'
-import { findPassword, setPassword } from './sign-in/identities.rows.ts'
-import { assertStrong } from './sign-in/password-strength.ts'
+import { dropOneTimeLinks } from './one-time-links.ts'
+import { assertStrong, findPassword, setPassword } from './sign-in/passwords.ts'
 import type { Reauthentication } from './sign-in/reauthentication.ts'
 import { endSessions } from './sign-in/sessions.rows.ts'
 
@@ -23,30 +21,20 @@ export interface OwnChange {
   readonly password?: string | undefined
 }
 
-/** Signed-in owners' changes. `password` is the current one, if given. */
-export interface OwnAccount {
-  hasPassword(caller: SessionCaller): Promise<boolean>
-  /**
-   * Atomic; a new password ends all other sessions. Throws what `Reauthentication.confirm` throws, and
-   * Refusal PASSWORD_REQUIRED, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. Returns the resulting name.
-   */
-  change(caller: SessionCaller, password: string | null, change: OwnChange): Promise<string>
-  /** Throws what `Reauthentication.confirm` throws, and Refusal LAST_ADMINISTRATOR. */
-  remove(caller: SessionCaller, password: string | null): Promise<void>
-}
-
 /** Per hour: grading and hashing costs the server far more than the client. */
 const NEW_PASSWORDS = 10
 
-export function createOwnAccount(parts: {
-  db: Database
-  rates: RateLimits
-  clock: Clock
-  outbox: Outbox
-  reauthentication: Reauthentication
-}): OwnAccount {
-  const { db, rates, clock, outbox, reauthentication } = parts
-
+/** Signed-in owners' changes. `password` is the current one, if given. */
+export function createOwnAccount({
+  db,
+  rates,
+  clock,
+  outbox,
+  reauthentication,
+}: Pick<Core, 'db' | 'rates' | 'clock'> & {
+  readonly outbox: Outbox
+  readonly reauthentication: Reauthentication
+}) {
   /** However recent the last proof: otherwise a stolen session could lock out its owner. */
   async function confirmChange(
     caller: SessionCaller,
@@ -71,9 +59,14 @@ export function createOwnAccount(parts: {
   }
 
   return {
-    hasPassword: async ({ account }) => (await findPassword(db, account)) !== null,
+    hasPassword: async ({ account }: SessionCaller): Promise<boolean> =>
+      (await findPassword(db, account)) !== null,
 
-    async change(caller, present, change) {
+    /**
+     * Atomic; a new password ends all other sessions. Throws what `Reauthentication.confirm` throws, and
+     * Refusal PASSWORD_REQUIRED, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. Returns the resulting name.
+     */
+    async change(caller: SessionCaller, present: string | null, change: OwnChange): Promise<string> {
       const { account } = caller
       const username = change.username === undefined ? null : parseUsername(change.username)
       await confirmChange(caller, present, change)
@@ -94,7 +87,8 @@ export function createOwnAccount(parts: {
       return username ?? caller.username
     },
 
-    async remove(caller, password) {
+    /** Throws what `Reauthentication.confirm` throws, and Refusal LAST_ADMINISTRATOR. */
+    async remove(caller: SessionCaller, password: string | null): Promise<void> {
       await reauthentication.confirm(caller, password)
       const { account, username, by } = caller
       await inTransaction(db, async (trx) => {

@@ -24,7 +24,7 @@ export function secretCommand(secret: Command, environment: Environment): void {
 
 async function rotate(environment: Environment, { formerFile, dropCodes }: RotateOptions): Promise<void> {
   const config = loadConfig(environment)
-  const { rotateSecretsOf } = await import('../operations/secret-rotation.ts')
+  const { rotateSecretsOf } = await import('../operations/secrets.ts')
   const parts = { config, clock: systemClock, random: systemRandom }
   const options = { formerFile: formerFile ?? null, mayDropCodes: dropCodes === true }
   const { withoutCodes } = await rotateSecretsOf(parts, options)

@@ -8,7 +8,7 @@ import {
   mailRecipients,
   notMailedSince,
   updateRecipient,
-} from '../mail/recipients.rows.ts'
+} from '../mail/mail-addresses.rows.ts'
 
 export interface NewlyMarked {
   readonly blob_id: BlobId

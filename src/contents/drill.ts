@@ -1,7 +1,7 @@
 /** Rehearses a restore into a scratch place, and compares files served from there with their hashes. */
 import { rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createKeys } from '../accounts/keys/keys.ts'
+import { createKeys } from '../accounts/keys.ts'
 import type { Config } from '../config.ts'
 import { signedAddress } from '../contract/public.ts'
 import { isBlank } from '../database/migrate.ts'

@@ -1,10 +1,10 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import type { Row } from '../database/schema.ts'
 import type { Language } from '../domain/account.ts'
 import type { DownloadMails } from '../domain/event-kinds.ts'
 import type { AccountId } from '../domain/ids.ts'
 import { foldMailAddress, type MailAddress } from '../domain/mail-address.ts'
-import { type MailRecipient, mailRecipients, notMailedSince, updateRecipient } from './recipients.rows.ts'
 
 const columns = ['account_id', 'address', 'pending', 'language', 'warnings', 'download_mails'] as const
 
@@ -125,4 +125,42 @@ export async function forgetWarnedAfter(db: Database, days: number | null, until
         .where('accounts.inactive_days', days === null ? 'is' : '=', days),
     )
     .execute()
+}
+
+export interface MailRecipient {
+  readonly account_id: AccountId
+  readonly username: string
+  readonly address: MailAddress
+  readonly language: Language
+}
+
+export function mailRecipients(db: Queryable, after: AccountId, limit: number) {
+  return db
+    .selectFrom('mail_addresses')
+    .innerJoin('accounts', 'accounts.id', 'mail_addresses.account_id')
+    .select(['mail_addresses.account_id', 'accounts.username', 'mail_addresses.language'])
+    .select((row) => row.ref('mail_addresses.address').$notNull().as('address'))
+    .where('mail_addresses.account_id', '>', after)
+    .where('mail_addresses.address', 'is not', null)
+    .where('mail_addresses.warnings', '=', 1)
+    .where('accounts.disabled_at', 'is', null)
+    .orderBy('mail_addresses.account_id')
+    .limit(limit)
+}
+
+export function notMailedSince(
+  at: 'warned_at' | 'damage_told_at' | 'events_told_at',
+  time: number,
+): RawBuilder<SqlBool> {
+  const column = sql.ref(`mail_addresses.${at}`)
+  return sql<SqlBool>`(${column} is null or ${column} <= ${time})`
+}
+
+/** Matches no row if the recipient has opted out or changed the address meanwhile. */
+export function updateRecipient(trx: Trx, { account_id, address }: MailRecipient) {
+  return trx
+    .updateTable('mail_addresses')
+    .where('account_id', '=', account_id)
+    .where('address', '=', address)
+    .where('warnings', '=', 1)
 }

@@ -1,17 +1,9 @@
-import type { Database } from '../database/database.ts'
-import { type Clock, DAY, MINUTE, SECOND } from '../domain/clock.ts'
+import type { Core } from '../core/core.ts'
+import type { Language } from '../domain/account.ts'
+import { DAY, MINUTE, SECOND } from '../domain/clock.ts'
+import type { MailAddress } from '../domain/mail-address.ts'
 import type { MailContent } from '../domain/mail-content.ts'
-import type { Random } from '../domain/random.ts'
-import type { Log } from '../log.ts'
-import { MailRefused, MailServerUnavailable, type MailTransport } from './mail-transport.ts'
-import { claimMail, dropMail, type MailRow, nextMail, postponeMail } from './mails.rows.ts'
-
-/** Drops mails that could not be sent while they were useful. */
-export interface MailSending {
-  hasWork(): Promise<boolean>
-  run(mayGoOn: () => boolean): Promise<void>
-  stop(): void
-}
+import { claimMail, dropMail, type MailRow, nextMail, postponeMail } from './outbox.ts'
 
 /** Time limit for one mail, and its lease: longer, so that a stalled node does not send it a second time. */
 const MAY_TAKE = MINUTE
@@ -23,14 +15,16 @@ const LONGEST_WAIT = DAY
 /** Longest backoff of the server: short, so that mails go out soon after an outage. */
 const LONGEST_REST = MINUTE
 
-export function createMailSending(parts: {
-  db: Database
-  clock: Clock
-  random: Random
-  transport: MailTransport
-  log: Log
-}): MailSending {
-  const { db, clock, random, transport, log } = parts
+/** Drops mails that could not be sent while they were useful. */
+export function createMailSending({
+  db,
+  clock,
+  random,
+  transport,
+  log,
+}: Pick<Core, 'db' | 'clock' | 'random' | 'log'> & {
+  readonly transport: MailTransport
+}) {
   const stopping = new AbortController()
   let outage = { times: 0, until: 0 }
 
@@ -104,19 +98,55 @@ export function createMailSending(parts: {
 
   const mayTry = () => !stopping.signal.aborted && clock.monotonic() >= outage.until
   return {
-    hasWork: async () => mayTry() && (await nextMail(db, clock.now())) !== undefined,
+    hasWork: async (): Promise<boolean> => mayTry() && (await nextMail(db, clock.now())) !== undefined,
 
-    async run(mayGoOn) {
+    async run(mayGoOn: () => boolean): Promise<void> {
       while (mayGoOn() && mayTry()) {
         const row = await nextMail(db, clock.now())
         if (row === undefined || !(await attempt(row))) break
       }
     },
 
-    stop: () => stopping.abort(),
+    stop: (): void => stopping.abort(),
   }
 }
 
 function contentOf({ letter }: MailRow): MailContent {
   return JSON.parse(letter)
+}
+
+export interface Mail {
+  /** With angle brackets; equal for retries. */
+  readonly messageId: string
+  readonly to: MailAddress
+  readonly language: Language
+  readonly content: MailContent
+  readonly writtenAt: number
+}
+
+export interface MailTransport {
+  /**
+   * Resolves once the mail is accepted. Throws MailRefused when this mail is rejected, and MailServerUnavailable when
+   * the server accepts none at the moment or the signal aborted it.
+   */
+  send(mail: Mail, signal: AbortSignal): Promise<void>
+}
+
+/** `forGood`: a retry cannot succeed. */
+export class MailRefused extends Error {
+  override readonly name = 'MailRefused'
+
+  constructor(
+    readonly forGood: boolean,
+    /** The server's reply code, such as 550; null when the mail was rejected before it was sent. */
+    readonly reply: number | null,
+    options?: ErrorOptions,
+  ) {
+    super(`a mail was refused with ${reply}`, options)
+  }
+}
+
+/** The server is unreachable, does not answer, or rejects the login. */
+export class MailServerUnavailable extends Error {
+  override readonly name = 'MailServerUnavailable'
 }

@@ -11,7 +11,7 @@ import type {
   WebhookDisabled,
 } from '../domain/mail-content.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { ListItem, MailText, MailTextContext, RenderMail } from './mail-text.ts'
+import type { ListItem, MailText, MailTextContext, RenderMail } from './mail-text-en.ts'
 
 const day = dayFormat('de-DE', 'UTC')
 const moment = momentFormat('de-DE', 'UTC')

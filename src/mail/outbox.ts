@@ -1,33 +1,17 @@
+import { sql } from 'kysely'
 import { findAccount } from '../core/accounts.rows.ts'
-import type { Trx } from '../database/database.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import type { Row } from '../database/schema.ts'
 import type { Language } from '../domain/account.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
-import type { AccountId } from '../domain/ids.ts'
+import type { AccountId, MailId } from '../domain/ids.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { MailContent } from '../domain/mail-content.ts'
 import type { Random } from '../domain/random.ts'
 import { findMailAddress } from './mail-addresses.rows.ts'
-import { insertMail } from './mails.rows.ts'
 
 export type MailNotice = 'password changed' | 'address changed' | 'address removed'
-
-/** Transactional outbox: a mail is inserted in the transaction that causes it, and sent afterwards, at least once. */
-export interface Outbox {
-  /** Whether mails are sent. If not, none are inserted. */
-  readonly isOpen: boolean
-  /** `lasts`: milliseconds after which the mail is useless. */
-  put(
-    trx: Trx,
-    mail: {
-      readonly account: AccountId
-      readonly to: MailAddress
-      readonly language: Language
-      readonly content: MailContent
-      readonly lasts: number
-    },
-  ): Promise<void>
-  notify(trx: Trx, account: AccountId, notice: MailNotice): Promise<void>
-}
 
 export interface EndableMails {
   readonly outbox: Outbox
@@ -36,11 +20,24 @@ export interface EndableMails {
 
 const NOTICE_LASTS = 3 * DAY
 
-/** Null: no mails are sent. */
-export function createOutbox(clock: Clock, random: Random, from: MailAddress | null): Outbox {
+/**
+ * Transactional outbox: a mail is inserted in the transaction that causes it, and sent afterwards, at least
+ * once. Without `from`, no mails are sent.
+ */
+export function createOutbox(clock: Clock, random: Random, from: MailAddress | null) {
   const host = from?.split('@').at(-1)
 
-  async function put(...[trx, mail]: Parameters<Outbox['put']>): Promise<void> {
+  /** `lasts`: milliseconds after which the mail is useless. */
+  async function put(
+    trx: Trx,
+    mail: {
+      readonly account: AccountId
+      readonly to: MailAddress
+      readonly language: Language
+      readonly content: MailContent
+      readonly lasts: number
+    },
+  ): Promise<void> {
     if (from === null) return
     const now = clock.now()
     await insertMail(trx, {
@@ -56,10 +53,12 @@ export function createOutbox(clock: Clock, random: Random, from: MailAddress | n
   }
 
   return {
+    /** Whether mails are sent. If not, none are inserted. */
     isOpen: from !== null,
+
     put,
 
-    async notify(trx, account, kind) {
+    async notify(trx: Trx, account: AccountId, kind: MailNotice): Promise<void> {
       const address = await findMailAddress(trx, account)
       const owner = await findAccount(trx, account)
       if (address === undefined || address.address === null || owner === undefined) return
@@ -72,4 +71,55 @@ export function createOutbox(clock: Clock, random: Random, from: MailAddress | n
       })
     },
   }
+}
+
+export type Outbox = ReturnType<typeof createOutbox>
+
+export type MailRow = Row<'mails'>
+
+export async function insertMail(trx: Trx, mail: Omit<MailRow, 'id' | 'tries'>): Promise<void> {
+  await trx.insertInto('mails').values(mail).execute()
+}
+
+export async function nextMail(db: Database, now: number): Promise<MailRow | undefined> {
+  return (await next(db, now, now))[0]
+}
+
+const next = prepared((db, dueBy: number, after: number) =>
+  db
+    .selectFrom('mails')
+    .selectAll()
+    .where('due_at', '<=', dueBy)
+    .where('ends_at', '>', after)
+    .orderBy('due_at')
+    .orderBy('id')
+    .limit(sql.lit(1)),
+)
+
+/** False when another node has claimed the mail first. */
+export async function claimMail(db: Database, { id, due_at }: MailRow, until: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('mails')
+    .set({ due_at: until })
+    .where('id', '=', id)
+    .where('due_at', '=', due_at)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function postponeMail(db: Database, id: MailId, due_at: number, tries: number): Promise<void> {
+  await db.updateTable('mails').set({ due_at, tries }).where('id', '=', id).execute()
+}
+
+export async function dropMail(db: Database, id: MailId): Promise<void> {
+  await db.deleteFrom('mails').where('id', '=', id).execute()
+}
+
+export async function dropMailsOf(trx: Trx, account: AccountId): Promise<void> {
+  await trx.deleteFrom('mails').where('account_id', '=', account).execute()
+}
+
+export async function dropMailsOver(db: Database, now: number): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom('mails').where('ends_at', '<=', now).executeTakeFirst()
+  return Number(numDeletedRows)
 }

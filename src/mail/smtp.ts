@@ -3,10 +3,9 @@ import type { MailConfig } from '../config/setting-groups.ts'
 import type { Language } from '../domain/account.ts'
 import { SECOND } from '../domain/clock.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
-import type { ListItem, MailText, RenderMail } from './mail-text.ts'
+import { type Mail, MailRefused, MailServerUnavailable, type MailTransport } from './mail-sending.job.ts'
 import { mailTextDe } from './mail-text-de.ts'
-import { mailTextEn } from './mail-text-en.ts'
-import { type Mail, MailRefused, MailServerUnavailable, type MailTransport } from './mail-transport.ts'
+import { type ListItem, type MailText, mailTextEn, type RenderMail } from './mail-text-en.ts'
 
 const words: Readonly<Record<Language, RenderMail>> = { en: mailTextEn, de: mailTextDe }
 

@@ -2,12 +2,13 @@ import {
   type AccountAdministration,
   createAccountAdministration,
 } from '../accounts/account-administration.ts'
-import { type Accounts, createAccounts } from '../accounts/accounts.ts'
 import {
+  type Accounts,
   type AdministratorCreation,
+  createAccounts,
   createAdministratorCreation,
-} from '../accounts/administrator-creation.ts'
-import { createKeys, type Keys } from '../accounts/keys/keys.ts'
+} from '../accounts/accounts.ts'
+import { createKeys, type Keys } from '../accounts/keys.ts'
 import { createOneTimeLinks, type OneTimeLinks, oneTimeLinkCreator } from '../accounts/one-time-links.ts'
 import type { Config } from '../config.ts'
 import { type AuditLog, createAuditLog } from '../core/audit-log.ts'

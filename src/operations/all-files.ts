@@ -6,22 +6,20 @@ import { countLiveFiles } from '../files/expiry.ts'
 
 export type AnyFile = AnyFileRow
 
-export interface AllFiles {
-  list(
-    sort: AllFilesSort,
-    page: number,
-    perPage: number,
-  ): Promise<{ readonly files: readonly AnyFile[]; readonly total: number }>
-}
-
-export function createAllFiles(db: Database): AllFiles {
+export function createAllFiles(db: Database) {
   return {
-    async list(sort, page, perPage) {
+    async list(
+      sort: AllFilesSort,
+      page: number,
+      perPage: number,
+    ): Promise<{ readonly files: readonly AnyFile[]; readonly total: number }> {
       const files = await pageOfAllFiles(db, sort, (page - 1) * perPage, perPage)
       return { files, total: await countLiveFiles(db) }
     },
   }
 }
+
+export type AllFiles = ReturnType<typeof createAllFiles>
 
 interface AnyFileRow {
   readonly id: FileId

@@ -23,24 +23,16 @@ export interface JobStatus {
   readonly failedAt: number | null
 }
 
-export interface BackgroundJobs {
-  /** Jobs that have run at least once. Where leases are in memory, other processes see only failures. */
-  list(): Promise<readonly JobStatus[]>
-  thumbnailsWaiting(): Promise<number>
-  /** Makes a job that is set aside due again. Throws Refusal NOT_FOUND when it is not set aside. */
-  retry(actor: Actor, job: string): Promise<void>
-  nodes(): Promise<readonly (NodeRow & { readonly isThis: boolean })[]>
-}
-
 /** `own`: job history that this process keeps in memory. */
 export function createBackgroundJobs(
   db: Database,
   nodes: Nodes | null,
   clock: Clock,
   own: LocalClaims['history'] = () => [],
-): BackgroundJobs {
+) {
   return {
-    async list() {
+    /** Jobs that have run at least once. Where leases are in memory, other processes see only failures. */
+    async list(): Promise<readonly JobStatus[]> {
       const rows = new Map((await listJobs(db)).map((row) => [row.name, row]))
       for (const { isRunning, ...note } of own()) {
         const { failures = note.failures } = rows.get(note.name) ?? {}
@@ -50,9 +42,10 @@ export function createBackgroundJobs(
       return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(statusOf)
     },
 
-    thumbnailsWaiting: () => thumbnailsWaiting(db),
+    thumbnailsWaiting: (): Promise<number> => thumbnailsWaiting(db),
 
-    retry: (actor, job) =>
+    /** Makes a job that is set aside due again. Throws Refusal NOT_FOUND when it is not set aside. */
+    retry: (actor: Actor, job: string): Promise<void> =>
       inTransaction(db, async (trx) => {
         // PostgreSQL stores no NUL in texts, so no job name contains one.
         if (job.includes('\0') || !(await retryJob(trx, job, SET_ASIDE_AFTER))) {
@@ -61,12 +54,14 @@ export function createBackgroundJobs(
         await recordAuditEntry(trx, clock, actor, { act: 'job.retried', object: job })
       }),
 
-    async nodes() {
+    async nodes(): Promise<readonly (NodeRow & { readonly isThis: boolean })[]> {
       const rows = await listNodes(db)
       return rows.map((row) => ({ ...row, isThis: row.id === nodes?.id() }))
     },
   }
 }
+
+export type BackgroundJobs = ReturnType<typeof createBackgroundJobs>
 
 function statusOf(row: JobStatusRow): JobStatus {
   const { name, holder, ended_at, failures, failure, failed_at } = row

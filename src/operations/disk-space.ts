@@ -1,4 +1,5 @@
-import { type Clock, SECOND } from '../domain/clock.ts'
+import type { Core } from '../core/core.ts'
+import { SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { Log } from '../log.ts'
 import type { Reserve } from '../storage.ts'
@@ -10,13 +11,6 @@ export interface DiskSpace {
   readonly takesUploads: boolean
   /** False earlier than `takesUploads`: the remaining space is left to accounts. */
   readonly takesGuests: boolean
-}
-
-export interface DiskWatch {
-  /** Measures at most once a second. */
-  look(): Promise<DiskSpace>
-  /** Logs begin and end of a shortage; tends the reserve. Call every few seconds. */
-  watch(): Promise<void>
 }
 
 /** First reservation of an upload in bytes; with less than that above the floor hardly any upload fits. */
@@ -51,18 +45,23 @@ const RESERVE: Line = {
   ends: 'the disk has room again: some is kept back for deletes',
 }
 
-export function createDiskWatch(parts: {
+export function createDiskWatch({
+  blobSpace,
+  databaseSpace,
+  floor,
+  guests,
+  reserve,
+  clock,
+  log,
+}: Pick<Core, 'clock' | 'log'> & {
   /** Free bytes; null for another machine's disk. */
-  blobSpace: () => Promise<number | null>
-  databaseSpace: () => Promise<number | null>
-  floor: number
-  guests: boolean
+  readonly blobSpace: () => Promise<number | null>
+  readonly databaseSpace: () => Promise<number | null>
+  readonly floor: number
+  readonly guests: boolean
   /** Null where a delete needs no disk space. */
-  reserve: Reserve | null
-  clock: Clock
-  log: Log
-}): DiskWatch {
-  const { blobSpace, databaseSpace, floor, guests, reserve, clock, log } = parts
+  readonly reserve: Reserve | null
+}) {
   const isTold = new Map<Line, boolean>()
   let last: { readonly at: number; readonly space: Promise<DiskSpace> } | null = null
 
@@ -79,6 +78,7 @@ export function createDiskWatch(parts: {
     }
   }
 
+  /** Measures at most once a second. */
   function look(): Promise<DiskSpace> {
     const now = clock.monotonic()
     if (last === null || now - last.at >= FRESH_FOR) last = { at: now, space: measure() }
@@ -98,7 +98,8 @@ export function createDiskWatch(parts: {
   return {
     look,
 
-    async watch() {
+    /** Logs begin and end of a shortage; tends the reserve. Call every few seconds. */
+    async watch(): Promise<void> {
       const space = await look()
       tell(ALL, !space.takesUploads, space)
       if (guests) tell(GUESTS, !space.takesGuests, space)
@@ -106,6 +107,8 @@ export function createDiskWatch(parts: {
     },
   }
 }
+
+export type DiskWatch = ReturnType<typeof createDiskWatch>
 
 export function warnOfFloor(log: Log, floor: number, disk: number): void {
   if (floor === 0) return

@@ -5,11 +5,11 @@ import { attachedMirror, mirrorLag } from '../contents/mirror-place.ts'
 import { presentRound } from '../contents/mirror-reading.ts'
 import { ownState } from '../contents/own-backups.ts'
 import { scrubDays } from '../contents/scrub.ts'
+import type { Core } from '../core/core.ts'
 import { countDamaged, oldestUnverified } from '../core/damage.rows.ts'
 import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/figures.rows.ts'
-import type { JobClaims } from '../core/jobs/job-leases.ts'
 import type { Database } from '../database/database.ts'
-import { type Clock, HOUR, SECOND } from '../domain/clock.ts'
+import { HOUR, SECOND } from '../domain/clock.ts'
 
 /** Equal on every node. */
 export interface InstallationFigures extends AccountTotals {
@@ -36,35 +36,18 @@ export interface BackupFigures {
   readonly catalog: MarkState | null
 }
 
-export interface PoolFigures {
-  readonly busy: number
-  readonly idle: number
-  /** Queries and transactions. */
-  readonly waiting: number
-  readonly most: number
-}
-
-export interface OperationFigures {
-  /**
-   * Queried at most once in ten seconds and never concurrently, so that frequent calls cannot overload the database.
-   * Null when it does not answer within five seconds.
-   */
-  installation(): Promise<InstallationFigures | null>
-  /** Empty for SQLite. */
-  pools(): Readonly<Record<string, PoolFigures>>
-}
-
 const FRESH_FOR = 10 * SECOND
 const ANSWERS_WITHIN = 5 * SECOND
 
-export function createFigures(parts: {
-  readonly db: Database
-  readonly claims: JobClaims
-  readonly pools: OperationFigures['pools']
-  readonly clock: Clock
+export function createFigures({
+  db,
+  claims,
+  pools,
+  clock,
+  config,
+}: Pick<Core, 'db' | 'claims' | 'pools' | 'clock'> & {
   readonly config: Pick<Config, 'scrubDays' | 's3' | 'mirror' | 'backup'>
-}): OperationFigures {
-  const { db, claims, pools, clock, config } = parts
+}) {
   let last: Question | null = null
 
   async function ask(): Promise<InstallationFigures> {
@@ -125,8 +108,14 @@ export function createFigures(parts: {
   }
 
   return {
+    /** Empty for SQLite. */
     pools,
-    async installation() {
+
+    /**
+     * Queried at most once in ten seconds and never concurrently, so that frequent calls cannot overload the
+     * database. Null when it does not answer within five seconds.
+     */
+    async installation(): Promise<InstallationFigures | null> {
       const silence = Promise.withResolvers<null>()
       const cancel = clock.timers.after(ANSWERS_WITHIN, () => silence.resolve(null))
       try {
@@ -137,6 +126,8 @@ export function createFigures(parts: {
     },
   }
 }
+
+export type OperationFigures = ReturnType<typeof createFigures>
 
 interface Question {
   readonly at: number

@@ -7,33 +7,26 @@ import { type Clock, optionalTime } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { isDue, type Notice, parseNotice } from '../domain/notice.ts'
 
-/** Stored in the database; each node reads changes within seconds. */
-export interface NoticeBoard {
-  /** From memory, so that error pages can show it too. */
-  shown(): Notice | null
-  /** Due or not. */
-  get(): Promise<Notice | null>
-  /** Throws Refusal INVALID_REQUEST, also for one that is over already. */
-  set(actor: Actor, notice: Notice): Promise<Notice>
-  clear(actor: Actor): Promise<void>
-  refresh(): Promise<void>
-}
-
 const KEY = 'notice'
 
-export function createNotices(db: Database, clock: Clock): NoticeBoard {
+/** Stored in the database; each node reads changes within seconds. */
+export function createNotices(db: Database, clock: Clock) {
   let known: Notice | null = null
 
+  /** Due or not. */
   async function get(): Promise<Notice | null> {
     const text = await metaOf(db, KEY)
     return text === null ? null : parseKept(text)
   }
 
   return {
-    shown: () => (known !== null && isDue(known, clock.now()) ? known : null),
+    /** From memory, so that error pages can show it too. */
+    shown: (): Notice | null => (known !== null && isDue(known, clock.now()) ? known : null),
+
     get,
 
-    async set(actor, given) {
+    /** Throws Refusal INVALID_REQUEST, also for one that is over already. */
+    async set(actor: Actor, given: Notice): Promise<Notice> {
       const notice = parseNotice(given)
       if (notice.until !== null && notice.until <= clock.now()) {
         throw new Refusal('INVALID_REQUEST', '"until": must be in the future, or nobody would see the notice')
@@ -48,7 +41,7 @@ export function createNotices(db: Database, clock: Clock): NoticeBoard {
       return notice
     },
 
-    async clear(actor) {
+    async clear(actor: Actor): Promise<void> {
       await inTransaction(db, async (trx) => {
         const before = await metaOf(trx, KEY)
         if (before === null) return
@@ -59,11 +52,13 @@ export function createNotices(db: Database, clock: Clock): NoticeBoard {
       known = null
     },
 
-    async refresh() {
+    async refresh(): Promise<void> {
       known = await get()
     },
   }
 }
+
+export type NoticeBoard = ReturnType<typeof createNotices>
 
 function parseKept(text: string): Notice {
   return JSON.parse(text)

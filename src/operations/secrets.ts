@@ -1,17 +1,24 @@
 import { createHash, hkdfSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createSecretBox } from '../accounts/sign-in/secret-box.ts'
+import {
+  createSecretBox,
+  listCodeSecrets,
+  setCodeSecrets,
+  turnOffCodes,
+} from '../accounts/sign-in/second-factor.ts'
 import { endAllSessions } from '../accounts/sign-in/sessions.rows.ts'
-import { listCodeSecrets, setCodeSecrets, turnOffCodes } from '../accounts/sign-in/two-factors.rows.ts'
 import type { SecretSource } from '../config/setting-groups.ts'
+import { assertOwnVersion } from '../contents/installation.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import { dropMeta, metaOf, metaValue, setMeta } from '../core/meta.rows.ts'
+import { assertNoServerRuns } from '../core/nodes/nodes.ts'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import type { Clock } from '../domain/clock.ts'
-import { preconditionFailed } from '../domain/errors.ts'
+import { type Clock, SECOND, sleep } from '../domain/clock.ts'
+import { preconditionFailed, Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
+import { connect, databaseExists, holdDataFolder, type StorageOptions } from '../storage.ts'
 
 export interface Secrets {
   /** For HMACs of addresses, receipts and folder cookies. */
@@ -140,4 +147,41 @@ function key(secret: string, use: string): string {
 /** Identifies a secret without revealing it. */
 function fingerprintOf(secret: string): string {
   return createHash('sha256').update(key(secret, 'fingerprint')).digest('hex')
+}
+
+/**
+ * Rotates to the configured secret, or to a new one in the database. Throws DataFolderInUse or Refusal
+ * PRECONDITION_FAILED while a server runs, and what `rotateSecrets` throws.
+ */
+export async function rotateSecretsOf(
+  parts: StorageOptions,
+  options: { readonly formerFile: string | null; readonly mayDropCodes: boolean },
+): Promise<Rotation> {
+  const { config, clock, random } = parts
+  if (!databaseExists(config)) throw new Refusal('PRECONDITION_FAILED', 'there is no Holdfast data here')
+  const open = new AsyncDisposableStack()
+  try {
+    open.defer(await holdDataFolder(config))
+    const { db, close } = await connect({ ...parts, report() {} })
+    open.defer(close)
+    await assertOwnVersion(db)
+    await quiet(db, clock)
+    const { formerFile, mayDropCodes } = options
+    const former = formerFile === null ? null : await readSecret({ kind: 'file', path: formerFile })
+    return await rotateSecrets(db, {
+      given: await readSecret(config.secret),
+      former,
+      mayDropCodes,
+      clock,
+      random,
+    })
+  } finally {
+    await open.disposeAsync()
+  }
+}
+
+async function quiet(db: Parameters<typeof assertNoServerRuns>[0], clock: Clock): Promise<void> {
+  const { signal } = new AbortController()
+  const pause = (time: number) => sleep(clock.timers, Math.min(time, SECOND))
+  await (await assertNoServerRuns(db, { clock, pause, signal }))()
 }

@@ -1,13 +1,13 @@
-import { type ServerTotals, serverTotals } from '../accounts/all-accounts.rows.ts'
+import { type ServerTotals, serverTotals } from '../accounts/account-administration.ts'
 import type { Config } from '../config.ts'
 import { findAccount } from '../core/accounts.rows.ts'
+import type { Core } from '../core/core.ts'
 import { countDamaged } from '../core/damage.rows.ts'
 import { type DayRow, daysSince, setSample } from '../core/figures.rows.ts'
 import { latestOutages, type OutageRow } from '../core/outages.ts'
 import type { TrafficCounter } from '../core/traffic.ts'
 import { type SeenProxy, unknownProxies } from '../core/unknown-proxies.ts'
-import type { Database } from '../database/database.ts'
-import { type Clock, DAY } from '../domain/clock.ts'
+import { DAY } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
 import { GUESTS } from '../domain/ids.ts'
 import { parseTrustedProxies } from '../server/call.ts'
@@ -23,16 +23,6 @@ export interface Present extends ServerTotals {
   readonly unknownProxies: readonly SeenProxy[]
 }
 
-export interface Statistics {
-  /** The last days, oldest first, including days without activity; the latest outages and clock leaps, newest first. */
-  read(days: number): Promise<{
-    readonly now: Present
-    readonly days: readonly DayRow[]
-    readonly outages: readonly OutageRow[]
-  }>
-  sample(): Promise<void>
-}
-
 const OUTAGES = 5
 
 const NOTHING = {
@@ -46,16 +36,20 @@ const NOTHING = {
   storage_used: null,
 } as const
 
-export function createStatistics(parts: {
+export function createStatistics({
+  config,
+  db,
+  traffic,
+  freeSpace,
+  clock,
+  report,
+}: Pick<Core, 'db' | 'clock'> & {
   readonly config: Pick<Config, 'trustedProxies'>
-  readonly db: Database
   /** Not written yet. */
   readonly traffic: TrafficCounter
   readonly freeSpace: () => Promise<number | null>
-  readonly clock: Clock
   readonly report: (error: unknown) => void
-}): Statistics {
-  const { config, db, traffic, freeSpace, clock, report } = parts
+}) {
   const trusted = parseTrustedProxies(config.trustedProxies)
 
   async function present(): Promise<Present> {
@@ -71,7 +65,12 @@ export function createStatistics(parts: {
   }
 
   return {
-    async read(days) {
+    /** The last days, oldest first, including days without activity; the latest outages and clock leaps, newest first. */
+    async read(days: number): Promise<{
+      readonly now: Present
+      readonly days: readonly DayRow[]
+      readonly outages: readonly OutageRow[]
+    }> {
       // Statistics without the last seconds are still useful.
       await traffic.flush().catch(report)
       const now = clock.now()
@@ -83,7 +82,7 @@ export function createStatistics(parts: {
       return { now: await present(), days: rows, outages: await latestOutages(db, OUTAGES) }
     },
 
-    async sample() {
+    async sample(): Promise<void> {
       const { accounts, files, storage_used } = await serverTotals(db)
       const today = isoDay(clock.now(), 'UTC')
       const [last] = await daysSince(db, today)
@@ -93,3 +92,5 @@ export function createStatistics(parts: {
     },
   }
 }
+
+export type Statistics = ReturnType<typeof createStatistics>

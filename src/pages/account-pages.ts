@@ -2,8 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { AccountsPart } from '../accounts/accounts.part.ts'
 import { assertOpen, invalidLink, invitationNeeded, type OneTimeLinks } from '../accounts/one-time-links.ts'
 import type { Onward } from '../accounts/sign-in/oidc.ts'
-import { browserOf, withCookies } from '../accounts/sign-in/session-start.ts'
-import { signedOut } from '../accounts/sign-in/sessions.ts'
+import { signedOut, withCookies } from '../accounts/sign-in/sessions.ts'
 import type { SignInStep } from '../accounts/sign-in/sign-in.ts'
 import type { SignInPart } from '../accounts/sign-in.part.ts'
 import { ERROR_STATUSES, Refusal } from '../domain/errors.ts'
@@ -58,7 +57,7 @@ async function withPassword(
   field: (name: string) => string,
 ): Promise<Outcome> {
   const [username, password] = [field('username'), field('password')]
-  return { step: await signIn.withPassword(browserOf(call), username, password, call.bucket) }
+  return { step: await signIn.withPassword(call, username, password, call.bucket) }
 }
 
 async function withNewPassword(
@@ -67,7 +66,7 @@ async function withNewPassword(
   field: (name: string) => string,
 ): Promise<Outcome> {
   const { username, password } = newAccount(field)
-  return { step: await signIn.withNewPassword(browserOf(call), username, password) }
+  return { step: await signIn.withNewPassword(call, username, password) }
 }
 
 function newAccount(field: (name: string) => string) {
@@ -86,7 +85,7 @@ export const codePage = formPages({
   summary: 'give the code of an app',
   fields: ['code'],
   submit: async (call, { signIn }, field) => ({
-    step: await signIn.withCode(browserOf(call), field('code')),
+    step: await signIn.withCode(call, field('code')),
   }),
 })
 
@@ -284,7 +283,7 @@ export const finishOidc = endpoint({
   },
   async handle(call, { authentication, signIn }: { authentication: Authentication; signIn: SignInPart }) {
     const present = await authentication.pageSession(call)
-    const done = await signIn.oidc.finish(browserOf(call), call.url.search, call.bucket, present)
+    const done = await signIn.oidc.finish(call, call.url.search, call.bucket, present)
     if (done.isNewSession) await authentication.endSession(call)
     return onward(done)
   },

@@ -1,4 +1,4 @@
-import { OIDC_CALLBACK } from '../accounts/sign-in/sign-in-terms.ts'
+import { OIDC_CALLBACK } from '../accounts/sign-in/oidc.ts'
 import { getLinkThumbnailEndpoint } from '../downloads/thumbnail.routes.ts'
 import * as accountPages from '../pages/account-pages.ts'
 import { finishOidc, startOidc } from '../pages/account-pages.ts'

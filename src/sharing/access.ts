@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { keyHolderNow } from '../accounts/keys/api-keys.rows.ts'
+import { keyHolderNow } from '../accounts/api-keys.rows.ts'
 import { sessionHolderNow } from '../accounts/sign-in/sessions.rows.ts'
 import { findAccount } from '../core/accounts.rows.ts'
 import type { Caller, Credential } from '../core/callers.ts'

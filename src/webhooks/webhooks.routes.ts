@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { assertRecentAuthentication } from '../accounts/sign-in/recent-authentication.ts'
+import { assertRecentAuthentication } from '../accounts/sign-in/reauthentication.ts'
 import type { SignInPart } from '../accounts/sign-in.part.ts'
 import {
   type Webhook,

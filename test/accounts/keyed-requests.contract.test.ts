@@ -1,8 +1,8 @@
 /** Keys that are looked up and counted by one statement: for PostgreSQL only. */
 import { describe, expect, spyOn, test } from 'bun:test'
 import { createAccounts } from '../../src/accounts/accounts.ts'
-import { createKeyedRequests } from '../../src/accounts/keys/keyed-requests.ts'
-import { issueKey } from '../../src/accounts/keys/keys.ts'
+import { createKeyedRequests } from '../../src/accounts/keyed-requests.ts'
+import { issueKey } from '../../src/accounts/keys.ts'
 import type { KeyRate } from '../../src/core/rate-limits/rate-limits.ts'
 import { createSharedRateLimits } from '../../src/core/rate-limits/shared-rate-limits.ts'
 import { openPostgres } from '../../src/database/postgres.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { createKeys } from '../../src/accounts/keys/keys.ts'
+import { createKeys } from '../../src/accounts/keys.ts'
 import { HOUR, MINUTE, systemClock, timestamp } from '../../src/domain/clock.ts'
 import type { FolderIdentifier, KeyId } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'

@@ -1,6 +1,6 @@
 /** A server where nobody signs up, in whatever way they come. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { insertOneTimeLink } from '../../src/accounts/one-time-links.rows.ts'
+import { insertOneTimeLink } from '../../src/accounts/one-time-links.ts'
 import { hashToken } from '../../src/core/hmac.ts'
 import { HOUR } from '../../src/domain/clock.ts'
 import { elements } from '../support/clients/public.ts'

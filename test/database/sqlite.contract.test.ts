@@ -1,7 +1,7 @@
 /** What the promises about power cuts and about large accounts rest on, of a database that was opened. */
 import { expect, test } from 'bun:test'
 import { type Compilable, type CompiledQuery, type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
-import { pageOfAccounts } from '../../src/accounts/all-accounts.rows.ts'
+import { pageOfAccounts } from '../../src/accounts/account-administration.ts'
 import type { Database } from '../../src/database/database.ts'
 import { nameContains } from '../../src/database/differences.ts'
 import { type FileId, type FolderId, GUESTS } from '../../src/domain/ids.ts'

@@ -26,8 +26,8 @@ test.each([
   ['docs/guide/links.md', 'its newest {} events', 'src/core/link-events.rows.ts', 'MOST_EVENTS'],
   ['docs/guide/links.md', 'a link makes {} folders at most', 'src/domain/upload-terms.ts', 'MOST_FILES'],
   ['docs/api/README.md', 'A batch takes up to {} items', ...BATCH],
-  ['docs/api/README.md', 'An account has at most {} keys', 'src/accounts/keys/own-keys.ts', 'MOST_KEYS'],
-  ['docs/api/README.md', 'and makes at most {} a day', 'src/accounts/keys/own-keys.ts', 'NEW_KEYS'],
+  ['docs/api/README.md', 'An account has at most {} keys', 'src/accounts/keys.ts', 'MOST_KEYS'],
+  ['docs/api/README.md', 'and makes at most {} a day', 'src/accounts/keys.ts', 'NEW_KEYS'],
   [
     'docs/api/README.md',
     'An address makes {} such links a day',

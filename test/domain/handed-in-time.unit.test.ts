@@ -24,8 +24,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/database/outcomes.ts': 'identifies a transaction of PostgreSQL',
   'src/database/transactions.ts': 'waits for a PostgreSQL that restarts',
   'src/downloads/zip/archive-slots.ts': 'waits for other archives of this process',
-  'src/accounts/sign-in/oidc-exchange.ts':
-    'limits of requests to an identity provider, by whose clock tokens expire',
+  'src/accounts/sign-in/oidc.ts': 'limits of requests to an identity provider, by whose clock tokens expire',
   'src/reserve.ts': 'bytes that nobody reads and no file system can store in less',
   'src/mail/mail-sending.job.ts': 'limits of a real connection to the mail server',
   'src/webhooks/webhook-request.ts': 'limits of a real connection to whoever is told',

@@ -1,14 +1,13 @@
 /** Mails on their way out: from either database, by two nodes at once, to a real SMTP server. */
 import { describe, expect, test } from 'bun:test'
-import { createExpiredMailRemoval } from '../../src/accounts/sign-in/expired-mail-removal.job.ts'
+import { dropExpiredMails } from '../../src/accounts/sign-in/password-resets.ts'
 import { insertAccount } from '../../src/core/accounts.rows.ts'
 import type { Database } from '../../src/database/database.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { DAY, MINUTE } from '../../src/domain/clock.ts'
 import { parseMailAddress } from '../../src/domain/mail-address.ts'
 import { systemRandom } from '../../src/domain/random.ts'
-import { createMailSending } from '../../src/mail/mail-sending.job.ts'
-import { type Mail, MailServerUnavailable } from '../../src/mail/mail-transport.ts'
+import { createMailSending, type Mail, MailServerUnavailable } from '../../src/mail/mail-sending.job.ts'
 import { createOutbox } from '../../src/mail/outbox.ts'
 import { createSmtpTransport } from '../../src/mail/smtp.ts'
 import { databases } from '../support/databases/databases.ts'
@@ -101,7 +100,7 @@ describe.each([...databases('mail-sending')])('mails on %s', (_name, open) => {
     }
     expect(tries[0]).toBeGreaterThan(3)
     expect(tries.at(-1)).toBeLessThan(14)
-    await createExpiredMailRemoval(database.db, clock, log).run()
+    await dropExpiredMails({ db: database.db, clock, log })
     expect(await database.db.selectFrom('mails').selectAll().execute()).toEqual([])
     expect(log.lines.at(-1)?.message).toContain('dropped')
   })

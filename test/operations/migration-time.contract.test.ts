@@ -15,8 +15,8 @@ import {
   currentSchema,
   dropSchema,
   makeSchema,
-} from '../../src/operations/migration-copy.rows.ts'
-import { measureMigrations } from '../../src/operations/migration-time.ts'
+  measureMigrations,
+} from '../../src/operations/migration-time.ts'
 import { openCopy } from '../../src/storage.ts'
 import { madeUpOf, withNextVersion } from '../support/databases/next-version.ts'
 import { OLDEST } from '../support/databases/old-database.ts'

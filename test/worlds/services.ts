@@ -1,6 +1,6 @@
 /** The services as the program puts them together, from a start on what is there to a kill. */
 import { createAccounts, removeAccount } from '../../src/accounts/accounts.ts'
-import { createKeys } from '../../src/accounts/keys/keys.ts'
+import { createKeyHolders } from '../../src/accounts/authentication.ts'
 import { jobsOf } from '../../src/app.ts'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
@@ -135,7 +135,7 @@ export async function prepareDatabase(db: Database, clock: Clock, random: Random
   const callers: AccountCaller[] = []
   for (const username of ['ann', 'ben', 'cat']) {
     const { apiKey } = await createAccounts(db, clock, random).add(username)
-    callers.push(await createKeys(db, clock, random).authenticate(apiKey))
+    callers.push(await createKeyHolders(db, clock).authenticate(apiKey))
   }
   return callers
 }

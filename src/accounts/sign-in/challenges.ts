@@ -1,11 +1,10 @@
 import type * as z from 'zod'
+import type { Core } from '../../core/core.ts'
 import { hashToken } from '../../core/hmac.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import type { Row } from '../../database/schema.ts'
-import { type Clock, SECOND } from '../../domain/clock.ts'
 import type { Sha256 } from '../../domain/ids.ts'
-import type { Random } from '../../domain/random.ts'
-import { type Browser, browserCookie, cookieFlags, cookiePrefix } from './sign-in-terms.ts'
+import { type Browser, signInCookie } from './sessions.ts'
 
 /**
  * Pending steps of sign-in flows. A cookie holds a secret; the row found by its hash holds the step. Any node
@@ -32,18 +31,15 @@ export interface ChallengeKind<T> {
 
 export type MakeChallenges = <T>(kind: ChallengeKind<T>) => Challenges<T>
 
-export function createChallenges(parts: {
-  db: Database
-  clock: Clock
-  random: Random
-  publicUrl: () => string
-}): MakeChallenges {
-  const { db, clock, random, publicUrl } = parts
+export function createChallenges({
+  db,
+  clock,
+  random,
+  publicUrl,
+}: Pick<Core, 'db' | 'clock' | 'random' | 'publicUrl'>): MakeChallenges {
   return ({ name, lasts, content }) => {
-    const cookieName = () => `${cookiePrefix(publicUrl())}.${name}`
-    const cookie = (value: string, seconds: number) =>
-      `${cookieName()}=${value}; Max-Age=${seconds}${cookieFlags(publicUrl())}`
-    const hashOf = (browser: Browser) => hashToken(browserCookie(browser, cookieName()) ?? '')
+    const cookie = signInCookie(name, publicUrl)
+    const hashOf = (browser: Browser) => hashToken(cookie.read(browser) ?? '')
     const read = (text: string | undefined) =>
       text === undefined ? null : (content.safeParse(JSON.parse(text)).data ?? null)
 
@@ -57,7 +53,7 @@ export function createChallenges(parts: {
           created_at: now,
           expires_at: now + lasts,
         })
-        return cookie(token, lasts / SECOND)
+        return cookie.write(token, lasts)
       },
 
       find: async (browser) => read(await findChallenge(db, hashOf(browser), clock.now())),
@@ -76,7 +72,7 @@ export function createChallenges(parts: {
 
       take: async (trx, browser) => read(await takeChallenge(trx, hashOf(browser), clock.now())),
 
-      forget: () => cookie('', 0),
+      forget: () => cookie.write('', 0),
     }
   }
 }

@@ -7,8 +7,8 @@ import type { Authentication } from '../../server/authentication.ts'
 import { openEndpoint, sessionEndpoint } from '../../server/endpoint.ts'
 import { presentPassword, rowId, rowNumber } from '../../server/requests/fields.ts'
 import type { SignInPart } from '../sign-in.part.ts'
-import { browserOf, jsonWithCookies } from './session-start.ts'
-import type { Ceremony } from './webauthn.ts'
+import type { Ceremony } from './passkeys.ts'
+import { jsonWithCookies } from './sessions.ts'
 
 const transport = z
   .string()
@@ -62,7 +62,7 @@ export const addPasskeyEndpoint = sessionEndpoint({
   answer: done,
   errors: [400, 413],
   async handle({ call, caller, body }, { signIn }: { signIn: SignInPart }) {
-    await signIn.passkeys.add(caller, browserOf(call), body.answer, body.name)
+    await signIn.passkeys.add(caller, call, body.answer, body.name)
     return { success: true }
   },
 })
@@ -128,7 +128,7 @@ export const signInWithPasskeyEndpoint = openEndpoint({
     { call, body },
     { authentication, signIn }: { authentication: Authentication; signIn: SignInPart },
   ) {
-    const { cookies } = await signIn.passkeys.signIn(browserOf(call), body.answer)
+    const { cookies } = await signIn.passkeys.signIn(call, body.answer)
     await authentication.endSession(call)
     return jsonWithCookies({ success: true } satisfies Done, cookies)
   },
@@ -142,7 +142,7 @@ export const proveByPasskeyEndpoint = sessionEndpoint({
   answer: done,
   errors: [400, 403, 413],
   async handle({ call, caller, body }, { signIn }: { signIn: SignInPart }) {
-    await signIn.passkeys.prove(caller, browserOf(call), body.answer)
+    await signIn.passkeys.prove(caller, call, body.answer)
     return { success: true }
   },
 })

@@ -1,33 +1,19 @@
+import { sql } from 'kysely'
 import { findAccount, findAccountByName } from '../../core/accounts.rows.ts'
+import type { Core } from '../../core/core.ts'
 import { countTry } from '../../core/rate-limits/attempts.ts'
-import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { prepared } from '../../database/prepared.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import { type Clock, HOUR } from '../../domain/clock.ts'
+import { HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { AccountId } from '../../domain/ids.ts'
+import type { AccountId, ResetRequestId } from '../../domain/ids.ts'
 import { foldMailAddress, type MailAddress, parseMailAddress } from '../../domain/mail-address.ts'
 import { RAW_FACTOR } from '../../domain/text.ts'
 import { findAccountByAddress, findMailAddress, type MailAddressRow } from '../../mail/mail-addresses.rows.ts'
-import type { Outbox } from '../../mail/outbox.ts'
+import { dropMailsOver, type Outbox } from '../../mail/outbox.ts'
 import type { CreateOneTimeLink } from '../one-time-links.ts'
-import { findPassword } from './identities.rows.ts'
-import {
-  insertResetRequest,
-  nextResetRequest,
-  type ResetRequestRow,
-  takeResetRequest,
-} from './reset-requests.rows.ts'
-
-export interface PasswordResets {
-  /**
-   * `asked`: user name or address. Does the same work for every input, so neither response nor timing reveals
-   * whether an account exists. Throws Refusal MAIL_DISABLED or RATE_LIMITED.
-   */
-  request(asked: string, bucket: string): Promise<void>
-  answerAll(mayGoOn: () => boolean): Promise<void>
-  areAsked(): Promise<boolean>
-}
+import { findPassword } from './passwords.ts'
 
 const REQUESTS_OF_ADDRESS = 10
 const MAILS_OF_ACCOUNT = 3
@@ -35,15 +21,16 @@ const MAILS_OF_ACCOUNT = 3
 const LASTS = HOUR
 const LONGEST = 254
 
-export function createPasswordResets(parts: {
-  db: Database
-  clock: Clock
-  rates: RateLimits
-  outbox: Outbox
-  makeLink: CreateOneTimeLink
-}): PasswordResets {
-  const { db, clock, rates, outbox, makeLink } = parts
-
+export function createPasswordResets({
+  db,
+  clock,
+  rates,
+  outbox,
+  makeLink,
+}: Pick<Core, 'db' | 'clock' | 'rates'> & {
+  readonly outbox: Outbox
+  readonly makeLink: CreateOneTimeLink
+}) {
   /** Null for an unknown account, and for accounts that sign in through OpenID Connect. */
   async function recipient(asked: string): Promise<Recipient | null> {
     const id = asked.includes('@')
@@ -71,16 +58,20 @@ export function createPasswordResets(parts: {
   }
 
   return {
-    async request(asked, bucket) {
+    /**
+     * `asked`: user name or address. Does the same work for every input, so neither response nor timing reveals
+     * whether an account exists. Throws Refusal MAIL_DISABLED or RATE_LIMITED.
+     */
+    async request(asked: string, bucket: string): Promise<void> {
       if (!outbox.isOpen) throw new Refusal('MAIL_DISABLED', 'This server sends no email')
       const windows = [{ subject: `forgotten:${bucket}`, limit: REQUESTS_OF_ADDRESS, length: HOUR }]
       await countTry(rates, windows, 'Too many requests for a new password; wait a while and try again')
       await insertResetRequest(db, nameOf(asked), clock.now())
     },
 
-    areAsked: async () => (await nextResetRequest(db)) !== undefined,
+    areAsked: async (): Promise<boolean> => (await nextResetRequest(db)) !== undefined,
 
-    async answerAll(mayGoOn) {
+    async answerAll(mayGoOn: () => boolean): Promise<void> {
       while (mayGoOn()) {
         const request = await nextResetRequest(db)
         if (request === undefined) break
@@ -104,4 +95,42 @@ function nameOf(asked: string): string {
     .trim()
   const address = parseMailAddress(plain)
   return address === null ? plain.slice(0, LONGEST).toLowerCase() : foldMailAddress(address)
+}
+
+/** Runs also where mail was switched off, to minimize stored data. */
+export async function dropExpiredMails({
+  db,
+  clock,
+  log,
+}: Pick<Core, 'db' | 'clock' | 'log'>): Promise<void> {
+  const now = clock.now()
+  await dropResetRequests(db, now - HOUR)
+  const mails = await dropMailsOver(db, now)
+  if (mails > 0) log.warn({ mails }, 'mails could not be sent in time and were dropped')
+}
+
+interface ResetRequestRow {
+  readonly id: ResetRequestId
+  readonly asked: string
+  readonly created_at: number
+}
+
+async function insertResetRequest(db: Database, asked: string, now: number): Promise<void> {
+  await db.insertInto('reset_requests').values({ asked, created_at: now }).execute()
+}
+
+async function nextResetRequest(db: Database): Promise<ResetRequestRow | undefined> {
+  return (await next(db))[0]
+}
+
+const next = prepared((db) => db.selectFrom('reset_requests').selectAll().orderBy('id').limit(sql.lit(1)))
+
+async function dropResetRequests(db: Database, before: number): Promise<void> {
+  await db.deleteFrom('reset_requests').where('created_at', '<', before).execute()
+}
+
+/** False when another node was first. */
+async function takeResetRequest(trx: Trx, id: ResetRequestId): Promise<boolean> {
+  const { numDeletedRows } = await trx.deleteFrom('reset_requests').where('id', '=', id).executeTakeFirst()
+  return numDeletedRows > 0n
 }

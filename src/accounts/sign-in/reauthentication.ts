@@ -5,37 +5,19 @@ import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import { Refusal, wrongSecret } from '../../domain/errors.ts'
-import { findPassword } from './identities.rows.ts'
-import type { Sessions } from './sessions.ts'
-import { REAUTHENTICATION_LASTS } from './sign-in-terms.ts'
+import type { Call } from '../../server/call.ts'
+import { findPassword } from './passwords.ts'
+import { REAUTHENTICATION_LASTS, type Sessions, signedOut } from './sessions.ts'
+
+/** Attempts per session and hour; per session, so that a stolen one cannot lock out the others. */
+const TRIES = 10
 
 /**
  * Re-authentication before actions whose effects outlast the session, so that a stolen session cannot perform
  * them: by password, passkey or OpenID Connect, at most ten minutes ago. Signing in counts.
  */
-export interface Reauthentication {
-  /** End of the period without re-authentication. Milliseconds since the epoch; may have passed. */
-  provedUntil(caller: SessionCaller): number
+export function createReauthentication(db: Database, rates: RateLimits, clock: Clock, sessions: Sessions) {
   /** Throws Refusal REAUTHENTICATION_REQUIRED. */
-  assertRecent(caller: SessionCaller): void
-  /**
-   * Re-authenticates by password. Throws Refusal WRONG_PASSWORD, also for an account without one, or
-   * RATE_LIMITED.
-   */
-  withPassword(caller: SessionCaller, password: string): Promise<void>
-  /** `withPassword` if a password is given, else `assertRecent`. Throws what they throw. */
-  confirm(caller: SessionCaller, password: string | null): Promise<void>
-}
-
-/** Attempts per session and hour; per session, so that a stolen one cannot lock out the others. */
-const TRIES = 10
-
-export function createReauthentication(
-  db: Database,
-  rates: RateLimits,
-  clock: Clock,
-  sessions: Sessions,
-): Reauthentication {
   function assertRecent({ by }: SessionCaller): void {
     if (clock.now() < by.provedAt + REAUTHENTICATION_LASTS) return
     throw new Refusal(
@@ -44,6 +26,10 @@ export function createReauthentication(
     )
   }
 
+  /**
+   * Re-authenticates by password. Throws Refusal WRONG_PASSWORD, also for an account without one, or
+   * RATE_LIMITED.
+   */
   async function withPassword(caller: SessionCaller, password: string): Promise<void> {
     const windows = [{ subject: `confirm:${caller.by.session}`, limit: TRIES, length: HOUR }] as const
     const message = 'Too many wrong passwords; wait a while and try again'
@@ -57,12 +43,31 @@ export function createReauthentication(
   }
 
   return {
-    provedUntil: ({ by }) => by.provedAt + REAUTHENTICATION_LASTS,
+    /** End of the period without re-authentication. Milliseconds since the epoch; may have passed. */
+    provedUntil: ({ by }: SessionCaller): number => by.provedAt + REAUTHENTICATION_LASTS,
+
     assertRecent,
     withPassword,
-    async confirm(caller, password) {
+
+    /** `withPassword` if a password is given, else `assertRecent`. Throws what they throw. */
+    async confirm(caller: SessionCaller, password: string | null): Promise<void> {
       if (password === null) assertRecent(caller)
       else await withPassword(caller, password)
     },
   }
+}
+
+export type Reauthentication = ReturnType<typeof createReauthentication>
+
+/**
+ * For effects that outlast the session. Throws Refusal REAUTHENTICATION_REQUIRED ten minutes after the last
+ * authentication, and NOT_SIGNED_IN without a session.
+ */
+export function assertRecentAuthentication(
+  { caller }: Call,
+  reauthentication: Pick<Reauthentication, 'assertRecent'>,
+): void {
+  if (caller?.kind !== 'account' || caller.by.kind !== 'session') throw signedOut()
+  const session: SessionCaller = { ...caller, by: caller.by }
+  reauthentication.assertRecent(session)
 }

@@ -79,15 +79,11 @@ export async function examine(look: Look): Promise<Diagnosis> {
 }
 
 /** Looks at the server that it is part of. */
-export interface Doctor {
-  /** Whoever asks meanwhile gets the same diagnosis. The time-out of proxies is left out: it would outlast the request. */
-  examine(): Promise<Diagnosis>
-}
-
-export function createDoctor(look: Omit<Look, 'address' | 'silence'>, parts: OpenParts): Doctor {
+export function createDoctor(look: Omit<Look, 'address' | 'silence'>, parts: OpenParts) {
   let underWay: Promise<Diagnosis> | null = null
   return {
-    examine() {
+    /** Whoever asks meanwhile gets the same diagnosis. The time-out of proxies is left out: it would outlast the request. */
+    examine(): Promise<Diagnosis> {
       underWay ??= examineServer({ ...look, address: null, silence: 0 }, parts).finally(() => {
         underWay = null
       })
@@ -95,6 +91,8 @@ export function createDoctor(look: Omit<Look, 'address' | 'silence'>, parts: Ope
     },
   }
 }
+
+export type Doctor = ReturnType<typeof createDoctor>
 
 /** Whether nothing was found that is a problem. */
 export function isSound(diagnosis: Diagnosis): boolean {

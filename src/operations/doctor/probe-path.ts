@@ -58,17 +58,15 @@ const LIFETIME = 15 * MINUTE
 const PURPOSE = 'probe'
 
 /** Tokens from the server's secret with which `holdfast doctor` may probe the server. */
-export interface Probes {
-  token(): string
-  admits(token: string | null): boolean
-}
-
-export function createProbes(signing: Signing, clock: Clock): Probes {
+export function createProbes(signing: Signing, clock: Clock) {
   return {
-    token: () => signing.sign(PURPOSE, clock.now() + LIFETIME),
-    admits(token) {
+    token: (): string => signing.sign(PURPOSE, clock.now() + LIFETIME),
+
+    admits(token: string | null): boolean {
       const ends = token === null ? null : signing.verify(PURPOSE, token)
       return typeof ends === 'number' && clock.now() < ends
     },
   }
 }
+
+export type Probes = ReturnType<typeof createProbes>

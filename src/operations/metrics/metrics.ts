@@ -13,19 +13,8 @@ export interface SampledGauge {
 /** Begins an operation of a kind; the returned function counts how it ended. Kinds and outcomes must be few. */
 export type Timed = (kind: string) => (outcome: string) => void
 
-export interface Metrics {
-  readonly requests: RequestMetrics
-  readonly jobs: Timed
-  readonly store: Timed
-  /** Media type of `text`. */
-  readonly type: string
-  /** The exposition for Prometheus: the gauges that `sample` reads now, and what was counted. */
-  text(sample: () => Promise<readonly SampledGauge[]>): Promise<string>
-  stop(): void
-}
-
 /** Monotonic milliseconds. */
-export function createMetrics(version: string, now: () => number): Metrics {
+export function createMetrics(version: string, now: () => number) {
   const registry = new Registry()
   const registers = [registry]
   const requests = createRequestMetrics(registers)
@@ -52,15 +41,22 @@ export function createMetrics(version: string, now: () => number): Metrics {
     requests,
     jobs,
     store,
+
+    /** Media type of `text`. */
     type: Registry.PROMETHEUS_CONTENT_TYPE,
-    async text(sample) {
+
+    /** The exposition for Prometheus: the gauges that `sample` reads now, and what was counted. */
+    async text(sample: () => Promise<readonly SampledGauge[]>): Promise<string> {
       const sampled = new Registry()
       for (const gauge of await sample()) addSampled(sampled, gauge)
       return `${await sampled.metrics()}${await registry.metrics()}`
     },
+
     stop: watchLoopLag(registers),
   }
 }
+
+export type Metrics = ReturnType<typeof createMetrics>
 
 function addSampled(registry: Registry, { name, help, samples }: SampledGauge): void {
   const labelNames = [...new Set(samples.flatMap(({ labels = {} }) => Object.keys(labels)))]
@@ -93,20 +89,12 @@ function createTimed(registers: Registry[], now: () => number, names: TimedNames
   }
 }
 
-/** Metrics of HTTP requests and traffic. */
-interface RequestMetrics {
-  /** `route`: the pattern, never the path, whose number is unbounded. */
-  answered(route: string, method: string, status: number, milliseconds: number): void
-  received(bytes: number): void
-  sent(bytes: number): void
-  refusedConnection(): void
-}
-
 /** Known methods; a client may send any other word. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const OTHER = 'other'
 
-function createRequestMetrics(registers: Registry[]): RequestMetrics {
+/** Metrics of HTTP requests and traffic. */
+function createRequestMetrics(registers: Registry[]) {
   const counter = (name: string, help: string) => new Counter({ name, help, registers })
   const requests = new Counter({
     name: 'holdfast_http_requests_total',
@@ -128,14 +116,16 @@ function createRequestMetrics(registers: Registry[]): RequestMetrics {
     'Connections closed because their address had too many.',
   )
   return {
-    answered(route, asked, status, milliseconds) {
+    /** `route`: the pattern, never the path, whose number is unbounded. */
+    answered(route: string, asked: string, status: number, milliseconds: number): void {
       const method = METHODS.has(asked) ? asked : OTHER
       requests.inc({ route, method, status })
       seconds.observe({ route, method }, milliseconds / 1000)
     },
-    received: (bytes) => received.inc(bytes),
-    sent: (bytes) => sent.inc(bytes),
-    refusedConnection: () => refused.inc(),
+
+    received: (bytes: number): void => received.inc(bytes),
+    sent: (bytes: number): void => sent.inc(bytes),
+    refusedConnection: (): void => refused.inc(),
   }
 }
 

@@ -20,13 +20,13 @@ import {
 } from '../../domain/event-kinds.ts'
 import { type AccountId, GUESTS, type LinkEventId, type LinkId } from '../../domain/ids.ts'
 import type { LinkNewsItem } from '../../domain/mail-content.ts'
-import type { EndableMails } from '../../mail/outbox.ts'
 import {
   type MailRecipient,
   mailRecipients,
   notMailedSince,
   updateRecipient,
-} from '../../mail/recipients.rows.ts'
+} from '../../mail/mail-addresses.rows.ts'
+import type { EndableMails } from '../../mail/outbox.ts'
 
 /** Later events within this time join the first one's mail. */
 const TOGETHER = 5 * MINUTE

@@ -1,7 +1,6 @@
 /** What an OpenID Connect server says counts only in a token that is its own, for this client, for this sign-in, and in time. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { usableOidc } from '../../../src/accounts/sign-in/oidc.ts'
-import { createOidcExchange } from '../../../src/accounts/sign-in/oidc-exchange.ts'
+import { createOidcExchange, usableOidc } from '../../../src/accounts/sign-in/oidc.ts'
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
 import { type Visitor, visitor } from '../../support/clients/site-visitor.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'

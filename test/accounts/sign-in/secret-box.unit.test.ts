@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createSecretBox } from '../../../src/accounts/sign-in/secret-box.ts'
+import { createSecretBox } from '../../../src/accounts/sign-in/second-factor.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 
 describe('what is encrypted', () => {

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { createAccounts } from '../../../src/accounts/accounts.ts'
 import { createChallenges } from '../../../src/accounts/sign-in/challenges.ts'
-import { advanceCounter, findPasskey, insertPasskey } from '../../../src/accounts/sign-in/passkeys.rows.ts'
+import { advanceCounter, findPasskey, insertPasskey } from '../../../src/accounts/sign-in/passkeys.ts'
 import {
   beginTwoFactor,
   setRecoveryCodes,
   takeCodeStep,
   turnOnCodes,
-} from '../../../src/accounts/sign-in/two-factors.rows.ts'
+} from '../../../src/accounts/sign-in/second-factor.ts'
 import type { Database, Trx } from '../../../src/database/database.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
 import { MINUTE } from '../../../src/domain/clock.ts'
@@ -28,8 +28,7 @@ describe.each(databases('rows of signing in'))('%s: ', (_, open) => {
       content: z.object({ tries: z.number() }),
     })
   const browserWith = (cookie: string) => ({
-    cookies: cookie.split(';')[0] ?? '',
-    userAgent: null,
+    request: new Request('http://files.example.org', { headers: { cookie: cookie.split(';')[0] ?? '' } }),
     address: '',
   })
 

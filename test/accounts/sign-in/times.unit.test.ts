@@ -1,15 +1,20 @@
 /** How long sessions, reauthentication, keys and links are good for, to the millisecond. */
+
 import { describe, expect, test } from 'bun:test'
 import { createAccounts } from '../../../src/accounts/accounts.ts'
-import { keyHolderNow } from '../../../src/accounts/keys/api-keys.rows.ts'
-import { createKeys } from '../../../src/accounts/keys/keys.ts'
-import { insertOneTimeLink, takeOneTimeLink } from '../../../src/accounts/one-time-links.rows.ts'
-import { setPassword } from '../../../src/accounts/sign-in/identities.rows.ts'
+import { keyHolderNow } from '../../../src/accounts/api-keys.rows.ts'
+import { createKeyHolders } from '../../../src/accounts/authentication.ts'
+import { createKeys } from '../../../src/accounts/keys.ts'
+import { insertOneTimeLink, takeOneTimeLink } from '../../../src/accounts/one-time-links.ts'
+import { setPassword } from '../../../src/accounts/sign-in/passwords.ts'
 import { createReauthentication } from '../../../src/accounts/sign-in/reauthentication.ts'
-import { createSessionStart } from '../../../src/accounts/sign-in/session-start.ts'
 import { sessionHolderNow } from '../../../src/accounts/sign-in/sessions.rows.ts'
-import { createSessions } from '../../../src/accounts/sign-in/sessions.ts'
-import { SESSION_ENDS, SESSION_LASTS } from '../../../src/accounts/sign-in/sign-in-terms.ts'
+import {
+  createSessionStart,
+  createSessions,
+  SESSION_ENDS,
+  SESSION_LASTS,
+} from '../../../src/accounts/sign-in/sessions.ts'
 import { hashToken } from '../../../src/core/hmac.ts'
 import { hashPassword } from '../../../src/core/password-hash.ts'
 import { createRateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
@@ -31,7 +36,7 @@ async function scene() {
   const account = (await createAccounts(db, clock, systemRandom).add('ann')).id as AccountId
   const sessions = createSessions(db, clock)
   const publicUrl = () => 'http://files.example.org'
-  const beginSession = createSessionStart({ clock, random: systemRandom, publicUrl })
+  const sessionStart = createSessionStart({ clock, random: systemRandom, publicUrl })
   const keys = createKeys(db, clock, systemRandom)
   return {
     db,
@@ -39,10 +44,11 @@ async function scene() {
     account,
     sessions,
     keys,
+    holders: createKeyHolders(db, clock),
     reauthentication: createReauthentication(db, await createRateLimits(db, clock), clock, sessions),
     async signIn() {
-      const browser = { cookies: '', userAgent: null, address: '' }
-      const cookie = await inTransaction(db, (trx) => beginSession(trx, account, browser, 'password'))
+      const browser = { request: new Request(publicUrl()), address: '' }
+      const cookie = await inTransaction(db, (trx) => sessionStart.begin(trx, account, browser, 'password'))
       const token = /=([^;]*);/.exec(cookie)?.[1] ?? ''
       return { caller: () => sessions.authenticate(token, '') }
     },
@@ -151,9 +157,12 @@ describe('a key', () => {
     const { apiKey, id } = await it.keys.add('ann', request)
     const holder = () => keyHolderNow(it.db, id, it.clock.now())
     it.clock.advance(DAY - 1)
-    expect([await codeOf(() => it.keys.authenticate(apiKey)), await holder()]).toEqual(['done', it.account])
+    expect([await codeOf(() => it.holders.authenticate(apiKey)), await holder()]).toEqual([
+      'done',
+      it.account,
+    ])
     it.clock.advance(1)
-    expect([await codeOf(() => it.keys.authenticate(apiKey)), await holder()]).toEqual([
+    expect([await codeOf(() => it.holders.authenticate(apiKey)), await holder()]).toEqual([
       'INVALID_API_KEY',
       null,
     ])
@@ -163,13 +172,13 @@ describe('a key', () => {
     await using it = await scene()
     const request = { name: 'a key', scopes: SCOPES, folder: null, expiresAt: null }
     const [kept, revoked] = [await it.keys.add('ann', request), await it.keys.add('ann', request)]
-    expect(await codeOf(() => it.keys.authenticate(revoked.apiKey))).toBe('done')
+    expect(await codeOf(() => it.holders.authenticate(revoked.apiKey))).toBe('done')
     await it.keys.revoke('ann', String(revoked.id))
     expect(await keyHolderNow(it.db, revoked.id, it.clock.now())).toBe(null)
     expect(await keyHolderNow(it.db, kept.id, it.clock.now())).toBe(it.account)
     await it.disable()
-    expect(await codeOf(() => it.keys.authenticate(kept.apiKey))).toBe('ACCOUNT_DISABLED')
-    expect(await codeOf(() => it.keys.authenticate(revoked.apiKey))).toBe('INVALID_API_KEY')
+    expect(await codeOf(() => it.holders.authenticate(kept.apiKey))).toBe('ACCOUNT_DISABLED')
+    expect(await codeOf(() => it.holders.authenticate(revoked.apiKey))).toBe('INVALID_API_KEY')
     expect(await keyHolderNow(it.db, kept.id, it.clock.now())).toBe(null)
     expect(await keyHolderNow(it.db, revoked.id, it.clock.now())).toBe(null)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { base32Of, makeTotpSecret, totpStep } from '../../../src/accounts/sign-in/second-factor-codes.ts'
+import { base32Of, makeTotpSecret, totpStep } from '../../../src/accounts/sign-in/second-factor.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { codesAt } from '../../support/sign-in/codes.ts'
 

@@ -1,6 +1,6 @@
 /** What of an answer of a passkey is looked at, one thing at a time: everything else in it is right. */
 import { describe, expect, spyOn, test } from 'bun:test'
-import { createWebAuthn, type RegisteredPasskey } from '../../../src/accounts/sign-in/webauthn.ts'
+import { createWebAuthn, type RegisteredPasskey } from '../../../src/accounts/sign-in/passkeys.ts'
 import type { AccountId, PasskeyId } from '../../../src/domain/ids.ts'
 import { type Circumstances, createAuthenticator } from '../../support/sign-in/authenticator.ts'
 

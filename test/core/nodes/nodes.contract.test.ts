@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccounts } from '../../../src/accounts/accounts.ts'
-import { createKeys } from '../../../src/accounts/keys/keys.ts'
+import { createKeyHolders } from '../../../src/accounts/authentication.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import { topFolder } from '../../../src/core/accounts.rows.ts'
 import { createSigning } from '../../../src/core/hmac.ts'
@@ -245,7 +245,7 @@ async function storing(database: ContractDatabase) {
   }
   const begun: DirectUpload[] = []
   const { apiKey } = await createAccounts(db, clock, systemRandom).add('alice')
-  const caller = await createKeys(db, clock, systemRandom).authenticate(apiKey)
+  const caller = await createKeyHolders(db, clock).authenticate(apiKey)
 
   async function node(between: (db: Database) => Database = (db) => db) {
     const db = between(database.another())

@@ -30,7 +30,7 @@ export const accounts: readonly Change[] = [
     ['if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()', ''],
   ]),
   ...changesIn(
-    'src/accounts/sign-in/second-factor-codes.ts',
+    'src/accounts/sign-in/second-factor.ts',
     { tests: ['test/accounts/sign-in/totp.unit.test.ts'] },
     [
       ['const WINDOW = 1', 'const WINDOW = 2'],
@@ -38,18 +38,18 @@ export const accounts: readonly Change[] = [
       ['Math.floor(now / STEP) + delta', 'Math.floor(now / STEP)'],
     ],
   ),
-  ...changesIn('src/accounts/sign-in/two-factors.rows.ts', rows, [
+  ...changesIn('src/accounts/sign-in/second-factor.ts', rows, [
     ["row('last_step', '<', step)", "row('last_step', '<=', step)"],
     [
       ".where('account_id', '=', account)\n    .where('verified', '=', 1)",
       ".where('account_id', '=', account)",
     ],
   ]),
-  ...changesIn('src/accounts/sign-in/second-factor-codes.ts', signIn('codes come after'), [
+  ...changesIn('src/accounts/sign-in/second-factor.ts', signIn('codes come after'), [
     ['if (!codes.includes(code)) throw wrongCode()', ''],
     ['codes.filter((each) => each !== code)', 'codes'],
   ]),
-  ...changesIn('src/accounts/sign-in/code-step.ts', oneSession, [
+  ...changesIn('src/accounts/sign-in/sign-in.ts', oneSession, [
     ['counted.tries <= CODES_PER_PASSWORD', 'counted.tries < CODES_PER_PASSWORD', fiveCodes],
     ['counted.tries <= CODES_PER_PASSWORD', 'true', fiveCodes],
     [
@@ -89,7 +89,7 @@ export const accounts: readonly Change[] = [
     ['.two_factor === 1', '.two_factor !== 1', codeStep('begins no session')],
     ['known === null\n          ? [', 'known !== null\n          ? [', tenWrong],
   ]),
-  ...changesIn('src/accounts/sign-in/known-browsers.ts', lockout('a browser is known to one account'), [
+  ...changesIn('src/accounts/sign-in/sign-in.ts', lockout('a browser is known to one account'), [
     ['entry !== undefined && entry.t === tagOf(passwordHash)', 'entry !== undefined'],
     [
       '.find(({ a }) => a === account)',
@@ -134,39 +134,39 @@ export const accounts: readonly Change[] = [
       ".where('sessions.id', '=', hiddenFromSqlite(db, session))",
     ],
   ]),
-  ...changesIn('src/accounts/keys/keys.ts', times, [
+  ...changesIn('src/accounts/authentication.ts', times, [
     [
       'caller.expiresAt !== null && caller.expiresAt <= now',
       'caller.expiresAt !== null && caller.expiresAt < now',
     ],
-    ['if (disabledAt !== null) {', 'if (disabledAt === 0) {'],
+    ['if (disabledAt !== null) throw accountDisabled()', ''],
     ['present === null || present !== version ||', 'present === null ||'],
+    [".where(isWanted)\n      .where('api_keys.revoked_at', 'is', null)", '.where(isWanted)'],
   ]),
-  ...changesIn('src/accounts/keys/keyed-requests.rows.ts', keyedRequests, [
+  ...changesIn('src/accounts/keyed-requests.ts', keyedRequests, [
     ['          where api_keys.revoked_at is null\n', ''],
     ['holder.expires_at > terms.now', 'holder.expires_at >= terms.now'],
     ['where holder.disabled_at is null and (', 'where ('],
   ]),
-  ...changesIn('src/accounts/keys/keyed-requests.ts', keyedRequests, [
+  ...changesIn('src/accounts/keyed-requests.ts', keyedRequests, [
     ['own !== null && all === null && ceiling !== null', 'all === null && ceiling === null'],
     ['used: window.used - left', 'used: window.used'],
     ['filter((row) => row.own !== null)', 'filter(() => true)'],
   ]),
-  ...changesIn('src/accounts/keys/keys.ts', times, [
+  ...changesIn('src/accounts/keys.ts', times, [
     ['if (wanted.length > 1) {', 'if (wanted.length > 2) {', revoking],
     ['key.prefix === prefixOrId', 'key.prefix === key.name', revoking],
     ['String(key.id) === prefixOrId', 'key.name === prefixOrId', revoking],
-    ['key.id === held?.key', 'key.name === prefixOrId', fullKey],
+    ['key.hash === hash && key.revoked_at === null', 'key.name === prefixOrId', fullKey],
   ]),
-  ...changesIn('src/accounts/keys/api-keys.rows.ts', times, [
-    [".where(isWanted)\n      .where('api_keys.revoked_at', 'is', null)", '.where(isWanted)'],
+  ...changesIn('src/accounts/api-keys.rows.ts', times, [
     [
       ".where('api_keys.id', '=', id)\n    .where('api_keys.revoked_at', 'is', null)",
       ".where('api_keys.id', '=', id)",
     ],
     ['row.expires_at !== null && row.expires_at <= now', 'row.expires_at !== null && row.expires_at < now'],
   ]),
-  ...changesIn('src/accounts/one-time-links.rows.ts', times, [
+  ...changesIn('src/accounts/one-time-links.ts', times, [
     [".where('expires_at', '>', now)\n    .returningAll()", '.returningAll()'],
     [
       ".where('expires_at', '>', now)\n    .returningAll()",

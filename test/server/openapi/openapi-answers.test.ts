@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { OIDC_CALLBACK } from '../../../src/accounts/sign-in/sign-in-terms.ts'
+import { OIDC_CALLBACK } from '../../../src/accounts/sign-in/oidc.ts'
 import { PROBE_HEADER } from '../../../src/contract/health.ts'
 import { createSigning } from '../../../src/core/hmac.ts'
 import { metaOf } from '../../../src/core/meta.rows.ts'

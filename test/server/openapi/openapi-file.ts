@@ -4,7 +4,7 @@
  *   npm run openapi
  */
 import { join } from 'node:path'
-import { sessionCookie } from '../../../src/accounts/sign-in/sign-in-terms.ts'
+import { sessionCookie } from '../../../src/accounts/sign-in/sessions.ts'
 import { openApiDocument } from '../../../src/server/openapi/openapi-document.ts'
 import { routes } from '../../../src/server/routes.ts'
 

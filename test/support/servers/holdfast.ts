@@ -1,4 +1,4 @@
-import type { KeyGrant } from '../../../src/accounts/keys/keys.ts'
+import type { KeyGrant } from '../../../src/accounts/keys.ts'
 import type { OneTimeLinks } from '../../../src/accounts/one-time-links.ts'
 import { type Config, loadConfig } from '../../../src/config.ts'
 import type { Database } from '../../../src/database/database.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { createAccounts } from '../../../src/accounts/accounts.ts'
-import { createKeys } from '../../../src/accounts/keys/keys.ts'
+import { createKeyHolders } from '../../../src/accounts/authentication.ts'
 import type { BlobStore } from '../../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import { ensureGuests, topFolder } from '../../../src/core/accounts.rows.ts'
@@ -84,7 +84,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
   await ensureGuests(db, systemRandom, clock.now())
   await sql`pragma busy_timeout = 0`.execute(db)
   const { apiKey } = await createAccounts(db, clock, systemRandom).add('alice')
-  const caller = await createKeys(db, clock, systemRandom).authenticate(apiKey)
+  const caller = await createKeyHolders(db, clock).authenticate(apiKey)
 
   const seen = options.between?.(db) ?? db
   const blobs = await openDiskBlobs(join(folder, 'blobs'), systemRandom, { alone: true })

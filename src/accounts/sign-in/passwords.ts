@@ -1,6 +1,8 @@
 import type { Database, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
+import { Refusal } from '../../domain/errors.ts'
 import type { AccountId } from '../../domain/ids.ts'
+import { gradeOf, LONGEST_PASSWORD, SHORTEST_PASSWORD, STRONG_ENOUGH } from '../../domain/password-grade.ts'
 
 export async function findPassword(db: Database, account: AccountId): Promise<string | null> {
   const row = await db
@@ -58,46 +60,6 @@ export async function setPassword(trx: Trx, account: AccountId, hash: string, no
     .execute()
 }
 
-export async function findSubject(db: Database, subject: string): Promise<AccountId | null> {
-  const row = await db
-    .selectFrom('identities')
-    .select('account_id')
-    .where('provider', '=', 'oidc')
-    .where('subject', '=', subject)
-    .executeTakeFirst()
-  return row?.account_id ?? null
-}
-
-export async function hasSubject(db: Database, account: AccountId): Promise<boolean> {
-  const row = await db
-    .selectFrom('identities')
-    .select('id')
-    .where('account_id', '=', account)
-    .where('provider', '=', 'oidc')
-    .executeTakeFirst()
-  return row !== undefined
-}
-
-/** Throws a unique violation. */
-export async function insertSubject(
-  trx: Trx,
-  account: AccountId,
-  subject: string,
-  now: number,
-): Promise<void> {
-  await trx
-    .insertInto('identities')
-    .values({
-      account_id: account,
-      provider: 'oidc',
-      subject,
-      password_hash: null,
-      created_at: now,
-      updated_at: now,
-    })
-    .execute()
-}
-
 export async function dropIdentities(trx: Trx, account: AccountId): Promise<void> {
   for (const table of ['identities', 'passkeys', 'two_factors', 'one_time_links'] as const) {
     await trx.deleteFrom(table).where('account_id', '=', account).execute()
@@ -118,4 +80,22 @@ export async function dropSecondFactors(trx: Trx, account: AccountId): Promise<v
     await trx.deleteFrom(table).where('account_id', '=', account).execute()
   }
   await trx.updateTable('accounts').set({ two_factor: 0 }).where('id', '=', account).execute()
+}
+
+/** Throws Refusal WEAK_PASSWORD. `known`: facts about its owner that an attacker would try first. */
+export async function assertStrong(password: string, known: readonly string[]): Promise<void> {
+  if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
+    throw new Refusal(
+      'WEAK_PASSWORD',
+      `A password has ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`,
+    )
+  }
+  // Lone surrogates would all be hashed as U+FFFD.
+  if (!password.isWellFormed()) throw new Refusal('WEAK_PASSWORD', 'A password must be valid Unicode')
+  if ((await gradeOf(password, known)) < STRONG_ENOUGH) {
+    throw new Refusal(
+      'WEAK_PASSWORD',
+      'This password is easy to guess; add a few words to it, or use another',
+    )
+  }
 }

@@ -1,10 +1,10 @@
-import type { ExpressionBuilder, Insertable } from 'kysely'
-import type { Database, Queryable, Trx } from '../../database/database.ts'
-import { lookup, prepared } from '../../database/prepared.ts'
-import type { Row, Tables } from '../../database/schema.ts'
-import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../../domain/ids.ts'
+import type { Insertable } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import type { Row, Tables } from '../database/schema.ts'
+import type { AccountId, KeyId } from '../domain/ids.ts'
 
-export interface KeyRow extends Omit<Row<'api_keys'>, 'hash'> {
+export interface KeyRow extends Row<'api_keys'> {
   /** Null without a restriction, or when the folder was deleted. */
   readonly folder_name: string | null
 }
@@ -16,46 +16,6 @@ export function insertKey(
   return db.insertInto('api_keys').values(key).returning('id').executeTakeFirstOrThrow()
 }
 
-export interface KeyHolder {
-  readonly key: KeyId
-  readonly account: AccountId
-  readonly username: string
-  readonly disabled_at: number | null
-  readonly scopes: string
-  readonly folder: FolderIdentifier | null
-  readonly expires_at: number | null
-}
-
-const keyHolder = lookup<Sha256, KeyHolder & { readonly hash: Sha256 }>({
-  column: 'api_keys.hash',
-  build: (db, isWanted) =>
-    db
-      .selectFrom('api_keys')
-      // A subquery instead of a join, which SQLite would plan anew each time.
-      .select((key) => [
-        'api_keys.id as key',
-        'api_keys.hash',
-        'api_keys.account_id as account',
-        ofAccount(key).select('accounts.username').$asScalar().$notNull().as('username'),
-        ofAccount(key).select('accounts.disabled_at').as('disabled_at'),
-        'api_keys.scopes',
-        'api_keys.folder',
-        'api_keys.expires_at',
-      ])
-      .where(isWanted)
-      .where('api_keys.revoked_at', 'is', null),
-  valueIn: (row) => row.hash,
-})
-
-function ofAccount(key: ExpressionBuilder<Tables, 'api_keys'>) {
-  return key.selectFrom('accounts').whereRef('accounts.id', '=', 'api_keys.account_id')
-}
-
-/** Undefined for a revoked key. */
-export function findKeyHolder(db: Database, hash: Sha256): Promise<KeyHolder | undefined> {
-  return keyHolder(db, hash)
-}
-
 const keyHolderById = prepared((db, id: KeyId) =>
   db
     .selectFrom('api_keys')
@@ -63,7 +23,13 @@ const keyHolderById = prepared((db, id: KeyId) =>
     .where('api_keys.id', '=', id)
     .where('api_keys.revoked_at', 'is', null)
     .where((key) =>
-      key.exists(ofAccount(key).select('accounts.id').where('accounts.disabled_at', 'is', null)),
+      key.exists(
+        key
+          .selectFrom('accounts')
+          .select('accounts.id')
+          .whereRef('accounts.id', '=', 'api_keys.account_id')
+          .where('accounts.disabled_at', 'is', null),
+      ),
     ),
 )
 
@@ -81,6 +47,7 @@ export function listKeys(db: Database, account: AccountId): Promise<KeyRow[]> {
       'account_id',
       'name',
       'prefix',
+      'hash',
       'created_at',
       'last_used_at',
       'revoked_at',
