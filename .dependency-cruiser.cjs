@@ -125,7 +125,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(pages/|uploads/.*\\.routes\\.ts$|uploads/resumable/tus-[^/]+$)' },
       to: {
-        path: '^src/uploads/(guest-admission|guest-budget|idempotency|idempotency-key|reservations|direct-uploads?|free-space)\\.ts$',
+        path: '^src/uploads/(guest-admission|idempotency|request-uploads|reservations)\\.ts$',
       },
     },
     {

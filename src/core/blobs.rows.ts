@@ -1,10 +1,11 @@
 import type { Insertable } from 'kysely'
+import * as z from 'zod/mini'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate } from '../database/differences.ts'
-import { prepared, preparedInsert } from '../database/prepared.ts'
+import { preparedRows } from '../database/prepared.ts'
 import type { Row, Tables } from '../database/schema.ts'
 import { MINUTE } from '../domain/clock.ts'
-import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
+import { type BlobId, type BlobKey, isBlobKey, type Sha256 } from '../domain/ids.ts'
 import { metaOf, setMeta } from './meta.rows.ts'
 import { dropThumbnail } from './thumbnails.rows.ts'
 
@@ -13,17 +14,42 @@ export const GARBAGE_GRACE = MINUTE
 
 export type NewBlob = Row<'blobs', 'key' | 'sha256' | 'crc32' | 'size' | 'created_at'>
 
-/** Adds a reference. The new copy, just verified, replaces a present one, which becomes garbage. */
-export async function adoptBlob(trx: Trx, blob: NewBlob, garbageDueAt: number): Promise<BlobId> {
-  const { key, sha256, crc32, size, created_at } = blob
-  const [known] = await sameContent(trx, sha256, size)
-  if (known !== undefined) {
+/**
+ * Adds a reference to each. The new copy, just verified, replaces a present one, which becomes garbage. Throws a unique
+ * violation where two are of one content, or another transaction adds it.
+ */
+export async function adoptBlobs(
+  trx: Trx,
+  blobs: readonly NewBlob[],
+  garbageDueAt: number,
+): Promise<ReadonlyMap<BlobKey, BlobId>> {
+  const present = await blobsOfHashes(
+    trx,
+    blobs.map(({ sha256 }) => ({ sha256 })),
+  )
+  const ids = new Map<BlobKey, BlobId>()
+  const fresh: NewBlob[] = []
+  for (const blob of blobs) {
+    const known = present.find(({ sha256, size }) => sha256 === blob.sha256 && size === blob.size)
+    if (known === undefined) {
+      fresh.push(blob)
+      continue
+    }
     await referToNewCopy(trx, known, blob, garbageDueAt)
-    return known.id
+    ids.set(blob.key, known.id)
   }
-  const [added] = await insertBlob(trx, { key, sha256, crc32, size, created_at, refs: 1 })
-  if (added === undefined) throw new Error('inserting a blob returned no id')
-  return added.id
+  const rows = fresh.map(({ key, sha256, crc32, size, created_at }) => ({
+    ...{ key, sha256, crc32, size, created_at },
+    refs: 1,
+  }))
+  for (const { key, id } of await insertBlobs(trx, rows)) ids.set(key, id)
+  return ids
+}
+
+export async function adoptBlob(trx: Trx, blob: NewBlob, garbageDueAt: number): Promise<BlobId> {
+  const id = (await adoptBlobs(trx, [blob], garbageDueAt)).get(blob.key)
+  if (id === undefined) throw new Error('an adopted blob has no id')
+  return id
 }
 
 export async function referToNewCopy(
@@ -45,18 +71,21 @@ export async function referToNewCopy(
   await discardBlob(trx, known.key, garbageDueAt)
 }
 
-/** Locks the row until the transaction ends. */
-const sameContent = prepared((trx: Trx, sha256: Sha256, size: number) =>
-  trx
+/** Locks the rows until the transaction ends. */
+const blobsOfHashes = preparedRows((db, contents: readonly { readonly sha256: Sha256 }[]) =>
+  db
     .selectFrom('blobs')
-    .select(['id', 'key'])
-    .where('sha256', '=', sha256)
-    .where('size', '=', size)
-    .modifyEnd(forUpdate(trx)),
+    .select(['id', 'key', 'sha256', 'size'])
+    .where(
+      'sha256',
+      'in',
+      contents.map(({ sha256 }) => sha256),
+    )
+    .modifyEnd(forUpdate(db)),
 )
 
-const insertBlob = preparedInsert((db, blob: Omit<Insertable<Tables['blobs']>, 'id'>) =>
-  db.insertInto('blobs').values(blob).returning('id'),
+const insertBlobs = preparedRows((db, blobs: readonly Omit<Insertable<Tables['blobs']>, 'id'>[]) =>
+  db.insertInto('blobs').values(blobs).returning(['id', 'key']),
 )
 
 export async function releaseBlob(trx: Trx, id: BlobId, garbageDueAt: number): Promise<void> {
@@ -113,10 +142,11 @@ export async function keepGarbage(trx: Trx, key: BlobKey): Promise<boolean> {
 }
 
 const META = 'drawn_keys'
+const keys = z.array(z.custom<BlobKey>((value) => typeof value === 'string' && isBlobKey(value)))
 
 /** Keys of small blobs that the sole process of this database may be writing, or was at its end. */
 export async function pooledKeys(db: Queryable): Promise<BlobKey[]> {
-  return JSON.parse((await metaOf(db, META)) ?? '[]')
+  return keys.parse(JSON.parse((await metaOf(db, META)) ?? '[]'))
 }
 
 export function recordPooledKeys(trx: Trx, keys: readonly BlobKey[]): Promise<void> {

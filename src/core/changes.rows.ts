@@ -1,7 +1,7 @@
 /** Changes are inserted by their transaction under the account's lock, so an account's ids become visible in order. */
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
-import { preparedChange } from '../database/prepared.ts'
+import { preparedChange, preparedRows } from '../database/prepared.ts'
 import type { Row } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { ChangeKind } from '../domain/event-kinds.ts'
@@ -24,42 +24,54 @@ export interface ChangeRow extends Row<'changes', (typeof columns)[number]> {
   readonly event: LinkEventId | null
 }
 
+export interface NewChange {
+  readonly kind: ChangeKind
+  readonly file?: FileId
+  readonly folder?: FolderIdentifier
+  /** Current folder, or the last one of a deleted entry. */
+  readonly place?: FolderId | null
+  readonly from?: FolderId | null
+}
+
 /** Guests' changes are not logged, having no watchers. */
 export async function noteChange(
   trx: Trx,
   account: AccountId,
-  change: {
-    readonly kind: ChangeKind
-    readonly file?: FileId
-    readonly folder?: FolderIdentifier
-    /** Current folder, or the last one of a deleted entry. */
-    readonly place?: FolderId | null
-    readonly from?: FolderId | null
-  },
+  ...changes: readonly NewChange[]
 ): Promise<void> {
   if (account === GUESTS) return
-  const { kind, file = null, folder = null, place = null, from = null } = change
-  await insertChange(trx, account, kind, file, folder, place, from)
+  await insertChanges(
+    trx,
+    changes.map(({ kind, file = null, folder = null, place = null, from = null }) => ({
+      account_id: account,
+      kind,
+      file_id: file,
+      folder,
+      place,
+      from,
+    })),
+  )
 }
 
-const insertChange = preparedChange(
+const insertChanges = preparedRows(
   (
     db,
-    account_id: AccountId,
-    kind: ChangeKind,
-    file_id: FileId | null,
-    folder: FolderIdentifier | null,
-    place: FolderId | null,
-    from: FolderId | null,
+    changes: readonly {
+      readonly account_id: AccountId
+      readonly kind: ChangeKind
+      readonly file_id: FileId | null
+      readonly folder: FolderIdentifier | null
+      readonly place: FolderId | null
+      readonly from: FolderId | null
+    }[],
   ) =>
-    db.insertInto('changes').values({
-      account_id,
-      kind,
-      file_id,
-      folder,
-      place: placeOfFolder(place),
-      from_place: placeOfFolder(from),
-    }),
+    db.insertInto('changes').values(
+      changes.map(({ place, from, ...change }) => ({
+        ...change,
+        place: placeOfFolder(place),
+        from_place: placeOfFolder(from),
+      })),
+    ),
 )
 
 export async function noteEventChange(trx: Trx, account: AccountId, event: LinkEventId): Promise<void> {

@@ -1,8 +1,8 @@
-import { type RawBuilder, sql } from 'kysely'
-import { type Database, isPostgres, type Queryable, type Trx } from '../database/database.ts'
-import { prepared, preparedChange } from '../database/prepared.ts'
+import { sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { prepared, preparedChange, preparedRows } from '../database/prepared.ts'
 import { inTransaction } from '../database/transactions.ts'
-import type { AccountId, BlobKey, FolderId, FolderIdentifier, FolderPlace, NodeId } from '../domain/ids.ts'
+import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
 import { hasSpace } from './accounts.rows.ts'
 
 /** One atomic statement: concurrent uploads stay below the quota (without one: `limit`). False if space is lacking. */
@@ -40,23 +40,53 @@ const fitting = prepared((db, account: AccountId, bytes: number, limit: number) 
     .where(hasSpace(sql`${bytes}`, sql`${limit}`)),
 )
 
-export async function openReservation(
-  db: Database,
-  reservation: ReservationRow,
-  limit: number,
-): Promise<boolean> {
-  if (isPostgres(db)) return openAtOnce(db, reservation, limit)
-  const { key, account_id, bytes, created_at, node } = reservation
-  return inTransaction(db, async (trx) => {
-    const isReserved = await reserveStorage(trx, account_id, bytes, limit)
-    if (isReserved) await addReservation(trx, key, account_id, bytes, created_at, node)
-    return isReserved
-  })
+export interface ReservationRow {
+  readonly key: BlobKey
+  readonly account_id: AccountId
+  /** Reserved of the account. */
+  readonly bytes: number
+  readonly created_at: number
+  readonly node: NodeId
 }
 
-const addReservation = preparedChange(
-  (db, key: BlobKey, account_id: AccountId, bytes: number, created_at: number, node: NodeId) =>
-    db.insertInto('reservations').values({ key, account_id, bytes, created_at, node }),
+/**
+ * Adds the row, and reserves its bytes, if the account has space for `needed`. Without bytes to reserve it waits for no
+ * other upload of the account. False, without effect, when space is lacking.
+ */
+export async function insertReservation(
+  db: Database,
+  { key, account_id, bytes, created_at, node }: ReservationRow,
+  needed: number,
+  limit: number,
+): Promise<boolean> {
+  const insert = async (on: Queryable, space: number) =>
+    (await insertFitting(on, key, bytes, created_at, node, account_id, space, limit)).changed > 0
+  if (bytes === 0) return insert(db, needed)
+  return inTransaction(
+    db,
+    async (trx) => (await reserveStorage(trx, account_id, bytes, limit)) && (await insert(trx, 0)),
+  )
+}
+
+const insertFitting = preparedChange(
+  (
+    db,
+    key: BlobKey,
+    bytes: number,
+    now: number,
+    node: NodeId,
+    account: AccountId,
+    needed: number,
+    limit: number,
+  ) => ({
+    compile: () =>
+      sql`
+        insert into reservations (key, account_id, bytes, created_at, node)
+        select
+          cast(${key} as text), accounts.id, cast(${bytes} as bigint), cast(${now} as bigint), cast(${node} as text)
+        from accounts
+        where accounts.id = ${account} and ${hasSpace(sql`${needed}`, sql`${limit}`)}`.compile(db),
+  }),
 )
 
 export async function growReservation(trx: Trx, key: BlobKey, bytes: number): Promise<boolean> {
@@ -68,25 +98,30 @@ export async function growReservation(trx: Trx, key: BlobKey, bytes: number): Pr
   return result.numUpdatedRows > 0n
 }
 
-/** Returns the space; false, without effect, if it is gone. Of a commit and a cleaner, the one with true wins. */
-export async function endReservation(trx: Trx, key: BlobKey): Promise<boolean> {
-  if (isPostgres(trx)) return (await endAtOnce(trx, key)).changed > 0
-  const [row] = (await removeReservation(trx, key)).rows
-  if (row === undefined) return false
-  await takeReserved(trx, row.bytes, row.account_id)
-  return true
+/**
+ * Returns the space of an account's reservations; false where one is gone. Of a commit and a cleaner, the one with true
+ * wins.
+ */
+export async function endReservations(trx: Trx, ...keys: readonly BlobKey[]): Promise<boolean> {
+  const ended = await removeReservations(
+    trx,
+    keys.map((key) => ({ key })),
+  )
+  const [first] = ended
+  const bytes = ended.reduce((sum, row) => sum + row.bytes, 0)
+  if (first !== undefined && bytes > 0) await takeReserved(trx, bytes, first.account_id)
+  return ended.length === keys.length
 }
 
-const endAtOnce = preparedChange((trx: Trx, key: BlobKey) => ({
-  compile: () =>
-    sql`
-      with ended as (delete from reservations where key = ${key} returning account_id, bytes)
-      update accounts set storage_reserved = storage_reserved - ended.bytes from ended
-      where accounts.id = ended.account_id`.compile(trx),
-}))
-
-const removeReservation = preparedChange((db, key: BlobKey) =>
-  db.deleteFrom('reservations').where('key', '=', key).returning(['account_id', 'bytes']),
+const removeReservations = preparedRows((db, reservations: readonly { readonly key: BlobKey }[]) =>
+  db
+    .deleteFrom('reservations')
+    .where(
+      'key',
+      'in',
+      reservations.map(({ key }) => key),
+    )
+    .returning(['account_id', 'bytes']),
 )
 
 const takeReserved = preparedChange((db, bytes: number, account: AccountId) =>
@@ -117,126 +152,4 @@ export async function isBeingWritten(db: Database, key: BlobKey): Promise<boolea
     select 1 as one from reservations where key = ${key}
     union all select 1 from uploads where key = ${key}`.execute(db)
   return rows[0] !== undefined
-}
-
-export interface ReservationRow {
-  readonly key: BlobKey
-  readonly account_id: AccountId
-  readonly bytes: number
-  readonly created_at: number
-  readonly node: NodeId
-}
-
-/** Reserves and inserts in one statement; PostgreSQL only. False, without effect, when space is lacking. */
-async function openAtOnce(db: Database, given: ReservationRow, limit: number): Promise<boolean> {
-  const { key, account_id, bytes, created_at, node } = given
-  return (await open(db, key, account_id, bytes, created_at, node, limit)).changed > 0
-}
-
-/**
- * Finds the folder and inserts a reservation of 0 bytes if the account now has space for `bytes`; storing the file
- * checks again. So it waits for no concurrent uploads of the account. Null, without effect, without space or a live
- * folder. PostgreSQL only.
- */
-export async function openInPlace(
-  db: Database,
-  given: ReservationRow,
-  limit: number,
-  place: FolderPlace,
-): Promise<FolderId | null> {
-  const { key, account_id, bytes, created_at, node } = given
-  const { rows } = await (place === 'root'
-    ? openAtTop(db, key, account_id, bytes, created_at, node, limit)
-    : openInFolder(db, key, account_id, bytes, created_at, node, limit, place))
-  return rows[0]?.folder ?? null
-}
-
-const open = preparedChange(
-  (db, key: BlobKey, account: AccountId, bytes: number, now: number, node: NodeId, limit: number) => ({
-    compile: () =>
-      sql`
-        with ${given(key, account, bytes, now, node, limit)},
-        reserved as (
-          update accounts set storage_reserved = storage_reserved + given.bytes from given
-          where accounts.id = given.account
-            and ${hasSpace(sql`given.bytes`, sql`given.most`)}
-          returning accounts.id
-        )
-        insert into reservations (key, account_id, bytes, created_at, node)
-        select given.key, reserved.id, given.bytes, given.now, given.node from given, reserved`.compile(db),
-  }),
-)
-
-const openAtTop = preparedChange(
-  (db, key: BlobKey, account: AccountId, bytes: number, now: number, node: NodeId, limit: number) => ({
-    compile: () =>
-      opening(
-        given(key, account, bytes, now, node, limit),
-        sql`(
-          select folders.id from folders, given
-          where folders.account_id = given.account and folders.parent_id is null
-        ) as place`,
-      ).compile(db),
-  }),
-)
-
-const openInFolder = preparedChange(
-  (
-    db,
-    key: BlobKey,
-    account: AccountId,
-    bytes: number,
-    now: number,
-    node: NodeId,
-    limit: number,
-    place: FolderIdentifier,
-  ) => ({
-    compile: () =>
-      opening(
-        sql`${given(key, account, bytes, now, node, limit)},
-          chain (id, parent_id, deleted_at, first) as (
-            select folders.id, folders.parent_id, folders.deleted_at, folders.id
-            from folders, given
-            where folders.identifier = ${place} and folders.account_id = given.account
-              and folders.parent_id is not null
-            union all
-            select folders.id, folders.parent_id, folders.deleted_at, chain.first
-            from folders join chain on folders.id = chain.parent_id
-          )`,
-        sql`(
-          select first as id from chain group by first having count(deleted_at) = 0
-        ) as place`,
-      ).compile(db),
-  }),
-)
-
-function given(
-  key: BlobKey,
-  account: AccountId,
-  bytes: number,
-  now: number,
-  node: NodeId,
-  limit: number,
-): RawBuilder<unknown> {
-  return sql`
-    given (key, account, bytes, now, node, most) as (
-      values (
-        cast(${key} as text), cast(${account} as bigint), cast(${bytes} as bigint), cast(${now} as bigint),
-        cast(${node} as text), cast(${limit} as bigint)
-      )
-    )`
-}
-
-function opening(tables: RawBuilder<unknown>, place: RawBuilder<unknown>): RawBuilder<{ folder: FolderId }> {
-  return sql<{ folder: FolderId }>`
-    with recursive ${tables},
-    wanted as materialized (
-      select place.id as folder, given.*
-      from given, accounts, ${place}
-      where accounts.id = given.account
-        and ${hasSpace(sql`given.bytes`, sql`given.most`)}
-    )
-    insert into reservations (key, account_id, bytes, created_at, node)
-    select key, account, 0, now, node from wanted
-    returning (select folder from wanted)`
 }

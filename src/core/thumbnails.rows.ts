@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate } from '../database/differences.ts'
-import { preparedChange, replanned } from '../database/prepared.ts'
+import { preparedRows, replanned } from '../database/prepared.ts'
 import type { ThumbnailState } from '../database/schema.ts'
 import type { AccountId, BlobId, BlobKey, FileId, NodeId } from '../domain/ids.ts'
 
@@ -14,22 +14,23 @@ export function turnOf(account: AccountId, address: string | null): number {
   return address === null ? account : -1 - Number(BigInt(Bun.hash(address)) & 0xffff_ffff_ffffn)
 }
 
-/** Does nothing for an existing row. */
-export async function noteThumbnail(
-  trx: Trx,
-  blob: BlobId,
-  { state, turn }: { readonly state: 'wanted' | 'none'; readonly turn: number },
-  now: number,
-): Promise<void> {
-  await insertThumbnail(trx, blob, state, turn, now)
+export type NewThumbnail = {
+  readonly blob_id: BlobId
+  readonly state: 'wanted' | 'none'
+  readonly turn: number
+  readonly due_at: number
 }
 
-const insertThumbnail = preparedChange(
-  (db, blob_id: BlobId, state: 'wanted' | 'none', turn: number, due_at: number) =>
-    db
-      .insertInto('thumbnails')
-      .values({ blob_id, state, turn, due_at })
-      .onConflict((conflict) => conflict.column('blob_id').doNothing()),
+/** Does nothing for existing rows. */
+export async function noteThumbnails(trx: Trx, thumbnails: readonly NewThumbnail[]): Promise<void> {
+  await insertThumbnails(trx, thumbnails)
+}
+
+const insertThumbnails = preparedRows((db, thumbnails: readonly Readonly<NewThumbnail>[]) =>
+  db
+    .insertInto('thumbnails')
+    .values(thumbnails)
+    .onConflict((conflict) => conflict.column('blob_id').doNothing()),
 )
 
 /** For a content without a row, or whose thumbnail another node could not make. It may be gone. */
@@ -42,7 +43,7 @@ export async function wantThumbnail(trx: Trx, blob: BlobId, now: number): Promis
     .modifyEnd(forUpdate(trx))
     .executeTakeFirst()
   if (present === undefined) return
-  await noteThumbnail(trx, blob, { state: 'wanted', turn: NOBODY }, now)
+  await noteThumbnails(trx, [{ blob_id: blob, state: 'wanted', turn: NOBODY, due_at: now }])
   await trx
     .updateTable('thumbnails')
     .set({ state: 'wanted', tries: 0, due_at: now })

@@ -4,6 +4,7 @@ import {
   type Dialect,
   Kysely,
   PostgresAdapter,
+  type QueryResult,
   type Transaction,
 } from 'kysely'
 import type { AccountId } from '../domain/ids.ts'
@@ -30,24 +31,15 @@ export interface Readers {
   readonly readPool: Reader
 }
 
-/** Executes immediately, in the current transaction. */
-export type StatementExecutor = <Row>(query: CompiledQuery<Row>) => {
+export interface StatementResult<Row> {
   readonly rows: Row[]
   readonly changed: number
 }
 
-/**
- * One transaction sent at once: the statements of `before`, whose rows are ignored, then those of `wanted`. Each sees
- * what was committed before it began, including while it waited for a lock. All or none; retried as a whole after a
- * conflict. Throws the first failure; after `sent`, a lost connection leaves the outcome unknown.
- */
-export type StatementPipeline = <Row>(
-  before: readonly CompiledQuery[],
-  wanted: readonly CompiledQuery<Row>[],
-  sent: () => void,
-) => Promise<Row[][]>
+/** Executes immediately, in the current transaction. */
+export type StatementExecutor = <Row>(query: CompiledQuery<Row>) => StatementResult<Row>
 
-type DatabaseOptions = Partial<Pick<Database, 'nonDurable' | 'durable' | 'executor' | 'pipeline' | 'damage'>>
+type DatabaseOptions = Partial<Pick<Database, 'nonDurable' | 'durable' | 'executor' | 'damage'>>
 
 /** Kysely's methods use the writing connection or the pool; `read`, `scan` and `readPool` see committed rows. */
 export class Database extends Kysely<Tables> implements Readers {
@@ -60,8 +52,6 @@ export class Database extends Kysely<Tables> implements Readers {
   readonly durable: () => Promise<void> | null
   /** SQLite only, for statements of its single transaction: faster than through Kysely. */
   readonly executor: StatementExecutor | null
-  /** PostgreSQL only, for transactions whose statements do not depend on each other's rows. */
-  readonly pipeline: StatementPipeline | null
   /** Damage met by queries. SQLite only; PostgreSQL has its own log. */
   readonly damage: KnownDamage | null
 
@@ -70,7 +60,6 @@ export class Database extends Kysely<Tables> implements Readers {
     this.nonDurable = options.nonDurable ?? this
     this.durable = options.durable ?? (() => null)
     this.executor = options.executor ?? null
-    this.pipeline = options.pipeline ?? null
     this.damage = options.damage ?? null
     const own = { ...readerThrough(this), version: () => null }
     this.read = readers?.read ?? own
@@ -91,19 +80,32 @@ export type Trx = Transaction<Tables> & {
   readonly read: Reader
   outcome: TransactionOutcome | null
   readonly locked: Set<AccountId>
-  readonly atOnce: StatementExecutor | null
+  /** Sends the statement without waiting for those before it: they are executed in the order in which they were sent. */
+  send<Row>(query: CompiledQuery<Row>): Promise<StatementResult<Row>>
 }
 
 /** A database, or a transaction whose own changes must be visible. */
 export type Queryable = Database | Trx
 
-export function asTrx(transaction: Transaction<Tables>, atOnce: StatementExecutor | null): Trx {
-  return Object.assign(transaction, {
-    read: atOnce === null ? readerThrough(transaction) : readerAtOnce(atOnce),
-    atOnce,
-    outcome: null,
-    locked: new Set<AccountId>(),
-  })
+/** `execute`: SQLite only. */
+export async function asTrx(
+  transaction: Transaction<Tables>,
+  execute: StatementExecutor | null,
+): Promise<Trx> {
+  // Kysely itself sends a statement only after the answer to the one before.
+  const connection = await transaction.getExecutor().provideConnection(async (own) => own)
+  const send: Trx['send'] = async (query) =>
+    execute === null ? resultOf(await connection.executeQuery(query)) : execute(query)
+  const read: Reader = {
+    gathersLookups: false,
+    rows: async (query) => (await send(compiledQuery(query))).rows,
+  }
+  return Object.assign(transaction, { read, send, outcome: null, locked: new Set<AccountId>() })
+}
+
+/** SQLite reports no count for `returning`. */
+export function resultOf<Row>({ rows, numAffectedRows }: QueryResult<Row>): StatementResult<Row> {
+  return { rows, changed: Number(numAffectedRows ?? rows.length) }
 }
 
 function readerThrough(db: Kysely<Tables>): Reader {
@@ -111,15 +113,6 @@ function readerThrough(db: Kysely<Tables>): Reader {
     gathersLookups: false,
     async rows(query) {
       return (await db.executeQuery(query)).rows
-    },
-  }
-}
-
-function readerAtOnce(execute: StatementExecutor): Reader {
-  return {
-    gathersLookups: false,
-    async rows(query) {
-      return execute(compiledQuery(query)).rows
     },
   }
 }

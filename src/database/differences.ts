@@ -3,12 +3,12 @@
  * SQLite does with several.
  */
 
-import { type CompiledQuery, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
 import { type Database, isPostgres, type Queryable, type Trx } from './database.ts'
 import { isUnusableStatement } from './named-statements.ts'
-import { type AdvisoryLock, lockingRowAndSharing, lockRowOfAccount } from './outcomes.ts'
+import { lockRowOfAccount } from './outcomes.ts'
 
 /**
  * Locks the account's files, folders and totals until the transaction ends. Must be taken before any other
@@ -17,31 +17,29 @@ import { type AdvisoryLock, lockingRowAndSharing, lockRowOfAccount } from './out
  * transaction is exclusive from its beginning, so there is nothing to do.
  */
 export async function lockAccount(trx: Trx, account: AccountId): Promise<void> {
-  noteLock(trx, account)
-  if (isPostgres(trx)) await lockRowOfAccount(trx, account)
+  const isNew = noteLock(trx, account)
+  if (isPostgres(trx)) await lockRowOfAccount(trx, account, isNew)
 }
 
 /** `lockAccount`, and then `lockContent` together with other uploads. */
-export async function lockForUpload(trx: Trx, account: AccountId, sha256: Sha256): Promise<void> {
-  noteLock(trx, account)
-  if (isPostgres(trx)) await lockRowOfAccount(trx, account, lockOfContent(sha256))
-}
-
-/** The same as a statement for `Database.pipeline`, for several contents. */
-export function lockingForUploads(
-  db: Database,
+export async function lockForUploads(
+  trx: Trx,
   account: AccountId,
   contents: readonly Sha256[],
-): CompiledQuery {
-  const numbers = contents.map((sha256) => lockOfContent(sha256).number)
-  return lockingRowAndSharing(db, account, CONTENTS, numbers)
+): Promise<void> {
+  const isNew = noteLock(trx, account)
+  if (!isPostgres(trx)) return
+  await lockRowOfAccount(trx, account, isNew, { space: CONTENTS, numbers: contents.map(lockOfContent) })
 }
 
-function noteLock(trx: Trx, account: AccountId): void {
+/** False when the transaction has locked it already. */
+function noteLock(trx: Trx, account: AccountId): boolean {
+  const isNew = !trx.locked.has(account)
   for (const before of trx.locked) {
     assertInvariant('accounts-are-locked-in-order', before <= account, () => `${before} before ${account}`)
   }
   trx.locked.add(account)
+  return isNew
 }
 
 /** Excludes other nodes from migrations and from creating initial rows until the transaction ends. */
@@ -61,13 +59,12 @@ export async function lockAudit(trx: Trx): Promise<void> {
 export async function lockContent(trx: Trx, sha256: Sha256, as: 'together' | 'alone'): Promise<void> {
   if (!isPostgres(trx)) return
   const lock = sql.raw(as === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared')
-  const { space, number } = lockOfContent(sha256)
-  await sql`select ${lock}(${space}::integer, ${number}::integer)`.execute(trx)
+  await sql`select ${lock}(${CONTENTS}::integer, ${lockOfContent(sha256)}::integer)`.execute(trx)
 }
 
 /** Advisory locks have 32 bits for a content; a collision only causes a short wait. */
-function lockOfContent(sha256: Sha256): AdvisoryLock {
-  return { space: CONTENTS, number: Number.parseInt(sha256.slice(0, 8), 16) | 0 }
+function lockOfContent(sha256: Sha256): number {
+  return Number.parseInt(sha256.slice(0, 8), 16) | 0
 }
 
 /** Arbitrary number in the two-argument namespace of advisory locks: "blob" in ASCII. */
@@ -80,7 +77,7 @@ const AUDIT = 0x61756469
 const MIGRATIONS = 0x686f6c64
 
 /** Suffix for a query that locks the selected rows until the transaction ends. */
-export function forUpdate(trx: Trx): RawBuilder<unknown> {
+export function forUpdate(trx: Queryable): RawBuilder<unknown> {
   return isPostgres(trx) ? sql`for update` : sql``
 }
 

@@ -1,28 +1,29 @@
 /** PostgreSQL transactions whose answer was lost, one row each: transaction ids are reused after a crash. */
 import { sql } from 'kysely'
 import type { AccountId } from '../domain/ids.ts'
-import type { Database, Queryable, TransactionOutcome, Trx } from './database.ts'
-import { preparedChange, preparedStatement } from './prepared.ts'
+import type { Database, TransactionOutcome, Trx } from './database.ts'
+import { preparedChange } from './prepared.ts'
 
 /** Rows outlive the time in which they may be queried, so that a deleted one never looks unwritten. */
 const KEPT = sql`interval '1 hour'`
 const ASKED_FOR = sql`interval '30 minutes'`
 
-export interface AdvisoryLock {
+export interface AdvisoryLocks {
   readonly space: number
-  readonly number: number
+  readonly numbers: readonly number[]
 }
 
-/** Row lock until the transaction ends, then advisory lock; the first call also inserts the outcome row. */
+/** Row lock until the transaction ends, then advisory locks; the first lock also inserts the outcome row. */
 export async function lockRowOfAccount(
   trx: Trx,
   account: AccountId,
-  shared: AdvisoryLock | null = null,
+  isNew: boolean,
+  shared: AdvisoryLocks | null = null,
 ): Promise<void> {
-  const id = trx.outcome === null ? crypto.randomUUID() : null
+  const id = isNew && trx.outcome === null ? crypto.randomUUID() : null
   const { rows } = await (shared === null
     ? lockRow(trx, id, account)
-    : lockRowAndShare(trx, id, account, shared.space, shared.number))
+    : lockRowAndShare(trx, id, account, shared.space, shared.numbers))
   const [row] = rows
   if (row !== undefined && id !== null) trx.outcome = { id, began: row.began }
 }
@@ -38,9 +39,9 @@ const lockRow = preparedChange((trx: Trx, id: string | null, account: AccountId)
     `.compile(trx),
 }))
 
-// Row lock before advisory lock.
+// Row lock before advisory locks.
 const lockRowAndShare = preparedChange(
-  (trx: Trx, id: string | null, account: AccountId, space: number, number: number) => ({
+  (trx: Trx, id: string | null, account: AccountId, space: number, numbers: readonly number[]) => ({
     compile: () =>
       sql<{ began: number }>`
         with given (id) as (values (cast(${id} as uuid))),
@@ -51,19 +52,8 @@ const lockRowAndShare = preparedChange(
           select extract(epoch from now())::float8 as began from accounts where id = ${account}
           for no key update
         )
-        select began, pg_advisory_xact_lock_shared(cast(${space} as integer), cast(${number} as integer))
-        from locked`.compile(trx),
-  }),
-)
-
-/** `lockRowAndShare` for a pipeline: without outcome row, for several advisory locks of a space. */
-export const lockingRowAndSharing = preparedStatement(
-  (db: Queryable, account: AccountId, space: number, numbers: readonly number[]) => ({
-    compile: () =>
-      sql<unknown>`
-        with locked as materialized (select id from accounts where id = ${account} for no key update)
-        select pg_advisory_xact_lock_shared(cast(${space} as integer), lock.number)
-        from locked, unnest(cast(${numbers} as integer[])) as lock (number)`.compile(db),
+        select began, pg_advisory_xact_lock_shared(cast(${space} as integer), lock.number)
+        from locked, unnest(cast(${numbers} as integer[])) as lock (number)`.compile(trx),
   }),
 )
 

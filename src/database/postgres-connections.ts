@@ -1,25 +1,17 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import type {
-  CompiledQuery,
-  PostgresCursor,
-  PostgresPool,
-  PostgresPoolClient,
-  PostgresQueryResult,
-} from 'kysely'
+import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import { endsWithin } from '../domain/abort.ts'
 import { postgresUrl, socketFolder } from '../domain/addresses.ts'
 import type { CancelTimer, Timers } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { SilenceWatch } from '../domain/silence.ts'
-import { type CommittedReader, compiledQuery, type StatementPipeline } from './database.ts'
+import { type CommittedReader, compiledQuery } from './database.ts'
 import { DatabaseSilent, isConflict, isDatabaseFailure, isReadOnlyServer } from './differences.ts'
 import type { StatementNames } from './named-statements.ts'
 
 /** Milliseconds; connections still in use then end with the process. */
 const CLOSING_MAY_TAKE = 5_000
-
-const MOST_TRIES = 5
 
 interface ClientPool {
   readonly options: object
@@ -69,23 +61,6 @@ export function directPoolReads(pool: ClientPool, names: StatementNames): Commit
       }
     },
     version: () => null,
-  }
-}
-
-/** The pool's clients must send statements without waiting for answers. */
-export function transactionPipeline(pool: ClientPool, names: StatementNames): StatementPipeline {
-  return async (before, wanted, sent) => {
-    for (let tries = 1; ; tries++) {
-      const connection = new Connection(await pool.connect(), pool, names)
-      sent()
-      try {
-        return await connection.transaction(before, wanted)
-      } catch (error) {
-        if (!isConflict(error) || tries === MOST_TRIES) throw error
-      } finally {
-        connection.release()
-      }
-    }
   }
 }
 
@@ -156,26 +131,6 @@ class Connection implements PostgresPoolClient {
 
   #watched<R>(query: () => Promise<R>): Promise<R> {
     return this.#pool.silence?.run(query) ?? query()
-  }
-
-  async transaction<Row>(
-    before: readonly CompiledQuery[],
-    wanted: readonly CompiledQuery<Row>[],
-  ): Promise<Row[][]> {
-    const { stream } = this.#client.connection
-    stream.cork()
-    const first = [
-      this.query('begin', []),
-      ...before.map(({ sql, parameters }) => this.query(sql, parameters)),
-    ]
-    const answers = wanted.map(({ sql, parameters }) => this.query<Row>(sql, parameters))
-    const commit = this.query('commit', [])
-    stream.uncork()
-    // After a failure PostgreSQL refuses further statements, and a commit rolls back.
-    const ends = await Promise.allSettled([...first, ...answers, commit])
-    const failed = ends.find((end) => end.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
-    return (await Promise.all(answers)).map(({ rows }) => rows)
   }
 
   release(): void {

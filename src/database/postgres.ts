@@ -12,7 +12,6 @@ import {
   kyselyPool,
   type PooledClient,
   postgresConnection,
-  transactionPipeline,
 } from './postgres-connections.ts'
 
 /**
@@ -150,11 +149,7 @@ export class PostgresDatabase extends Database {
 
   constructor(pool: Pool, growing: GrowingPool<PooledClient>, names: StatementNames) {
     const read = directPoolReads(growing, names)
-    super(
-      new PostgresDialect({ pool: kyselyPool(growing, names) }),
-      { read, scan: read, readPool: read },
-      { pipeline: transactionPipeline(growing, names) },
-    )
+    super(new PostgresDialect({ pool: kyselyPool(growing, names) }), { read, scan: read, readPool: read })
     this.#pool = pool
     this.#growing = growing
   }

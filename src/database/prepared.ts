@@ -4,7 +4,7 @@
  */
 import { type Compilable, type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { Batcher } from './batcher.ts'
-import { isPostgres, type Queryable, type Reader } from './database.ts'
+import { isPostgres, type Queryable, type Reader, resultOf, type StatementResult } from './database.ts'
 import { nameStatement } from './named-statements.ts'
 
 /** Lists: PostgreSQL only. */
@@ -29,13 +29,6 @@ export function replanned<Args extends readonly Value[], Row, From extends Query
   return reading(compiledOnce(build, 'each time'))
 }
 
-export function preparedStatement<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
-  build: Build<From, Args, Row>,
-): (from: From, ...args: Args) => CompiledQuery<Row> {
-  const compiled = compiledOnce(build)
-  return (from, ...args) => compiled(from, args)
-}
-
 function reading<Args extends readonly Value[], Row, From extends Queryable>(
   compiled: (from: From, args: Args) => CompiledQuery<Row>,
 ): (from: From, ...args: Args) => Promise<Row[]> {
@@ -44,44 +37,50 @@ function reading<Args extends readonly Value[], Row, From extends Queryable>(
 
 export function preparedChange<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
   build: Build<From, Args, Row>,
-): (from: From, ...args: Args) => Promise<{ readonly rows: Row[]; readonly changed: number }> {
+): (from: From, ...args: Args) => Promise<StatementResult<Row>> {
   const compiled = compiledOnce(build)
-  return async (from, ...args) => {
-    return await execute(from, compiled(from, args))
-  }
+  return async (from, ...args) => execute(from, compiled(from, args))
 }
 
-async function execute<Row>(
-  from: Queryable,
-  query: CompiledQuery<Row>,
-): Promise<{ readonly rows: Row[]; readonly changed: number }> {
-  if ('atOnce' in from && from.atOnce !== null) return from.atOnce(query)
-  // SQLite reports no count for `returning`.
-  const { rows, numAffectedRows } = await from.executeQuery(query)
-  return { rows, changed: Number(numAffectedRows ?? rows.length) }
+async function execute<Row>(from: Queryable, query: CompiledQuery<Row>): Promise<StatementResult<Row>> {
+  return 'send' in from ? from.send(query) : resultOf(await from.executeQuery(query))
 }
 
-/** Compiled for the columns of the first row: later rows must have these, in any order. */
-export function preparedInsert<Row extends Readonly<Record<string, Value>>, Returned>(
-  build: (from: Queryable, row: Row) => Compilable<Returned>,
-): (from: Queryable, row: Row) => Promise<Returned[]> {
-  const queries = new Map<boolean, { columns: readonly string[]; compiled: CompiledQuery<Returned> }>()
-  return async (from, row) => {
-    const dialect = isPostgres(from)
-    let query = queries.get(dialect)
-    if (query === undefined) {
-      query = { columns: Object.keys(row), compiled: compile(build(from, row), Object.values(row)) }
-      if (dialect) nameStatement(query.compiled.sql)
-      queries.set(dialect, query)
+/**
+ * For lists of rows, compiled once for each length. `build` must use each value of each row once, in order, and no
+ * other parameters; all rows have the columns of the first one compiled, in any order. Returns nothing for no rows.
+ */
+export function preparedRows<Row extends Readonly<Record<string, Value>>, Returned>(
+  build: (from: Queryable, rows: readonly Row[]) => Compilable<Returned>,
+): (from: Queryable, rows: readonly Row[]) => Promise<Returned[]> {
+  let columns: readonly string[] | null = null
+  const queries = new Map<string, CompiledQuery<Returned>>()
+  return async (from, rows) => {
+    const [first] = rows
+    if (first === undefined) return []
+    columns ??= Object.keys(first)
+    const parameters: Value[] = []
+    for (const row of rows) {
+      for (const column of columns) {
+        const value = row[column]
+        if (value === undefined) throw new Error(`a row has no ${column}`)
+        parameters.push(value)
+      }
     }
-    const parameters = query.columns.map((column) => {
-      const value = row[column]
-      if (value === undefined) throw new Error(`a row to insert has no ${column}`)
-      return value
-    })
-    return (await execute<Returned>(from, { ...query.compiled, parameters })).rows
+    const dialect = isPostgres(from)
+    const name = `${dialect} ${rows.length}`
+    let query = queries.get(name)
+    if (query === undefined) {
+      query = compile(build(from, rows), parameters)
+      if (dialect && rows.length <= MOST_NAMED) nameStatement(query.sql)
+      queries.set(name, query)
+    }
+    return (await execute<Returned>(from, { ...query, parameters })).rows
   }
 }
+
+/** Longer lists are rare, and PostgreSQL plans each length anew. */
+const MOST_NAMED = 32
 
 function compiledOnce<From extends Queryable, Args extends readonly Value[], Row>(
   build: Build<From, Args, Row>,

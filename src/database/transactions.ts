@@ -1,5 +1,7 @@
 import { endsWithin } from '../domain/abort.ts'
-import { asTrx, type Database, type TransactionOutcome, type Trx } from './database.ts'
+import type { AccountId } from '../domain/ids.ts'
+import { Batcher } from './batcher.ts'
+import { asTrx, type Database, isPostgres, type TransactionOutcome, type Trx } from './database.ts'
 import { disableIdleTimeout, isConflict, isDatabaseFailure, OutcomeUnknown } from './differences.ts'
 import { isCommitted } from './outcomes.ts'
 
@@ -31,7 +33,7 @@ export async function inTransaction<T>(
     })[] = []
     try {
       return await db.transaction().execute(async (transaction) => {
-        const trx = asTrx(transaction, db.executor)
+        const trx = await asTrx(transaction, db.executor)
         const value = await work(trx)
         done.push({ value, outcome: trx.outcome, search: outcomeSearch() })
         return value
@@ -51,6 +53,79 @@ export async function inTransaction<T>(
   }
 }
 
+/**
+ * Statements of one transaction that need none of each other's rows, in one trip to PostgreSQL. They are executed in
+ * their order. Waits for all, and throws the first failure in their order: PostgreSQL refuses all statements behind one.
+ */
+export async function together<T extends readonly Promise<unknown>[]>(...sent: T) {
+  for (const end of await Promise.allSettled(sent)) if (end.status === 'rejected') throw end.reason
+  return Promise.all(sent)
+}
+
+/** Changes several items in one transaction, and returns one result for each, in order. */
+type SharedWork<Item, Result> = (trx: Trx, items: readonly Item[]) => Promise<readonly Result[]>
+
+type SharedEnd<Result> = { readonly result: Result } | { readonly error: unknown }
+
+interface Lane<Item, Result> {
+  readonly batcher: Batcher<Item, SharedEnd<Result>>
+  waiting: number
+}
+
+/**
+ * On PostgreSQL, changes that lock the same account and come at once share a transaction: each would wait for the
+ * commit of the one before it. On SQLite, where one sync serves all waiting commits, each has its own.
+ */
+export class SharedTransactions<Item, Result> {
+  readonly #db: Database
+  readonly #work: SharedWork<Item, Result>
+  readonly #lanes = new Map<AccountId, Lane<Item, Result>>()
+
+  constructor(db: Database, work: SharedWork<Item, Result>) {
+    this.#db = db
+    this.#work = work
+  }
+
+  /** As `inTransaction`. An item that fails keeps no other from its end. */
+  async run(account: AccountId, item: Item, find: () => Promise<Found<Result> | null>): Promise<Result> {
+    if (!isPostgres(this.#db)) return this.runAlone(item, find)
+    const lane = this.#lanes.get(account) ?? {
+      batcher: new Batcher((items: readonly Item[]) => this.#runAll(items)),
+      waiting: 0,
+    }
+    this.#lanes.set(account, lane)
+    lane.waiting++
+    try {
+      const end = await lane.batcher.ask(item)
+      if ('error' in end) throw end.error
+      return end.result
+    } finally {
+      if (--lane.waiting === 0) this.#lanes.delete(account)
+    }
+  }
+
+  async runAlone(item: Item, find: () => Promise<Found<Result> | null>): Promise<Result> {
+    const work = async (trx: Trx) => {
+      const [result] = await this.#work(trx, [item])
+      if (result === undefined) throw new Error('a change has no result')
+      return result
+    }
+    return inTransaction(this.#db, work, find)
+  }
+
+  async #runAll(items: readonly Item[]): Promise<readonly SharedEnd<Result>[]> {
+    try {
+      const results = await inTransaction(this.#db, (trx) => this.#work(trx, items))
+      return results.map((result) => ({ result }))
+    } catch (error) {
+      if (items.length === 1 || isDatabaseFailure(error)) return items.map(() => ({ error }))
+      const ends: SharedEnd<Result>[] = []
+      for (const item of items) ends.push(...(await this.#runAll([item])))
+      return ends
+    }
+  }
+}
+
 /** A read-only transaction that sees one moment. It may take any time and blocks no writers. */
 export function inSnapshot<T>(db: Database, work: (trx: Trx) => Promise<T>): Promise<T> {
   return db
@@ -58,7 +133,7 @@ export function inSnapshot<T>(db: Database, work: (trx: Trx) => Promise<T>): Pro
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (transaction) => {
-      const trx = asTrx(transaction, db.executor)
+      const trx = await asTrx(transaction, db.executor)
       await disableIdleTimeout(trx)
       return work(trx)
     })
@@ -78,10 +153,10 @@ async function wentThrough(
 }
 
 /** Asks again while the database is unavailable. Throws OutcomeUnknown when it has not answered in time. */
-export type OutcomeSearch = <T>(ask: () => Promise<T>) => Promise<T>
+type OutcomeSearch = <T>(ask: () => Promise<T>) => Promise<T>
 
 /** To be called when the commit is sent. */
-export function outcomeSearch(): OutcomeSearch {
+function outcomeSearch(): OutcomeSearch {
   const began = performance.now()
   return async (ask) => {
     const until = Math.max(began + OUTCOME_WITHIN, performance.now() + LEAST_FOR_OUTCOME)

@@ -13,7 +13,7 @@ import {
 import {
   type DeadReservation,
   deadReservations,
-  endReservation,
+  endReservations,
   isBeingWritten,
 } from '../core/reservations.rows.ts'
 import type { RemovalGuard } from '../core/store/generations.ts'
@@ -136,7 +136,7 @@ export function createCleaning(
     return inTransaction(db, async (trx) => {
       await lockAccount(trx, account_id)
       // Ending the reservation decides the race: an upload that finds it gone inserts no row.
-      if (!(await endReservation(trx, key)) || (await blobExists(trx, key))) return false
+      if (!(await endReservations(trx, key)) || (await blobExists(trx, key))) return false
       await discardBlob(trx, key, dueAt)
       return true
     })

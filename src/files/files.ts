@@ -3,7 +3,7 @@ import { noteChange } from '../core/changes.rows.ts'
 import { pageAtOneMoment } from '../core/pages-at-one-moment.ts'
 import { type Database, isPostgres, type Queryable, type Trx } from '../database/database.ts'
 import { greatest, lockAccount } from '../database/differences.ts'
-import { lookup, preparedInsert } from '../database/prepared.ts'
+import { lookup, preparedRows } from '../database/prepared.ts'
 import type { NewFile } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Actor, Reach } from '../domain/access.ts'
@@ -347,15 +347,20 @@ function fileCalled<Row>(
   return lookups.slug(db, identifier.slug)
 }
 
-const addFile = preparedInsert((db, file: NewFile & { readonly name_sort: string }) =>
-  db.insertInto('files').values(file).returning('id'),
+const addFiles = preparedRows((db, files: readonly (NewFile & { readonly name_sort: string })[]) =>
+  db.insertInto('files').values(files).returning(['id', 'uuid']),
 )
 
-/** Throws a unique violation when slug or UUID are taken. */
+/** Throws a unique violation when a slug or UUID is taken. */
+export async function insertFiles(trx: Trx, files: readonly NewFile[]): Promise<ReadonlyMap<Uuid, FileId>> {
+  const rows = files.map((file) => ({ ...file, name_sort: sortKeyOfFolded(file.name_folded) }))
+  return new Map((await addFiles(trx, rows)).map(({ uuid, id }) => [uuid, id]))
+}
+
 export async function insertFile(trx: Trx, file: NewFile): Promise<FileId> {
-  const [added] = await addFile(trx, { ...file, name_sort: sortKeyOfFolded(file.name_folded) })
-  if (added === undefined) throw new Error('a new file has an id')
-  return added.id
+  const id = (await insertFiles(trx, [file])).get(file.uuid)
+  if (id === undefined) throw new Error('a new file has no id')
+  return id
 }
 
 export async function renameFile(trx: Trx, id: FileId, name: string): Promise<void> {

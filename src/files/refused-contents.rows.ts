@@ -1,18 +1,26 @@
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
-import { prepared } from '../database/prepared.ts'
+import { preparedRows } from '../database/prepared.ts'
 import type { Row } from '../database/schema.ts'
 import type { BlobId, FileId, Sha256 } from '../domain/ids.ts'
 
 export type RefusedContentRow = Row<'refused_contents'>
 
-/** Call `lockContent` before in the transaction. */
-export async function isRefused(db: Queryable, sha256: Sha256): Promise<boolean> {
-  return (await refusedCalled(db, sha256)).length > 0
+/** Whether one of them is. Call `lockContent` before in the transaction. */
+export async function isRefused(db: Queryable, ...contents: readonly Sha256[]): Promise<boolean> {
+  const rows = contents.map((sha256) => ({ sha256 }))
+  return (await refusedAmong(db, rows)).length > 0
 }
 
-const refusedCalled = prepared((db, sha256: Sha256) =>
-  db.selectFrom('refused_contents').select('sha256').where('sha256', '=', sha256),
+const refusedAmong = preparedRows((db, contents: readonly { readonly sha256: Sha256 }[]) =>
+  db
+    .selectFrom('refused_contents')
+    .select('sha256')
+    .where(
+      'sha256',
+      'in',
+      contents.map(({ sha256 }) => sha256),
+    ),
 )
 
 /** Repeating it searches the files once more. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import * as z from 'zod/mini'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, wholeSum } from '../database/differences.ts'
 import type { EndTold } from '../domain/event-kinds.ts'
@@ -17,7 +18,6 @@ import type {
 import {
   type Answers,
   type AskedField,
-  type AskedFields,
   isFull,
   type LinkUsage,
   type UploadTerms,
@@ -27,6 +27,9 @@ export interface UploadLinkRow {
   readonly folder: FolderId
   readonly terms: UploadTerms
 }
+
+const asked = z.optional(z.enum(['optional', 'required']))
+const askedFields = z.object({ sender: asked, address: asked, reference: asked })
 
 /** Undefined for links that take no uploads. */
 export async function uploadLinkOf(db: Queryable, link: LinkId): Promise<UploadLinkRow | undefined> {
@@ -41,13 +44,12 @@ export async function uploadLinks(
   const rows = await db.selectFrom('link_uploads').selectAll().where('link_id', 'in', links).execute()
   return new Map(
     rows.map(({ link_id, folder_id: folder, max_files, max_size, max_file_size, types, fields }) => {
-      const asked: AskedFields = JSON.parse(fields)
       const terms = {
         maxFiles: max_files,
         maxSize: max_size,
         maxFileSize: max_file_size,
         types: types === null ? null : types.split(','),
-        fields: asked,
+        fields: askedFields.parse(JSON.parse(fields)),
       }
       return [link_id, { folder, terms }]
     }),

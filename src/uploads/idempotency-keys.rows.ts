@@ -1,22 +1,10 @@
 import type { Database, Trx } from '../database/database.ts'
 import { preparedChange } from '../database/prepared.ts'
-import type { NodeId, Sha256, Slug, Uuid } from '../domain/ids.ts'
+import type { NodeId, Sha256 } from '../domain/ids.ts'
 
 export interface UsedKey {
   readonly caller: string
   readonly hash: Sha256
-}
-
-/** Stored with the file, if the node still has the key. */
-export interface KeyNote extends UsedKey {
-  readonly node: NodeId
-  /** The text around the file's number, which the database fills in. */
-  around(file: {
-    readonly uuid: Uuid
-    readonly slug: Slug
-    readonly size: number
-    readonly sha256: Sha256
-  }): { readonly before: string; readonly after: string }
 }
 
 export interface KeyUse extends UsedKey {

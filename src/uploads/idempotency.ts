@@ -1,25 +1,35 @@
+import * as z from 'zod/mini'
 import { type Caller, isRestricted } from '../core/callers.ts'
 import { nodeExists } from '../core/nodes/nodes.rows.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
 import { type Holding, holderOf, type SharedCeiling, Shares } from '../core/shares.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Trx } from '../database/database.ts'
 import { type Clock, DAY, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { cleanFileName } from '../domain/file-name.ts'
-import type { FolderPlace, NodeId, Sha256 } from '../domain/ids.ts'
+import {
+  type FileId,
+  type FolderPlace,
+  isSha256,
+  isSlug,
+  parseFolderPlace,
+  type Sha256,
+  type Slug,
+  type Uuid,
+} from '../domain/ids.ts'
 import type { StoredFile } from './commit.ts'
 import {
   dropKeyUse,
   dropOldKeyUses,
   findKeyUse,
   insertKeyUse,
-  type KeyNote,
   type KeyUse,
   renewKeyUse,
+  setKeyResult,
   type UsedKey,
 } from './idempotency-keys.rows.ts'
 import type { BodyReader, PartSink } from './multipart.ts'
-import { assertNotRefused } from './refusals.ts'
+import { assertNotRefused, uploadInterrupted } from './refusals.ts'
 import type { UploadFormat } from './upload-format.ts'
 
 /** A request repeated because its answer was lost stores no second file. */
@@ -48,21 +58,10 @@ export interface EarlierRequest {
 }
 
 export interface FirstRequest {
-  /** To be stored in the file's transaction, by `setKeyResult` or the storing statement. */
-  note(request: KeyedRequest): KeyNote
+  /** Call in the transaction that stores the file. Throws Refusal STORAGE_UNAVAILABLE when the node lost the key. */
+  store(trx: Trx, earlier: EarlierRequest): Promise<void>
   /** Call at the request's end: a failed one leaves nothing behind. */
   end(isStored: boolean): Promise<void>
-}
-
-function noteOf(key: UsedKey, node: NodeId, request: KeyedRequest): KeyNote {
-  return {
-    ...key,
-    node,
-    around: ({ uuid, slug, size, sha256 }) => ({
-      before: '{"file":{"id":',
-      after: `,${JSON.stringify({ uuid, slug, size, sha256 }).slice(1)},"request":${JSON.stringify(request)}}`,
-    }),
-  }
 }
 
 const GOOD_FOR = DAY
@@ -114,7 +113,9 @@ export function createIdempotency(parts: {
   function first(key: UsedKey): FirstRequest {
     const node = nodes.id()
     return {
-      note: (request) => noteOf(key, node, request),
+      async store(trx, earlier) {
+        if (!(await setKeyResult(trx, key, node, JSON.stringify(earlier)))) throw uploadInterrupted()
+      },
       async end(isStored) {
         if (!isStored) await dropKeyUse(db, key, node).catch(report)
         running.delete(nameOf(key))
@@ -193,7 +194,7 @@ type Begun = { readonly earlier: EarlierRequest } | { readonly first: FirstReque
 /** Null without a result and after its expiry. Throws Refusal CONTENT_REFUSED. */
 async function earlierOf(db: Database, present: KeyUse, now: number): Promise<EarlierRequest | null> {
   if (present.created_at + GOOD_FOR <= now || present.result === null) return null
-  const earlier = parseResult(present.result)
+  const earlier = storedResult.parse(JSON.parse(present.result))
   await assertNotRefused(db, earlier.file.sha256)
   return earlier
 }
@@ -218,11 +219,23 @@ function nameOfCaller(caller: Caller): string {
 
 const nameOf = ({ caller, hash }: UsedKey) => `${caller} ${hash}`
 
-/** What `noteOf` has written. */
-function parseResult(text: string): EarlierRequest {
-  const result: EarlierRequest = JSON.parse(text)
-  return result
-}
+const storedResult = z.object({
+  file: z.object({
+    id: z.custom<FileId>(Number.isSafeInteger),
+    uuid: z.custom<Uuid>((value) => typeof value === 'string'),
+    slug: z.custom<Slug>((value) => typeof value === 'string' && isSlug(value)),
+    size: z.number(),
+    sha256: z.custom<Sha256>((value) => typeof value === 'string' && isSha256(value)),
+  }),
+  request: z.object({
+    name: z.string(),
+    place: z.pipe(
+      z.string(),
+      z.transform((text: string) => parseFolderPlace(text)),
+    ),
+    length: z.nullable(z.number()),
+  }),
+})
 
 /** Guests may share an address with others. */
 const LONGEST_KEY = 255

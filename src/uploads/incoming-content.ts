@@ -1,9 +1,5 @@
 import { assertStored, type BlobStore, type BlobWriter } from '../blobs/blob-store.ts'
-import { recordPooledKeys } from '../core/blobs.rows.ts'
-import type { Database } from '../database/database.ts'
-import { inTransaction } from '../database/transactions.ts'
 import type { BlobKey } from '../domain/ids.ts'
-import { makeBlobKey, type Random } from '../domain/random.ts'
 import type { ContentHash, ContentHashing } from './hashing/content-hash.ts'
 import { type Digest, RunningDigest } from './hashing/content-hash-messages.ts'
 import { HashingWriter } from './hashing-writer.ts'
@@ -22,9 +18,9 @@ export interface IncomingContent {
   abort(): Promise<void>
 }
 
-export type OnWritten = (bytes: number) => void
+type OnWritten = (bytes: number) => void
 
-export class StreamedContent implements IncomingContent {
+class StreamedContent implements IncomingContent {
   readonly #key: BlobKey
   readonly #writer: BlobWriter
   readonly #hash: ContentHash
@@ -61,7 +57,7 @@ export class StreamedContent implements IncomingContent {
 }
 
 /** Bytes. */
-export const MOST_BUFFERED = 256 * 1024
+const MOST_BUFFERED = 256 * 1024
 
 /** Contents buffered at a time: thousands of slow clients must not fill the memory. */
 const MOST = 64
@@ -70,29 +66,42 @@ const MOST = 64
 const idle: Uint8Array<ArrayBuffer>[] = []
 let inUse = 0
 
-interface BufferedContentParts {
+interface ContentParts {
   readonly blobs: BlobStore
   readonly hashing: ContentHashing
   readonly wrote: OnWritten
 }
 
+/** `most`: bytes that were declared, 0 for unknown. */
+export async function incomingContent(
+  key: BlobKey,
+  parts: ContentParts,
+  most: number,
+): Promise<IncomingContent> {
+  const { blobs, hashing, wrote } = parts
+  return (
+    BufferedContent.open(key, parts, most) ??
+    new StreamedContent(key, await blobs.create(key), hashing, wrote)
+  )
+}
+
 /** Stored in one piece once complete; longer than declared, it is streamed from there on. */
 export class BufferedContent implements IncomingContent {
   readonly #key: BlobKey
-  readonly #parts: BufferedContentParts
+  readonly #parts: ContentParts
   #buffer: Uint8Array<ArrayBuffer> | null
   #length = 0
   #streamed: StreamedContent | null = null
   #mayBeStored = false
 
-  private constructor(key: BlobKey, parts: BufferedContentParts, buffer: Uint8Array<ArrayBuffer>) {
+  private constructor(key: BlobKey, parts: ContentParts, buffer: Uint8Array<ArrayBuffer>) {
     this.#key = key
     this.#parts = parts
     this.#buffer = buffer
   }
 
   /** Null for unknown or large sizes, and at the limit of buffers. */
-  static open(key: BlobKey, parts: BufferedContentParts, most: number): BufferedContent | null {
+  static open(key: BlobKey, parts: ContentParts, most: number): BufferedContent | null {
     if (most === 0 || most > MOST_BUFFERED || inUse === MOST) return null
     inUse += 1
     return new BufferedContent(key, parts, idle.pop() ?? new Uint8Array(MOST_BUFFERED))
@@ -149,55 +158,21 @@ export class BufferedContent implements IncomingContent {
   }
 }
 
-const BATCH = 64
-const FEW = BATCH / 2
+/** Bytes that suffice to detect a type. */
+export const HEAD_LENGTH = 4100
 
-/**
- * Keys recorded in batches, so that `Cleaning.afterStart` finds an upload after a kill without a reservation. For a
- * database and a store that no other process uses.
- */
-export class BlobKeyPool {
-  readonly #db: Database
-  readonly #random: Random
-  readonly #free: BlobKey[] = []
-  readonly #taken = new Set<BlobKey>()
-  #filling: Promise<void> | null = null
+export class FileHead {
+  readonly #chunks: Buffer[] = []
+  #length = 0
 
-  constructor({ db, random }: { readonly db: Database; readonly random: Random }) {
-    this.#db = db
-    this.#random = random
+  take(chunk: Uint8Array): void {
+    if (this.#length >= HEAD_LENGTH) return
+    const part = Buffer.from(chunk.subarray(0, HEAD_LENGTH - this.#length))
+    this.#chunks.push(part)
+    this.#length += part.length
   }
 
-  /** A durable key. Throws what the database throws. */
-  async take(): Promise<BlobKey> {
-    for (;;) {
-      const key = this.#free.pop()
-      if (key === undefined) {
-        await this.#fill()
-        continue
-      }
-      this.#taken.add(key)
-      // A caller that finds no key gets the failure.
-      if (this.#free.length < FEW) this.#fill().catch(() => {})
-      return key
-    }
-  }
-
-  /** Call once nothing is under the key, or the database knows what is. */
-  end(key: BlobKey): void {
-    this.#taken.delete(key)
-  }
-
-  #fill(): Promise<void> {
-    this.#filling ??= this.#record().finally(() => {
-      this.#filling = null
-    })
-    return this.#filling
-  }
-
-  async #record(): Promise<void> {
-    const made = Array.from({ length: BATCH }, () => makeBlobKey(this.#random))
-    await inTransaction(this.#db, (trx) => recordPooledKeys(trx, [...this.#taken, ...this.#free, ...made]))
-    this.#free.push(...made)
+  bytes(): Uint8Array {
+    return Buffer.concat(this.#chunks)
   }
 }

@@ -26,12 +26,12 @@ export function uploadInterrupted(): Refusal {
   )
 }
 
-/** Throws Refusal CONTENT_REFUSED. The caller's transaction has locked the content. */
-export async function assertNotRefused(db: Queryable, sha256: Sha256): Promise<void> {
-  if (await isRefused(db, sha256)) throw contentRefused()
+/** Throws Refusal CONTENT_REFUSED. The caller's transaction has locked the contents. */
+export async function assertNotRefused(db: Queryable, ...contents: readonly Sha256[]): Promise<void> {
+  if (await isRefused(db, ...contents)) throw contentRefused()
 }
 
-export function contentRefused(): Refusal {
+function contentRefused(): Refusal {
   return new Refusal(
     'CONTENT_REFUSED',
     'The administrators of this server have taken this content down; it cannot be uploaded again',

@@ -1,54 +1,97 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { findAccount } from '../core/accounts.rows.ts'
-import { ownerOf, reachOf, type Sender } from '../core/callers.ts'
+import { blobExists, discardBlob, recordPooledKeys } from '../core/blobs.rows.ts'
+import { ownerOf, type Sender } from '../core/callers.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
 import {
-  endReservation,
+  endReservations,
+  fitsStorage,
   growReservation,
-  openInPlace,
-  type ReservationRow,
+  insertReservation,
+  reserveStorage,
 } from '../core/reservations.rows.ts'
-import { type Database, isPostgres, type Trx } from '../database/database.ts'
+import { unavailable } from '../core/store/store-health.ts'
+import { type Database, isPostgres, type Queryable, type Trx } from '../database/database.ts'
+import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import {
-  type AccountId,
-  type BlobKey,
-  type FolderId,
-  type FolderPlace,
-  GUESTS,
-  type NodeId,
-} from '../domain/ids.ts'
-import type { Random } from '../domain/random.ts'
-import { folderNotFound } from '../files/folders/places.ts'
-import { FreeSpace, type SpaceReservation } from './free-space.ts'
+import { type AccountId, type BlobKey, GUESTS, type NodeId } from '../domain/ids.ts'
+import { assertInvariant } from '../domain/invariants.ts'
+import { makeBlobKey, type Random } from '../domain/random.ts'
+import { formatSize } from '../domain/sizes.ts'
+import type { ReservedBytes } from './commit.ts'
 import { type GuestBudget, guestBudget } from './guest-admission.ts'
-import { BlobKeyPool } from './incoming-content.ts'
 import { uploadInterrupted } from './refusals.ts'
-import {
-  assertFits,
-  FailedReservations,
-  GUEST_STEP,
-  limitOf,
-  openInAccount,
-  Reservation,
-  reserveInAccount,
-  type StorageLimits,
-  storageFull,
-} from './reservation.ts'
+import { unwrittenBytes } from './uploads.rows.ts'
+
+export interface StorageLimits {
+  /** Default, in bytes. */
+  readonly storageLimit: number
+  /** Bytes. */
+  readonly guestStorage: number
+}
+
+/** Bytes, unless the account has a quota of its own. */
+export function limitOf(account: AccountId, limits: StorageLimits): number {
+  return account === GUESTS ? limits.guestStorage : limits.storageLimit
+}
+
+/** Throws Refusal STORAGE_LIMIT_EXCEEDED, of guests STORAGE_UNAVAILABLE. */
+export async function reserveInAccount(
+  trx: Trx,
+  account: AccountId,
+  bytes: number,
+  limits: StorageLimits,
+): Promise<void> {
+  if (await reserveStorage(trx, account, bytes, limitOf(account, limits))) return
+  throw await storageFull(trx, account, limits)
+}
+
+/** Throws as `reserveInAccount`. Reserves nothing. */
+export async function assertFits(
+  db: Queryable,
+  account: AccountId,
+  bytes: number,
+  limits: StorageLimits,
+): Promise<void> {
+  if (await fitsStorage(db, account, bytes, limitOf(account, limits))) return
+  throw await storageFull(db, account, limits)
+}
+
+export async function storageFull(
+  db: Queryable,
+  account: AccountId,
+  limits: StorageLimits,
+): Promise<Refusal> {
+  if (account === GUESTS) return unavailable('guests')
+  const row = await findAccount(db, account)
+  const limit = formatSize(row?.quota ?? limits.storageLimit)
+  const held = row?.storage_reserved ?? 0
+  const cause = held > 0 ? `, of which uploads under way hold ${formatSize(held)}` : ''
+  const remedy = held > 0 ? 'finish or cancel these, or delete something first' : 'delete something first'
+  return new Refusal(
+    'STORAGE_LIMIT_EXCEEDED',
+    `This file does not fit into the ${limit} of this account${cause}; ${remedy}`,
+  )
+}
 
 export interface ReservationLimits extends StorageLimits {
   readonly guestHourlySize: number
   readonly minFreeSpace: number
 }
 
+/**
+ * Bytes up to which an upload reserves nothing of its account: it needs space there when it begins, and again when its
+ * file is stored. So small uploads of one account do not wait for each other.
+ */
+const SMALL = 1024 * 1024
+
 /** Reserves of the account, of the disk, and of a guest's hourly budget, before bytes come. */
 export class Reservations {
   readonly #parts: RequestReservationParts
   readonly #limits: ReservationLimits
-  readonly #keys: BlobKeyPool | null
 
   constructor(parts: {
     db: Database
@@ -62,11 +105,14 @@ export class Reservations {
     report: (error: unknown) => void
   }) {
     const { db, blobs, clock, limits } = parts
-    const space = new FreeSpace({ ...parts, minFreeSpace: limits.minFreeSpace })
-    const recordingIn = blobs.dropsUnfinished ? db.nonDurable : db
-    this.#parts = { ...parts, recordingIn, space, failed: new FailedReservations(db, clock) }
+    this.#parts = {
+      ...parts,
+      recordingIn: blobs.dropsUnfinished ? db.nonDurable : db,
+      space: new FreeSpace({ ...parts, minFreeSpace: limits.minFreeSpace }),
+      failed: new FailedReservations(db, clock),
+      keys: !isPostgres(db) && blobs.dropsUnfinished ? new BlobKeyPool(parts) : null,
+    }
     this.#limits = limits
-    this.#keys = !isPostgres(db) && blobs.dropsUnfinished ? new BlobKeyPool(parts) : null
   }
 
   endFailed(): Promise<void> {
@@ -106,31 +152,14 @@ export class Reservations {
     if (isFull || row.storage_used + bytes > limit) throw await storageFull(db, account, this.#limits)
   }
 
-  /** A guest gets at most one step. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED. */
-  reserve(caller: Sender, key: BlobKey, least: number, wanted: number): Promise<RequestReservation> {
-    return RequestReservation.open(this.#parts, caller, key, { least, wanted })
-  }
-
   /**
-   * Without a row; null where one is needed: with a shared database, with a store that keeps unfinished blobs, and for
-   * a contributor, whose place is that row.
+   * Reserves `wanted` bytes of an upload, 0 for unknown, or `least` where there are fewer; a guest gets at most one step.
+   * Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED.
    */
-  async reserveSmall(caller: Sender, least: number, wanted: number): Promise<RequestReservation | null> {
-    if (this.#keys === null || caller.kind === 'contributor') return null
-    return RequestReservation.openPooled(this.#parts, caller, this.#keys, { least, wanted })
-  }
-
-  /** One statement. Null where impossible or refused; then nothing is reserved, and `check` throws. */
-  async reserveInPlace(
-    caller: Sender,
-    key: BlobKey,
-    bytes: number,
-    place: FolderPlace,
-  ): Promise<{ readonly reservation: RequestReservation; readonly folder: FolderId } | null> {
-    // Their folder is checked with all ancestors.
-    const isKept = reachOf(caller).within !== null
-    if (this.#parts.db.pipeline === null || isKept) return null
-    return RequestReservation.openInPlace(this.#parts, caller, key, bytes, place)
+  async reserve(caller: Sender, least: number, wanted: number): Promise<RequestReservation> {
+    // What a later step would refuse.
+    if (ownerOf(caller) === GUESTS && least > GUEST_STEP) await this.check(caller, least)
+    return RequestReservation.open(this.#parts, caller, least, wanted)
   }
 }
 
@@ -139,9 +168,12 @@ interface RequestReservationParts {
   readonly recordingIn: Database
   readonly space: FreeSpace
   readonly failed: FailedReservations
+  /** For a database and a store that no other process uses. */
+  readonly keys: BlobKeyPool | null
   readonly rates: RateLimits
   readonly nodes: Nodes
   readonly clock: Clock
+  readonly random: Random
   readonly limits: StorageLimits & { readonly guestHourlySize: number }
   readonly report: (error: unknown) => void
 }
@@ -154,21 +186,28 @@ export class RequestReservation {
   readonly #node: NodeId
   readonly #budget: GuestBudget
   readonly #space: SpaceReservation
-  readonly #reservation: Reservation
-  #place: { readonly at: FolderPlace; folder: FolderId | null } | null = null
+  readonly #growing: Reservation
+  readonly #isSmall: boolean
   /** A pooled key is found after a kill without a row. */
-  #pool: BlobKeyPool | null = null
+  readonly #pool: BlobKeyPool | null
   #isOpen = false
   #hasRow = false
 
-  private constructor(parts: RequestReservationParts, caller: Sender, key: BlobKey, wanted: number) {
+  private constructor(
+    parts: RequestReservationParts,
+    caller: Sender,
+    wanted: number,
+    { key, pool }: { readonly key: BlobKey; readonly pool: BlobKeyPool | null },
+  ) {
     this.#parts = parts
     this.key = key
+    this.#pool = pool
     this.#account = ownerOf(caller)
     this.#node = parts.nodes.id()
     this.#budget = guestBudget(caller, parts.rates, parts.limits.guestHourlySize)
     this.#space = parts.space.reserve(this.#account)
-    this.#reservation = new Reservation({
+    this.#isSmall = isSmall(wanted)
+    this.#growing = new Reservation({
       account: this.#account,
       bytes: 0,
       // The declared size may be too little where another part follows the file.
@@ -177,65 +216,26 @@ export class RequestReservation {
     })
   }
 
+  /** As `Reservations.reserve`. */
   static async open(
     parts: RequestReservationParts,
     caller: Sender,
-    key: BlobKey,
-    { least, wanted }: { readonly least: number; readonly wanted: number },
+    least: number,
+    wanted: number,
   ): Promise<RequestReservation> {
-    const reservation = new RequestReservation(parts, caller, key, wanted)
+    // A contributor's row is the place in the link.
+    const pool = isSmall(wanted) && caller.kind !== 'contributor' ? parts.keys : null
+    const key = pool === null ? makeBlobKey(parts.random) : await pool.take()
+    const reservation = new RequestReservation(parts, caller, wanted, { key, pool })
     const most = Math.max(least, wanted)
     const isGuests = ownerOf(caller) === GUESTS
     const first = isGuests ? Math.min(most, GUEST_STEP) : most
     try {
-      await reservation.#reservation.add(isGuests ? first : least, first)
+      await reservation.#growing.add(isGuests ? first : least, first)
       return reservation
     } catch (error) {
       reservation.#space.end()
-      throw error
-    }
-  }
-
-  /** Reserves without a row. Checks the account now, and finally when the file is stored. */
-  static async openPooled(
-    parts: RequestReservationParts,
-    caller: Sender,
-    keys: BlobKeyPool,
-    { least, wanted }: { readonly least: number; readonly wanted: number },
-  ): Promise<RequestReservation> {
-    const key = await keys.take()
-    const reservation = new RequestReservation(parts, caller, key, wanted)
-    reservation.#pool = keys
-    try {
-      await reservation.#reservation.add(least, wanted)
-      return reservation
-    } catch (error) {
-      reservation.#space.end()
-      keys.end(key)
-      throw error
-    }
-  }
-
-  /** One statement: PostgreSQL only. Null where refused; then nothing is reserved. */
-  static async openInPlace(
-    parts: RequestReservationParts,
-    caller: Sender,
-    key: BlobKey,
-    bytes: number,
-    at: FolderPlace,
-  ): Promise<{ readonly reservation: RequestReservation; readonly folder: FolderId } | null> {
-    const reservation = new RequestReservation(parts, caller, key, bytes)
-    const place = { at, folder: null }
-    reservation.#place = place
-    try {
-      await reservation.#reservation.add(bytes, bytes)
-      return place.folder === null ? null : { reservation, folder: place.folder }
-    } catch (error) {
-      await reservation.release()
-      // Releasing a missing row does not do these.
-      await reservation.#budget.settle(0)
-      reservation.#space.end()
-      if (error instanceof Refusal) return null
+      pool?.end(key)
       throw error
     }
   }
@@ -243,7 +243,7 @@ export class RequestReservation {
   /** Call before writing. Throws Refusal as `Reservations.reserve` does, and when this node was taken for dead. */
   async cover(bytes: number): Promise<void> {
     if (this.#parts.nodes.id() !== this.#node) throw uploadInterrupted()
-    await this.#reservation.cover(bytes)
+    await this.#growing.cover(bytes)
   }
 
   /** Returns once the row would survive a power cut; only it knows of the bytes of a completed blob. */
@@ -255,15 +255,9 @@ export class RequestReservation {
     this.#space.wrote(bytes)
   }
 
-  /**
-   * Call in the transaction that stores the file. Throws Refusal STORAGE_UNAVAILABLE when another node has ended the
-   * reservation, and as `reserve` does where the account had none.
-   */
-  async use(trx: Trx): Promise<void> {
-    const { limits } = this.#parts
-    if (this.#hasRow && !(await endReservation(trx, this.key))) throw uploadInterrupted()
-    // The file is counted in its account by now.
-    if (this.#pool !== null) await assertFits(trx, this.#account, 0, limits)
+  /** For the commit. */
+  reserved(): ReservedBytes {
+    return { hasRow: this.#hasRow, isCounted: !this.#isSmall }
   }
 
   /** Returns a guest's unused budget once all bytes are here. Never throws. */
@@ -271,13 +265,13 @@ export class RequestReservation {
     await this.#budget.settle(bytes)
   }
 
-  /** Call when that transaction has committed. */
+  /** Call when the file is stored. */
   used(): void {
     this.#close()
     this.#pool?.end(this.key)
   }
 
-  /** Leaves bytes without a row as garbage, now or by `FailedReservations.endAll`. Harmless after `used`. */
+  /** Leaves bytes without a row as garbage, now or by `Reservations.endFailed`. Harmless after `used`. */
   async release(): Promise<void> {
     if (!this.#isOpen) return
     const { failed, report } = this.#parts
@@ -300,8 +294,7 @@ export class RequestReservation {
   async #reserve(bytes: number): Promise<void> {
     await this.#space.add(bytes)
     try {
-      if (this.#place === null || this.#isOpen) await this.#budget.spend(bytes, () => this.#record(bytes))
-      else await this.#spendAndRecord(bytes)
+      await this.#budget.spend(bytes, () => this.#record(bytes))
     } catch (error) {
       this.#space.withdraw(bytes)
       throw error
@@ -309,28 +302,12 @@ export class RequestReservation {
     this.#isOpen = true
   }
 
-  /** Concurrently: a reservation takes no space from others, so it need not wait for the guest's limit. */
-  async #spendAndRecord(bytes: number): Promise<void> {
-    const [spent, recorded] = await Promise.allSettled([
-      this.#budget.spend(bytes, async () => {}),
-      this.#record(bytes),
-    ])
-    this.#isOpen = recorded.status === 'fulfilled'
-    for (const end of [spent, recorded]) if (end.status === 'rejected') throw end.reason
-  }
-
   async #record(bytes: number): Promise<void> {
-    const { recordingIn, clock, limits, failed } = this.#parts
-    const reservation = {
-      key: this.key,
-      account_id: this.#account,
-      bytes,
-      created_at: clock.now(),
-      node: this.#node,
-    }
-    if (this.#pool !== null && !this.#isOpen) return assertFits(this.#parts.db, this.#account, bytes, limits)
+    const { db, recordingIn, limits, failed } = this.#parts
+    const isSmall = this.#isSmall && !this.#isOpen
+    if (isSmall && this.#pool !== null) return assertFits(db, this.#account, bytes, limits)
     try {
-      if (!this.#hasRow) return await this.#insert(reservation)
+      if (!this.#hasRow) return await this.#insert(isSmall ? 0 : bytes, bytes)
       await inTransaction(recordingIn, async (trx) => {
         await reserveInAccount(trx, this.#account, bytes, limits)
         if (!(await growReservation(trx, this.key, bytes))) throw uploadInterrupted()
@@ -342,16 +319,257 @@ export class RequestReservation {
     }
   }
 
-  async #insert(reservation: ReservationRow): Promise<void> {
-    const { recordingIn, limits } = this.#parts
-    if (this.#place === null) {
-      await openInAccount(recordingIn, reservation, limits)
-      this.#hasRow = true
-      return
+  async #insert(bytes: number, needed: number): Promise<void> {
+    const { recordingIn, clock, limits } = this.#parts
+    const { key } = this
+    const account = this.#account
+    const row = { key, account_id: account, bytes, created_at: clock.now(), node: this.#node }
+    if (!(await insertReservation(recordingIn, row, needed, limitOf(account, limits)))) {
+      throw await storageFull(recordingIn, account, limits)
     }
-    const limit = limitOf(this.#account, limits)
-    this.#place.folder = await openInPlace(recordingIn, reservation, limit, this.#place.at)
-    if (this.#place.folder === null) throw folderNotFound()
     this.#hasRow = true
+  }
+}
+
+function isSmall(wanted: number): boolean {
+  return wanted > 0 && wanted <= SMALL
+}
+
+const FIRST_STEP = 8 * 1024 * 1024
+const LARGEST_STEP = 256 * 1024 * 1024
+
+/** Limits what a guest reserves ahead: it costs the guest nothing and blocks others. */
+export const GUEST_STEP = 8 * 1024 * 1024
+
+/** Grows in steps, ahead of the bytes, so that they never pass a limit. */
+export class Reservation {
+  readonly #account: AccountId
+  readonly #most: number
+  readonly #reserve: (bytes: number) => Promise<void>
+  #bytes: number
+
+  /** `bytes`: reserved already; `most`: limit. `reserve` throws and changes nothing, or adds bytes. */
+  constructor(parts: {
+    account: AccountId
+    bytes: number
+    most: number
+    reserve: (bytes: number) => Promise<void>
+  }) {
+    this.#account = parts.account
+    this.#most = parts.most
+    this.#reserve = parts.reserve
+    this.#bytes = parts.bytes
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Call before writing. Throws what `reserve` throws. */
+  async cover(bytes: number): Promise<void> {
+    const missing = bytes - this.#bytes
+    if (missing > 0) await this.add(missing, Math.max(missing, this.#nextStep()))
+  }
+
+  /** Adds `wanted` bytes, or `least` if there are fewer. */
+  async add(least: number, wanted: number): Promise<void> {
+    try {
+      await this.#add(wanted)
+    } catch (error) {
+      if (!(error instanceof Refusal) || least >= wanted) throw error
+      await this.#add(least)
+    }
+  }
+
+  async #add(bytes: number): Promise<void> {
+    await this.#reserve(bytes)
+    this.#bytes += bytes
+  }
+
+  #nextStep(): number {
+    const step =
+      this.#account === GUESTS ? GUEST_STEP : Math.min(LARGEST_STEP, Math.max(FIRST_STEP, this.#bytes))
+    return Math.min(step, Math.max(0, this.#most - this.#bytes))
+  }
+}
+
+class FailedReservations {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #pending = new Map<BlobKey, AccountId>()
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  add(key: BlobKey, account: AccountId): void {
+    this.#pending.set(key, account)
+  }
+
+  /** Leaves bytes without a row as garbage. */
+  async end(key: BlobKey, account: AccountId): Promise<void> {
+    await inTransaction(this.#db, async (trx) => {
+      // Waits for a transaction of unknown outcome.
+      await lockAccount(trx, account)
+      await endReservations(trx, key)
+      // Completed bytes without a row are named nowhere else.
+      if (!(await blobExists(trx, key))) await discardBlob(trx, key, this.#clock.now())
+    })
+    this.#pending.delete(key)
+  }
+
+  async endAll(): Promise<void> {
+    for (const [key, account] of this.#pending) await this.end(key, account)
+  }
+}
+
+const BATCH = 64
+const FEW = BATCH / 2
+
+/**
+ * Keys recorded in batches, so that `Cleaning.afterStart` finds an upload after a kill without a reservation. For a
+ * database and a store that no other process uses.
+ */
+export class BlobKeyPool {
+  readonly #db: Database
+  readonly #random: Random
+  readonly #free: BlobKey[] = []
+  readonly #taken = new Set<BlobKey>()
+  #filling: Promise<void> | null = null
+
+  constructor({ db, random }: { readonly db: Database; readonly random: Random }) {
+    this.#db = db
+    this.#random = random
+  }
+
+  /** A durable key. Throws what the database throws. */
+  async take(): Promise<BlobKey> {
+    for (;;) {
+      const key = this.#free.pop()
+      if (key === undefined) {
+        await this.#fill()
+        continue
+      }
+      this.#taken.add(key)
+      // A caller that finds no key gets the failure.
+      if (this.#free.length < FEW) this.#fill().catch(() => {})
+      return key
+    }
+  }
+
+  /** Call once nothing is under the key, or the database knows what is. */
+  end(key: BlobKey): void {
+    this.#taken.delete(key)
+  }
+
+  #fill(): Promise<void> {
+    this.#filling ??= this.#record().finally(() => {
+      this.#filling = null
+    })
+    return this.#filling
+  }
+
+  async #record(): Promise<void> {
+    const made = Array.from({ length: BATCH }, () => makeBlobKey(this.#random))
+    await inTransaction(this.#db, (trx) => recordPooledKeys(trx, [...this.#taken, ...this.#free, ...made]))
+    this.#free.push(...made)
+  }
+}
+
+/** Floors of free space that guests must leave: the last is for accounts. */
+const GUEST_FLOORS = 2
+
+/** Subtracts what uploads under way were promised. */
+export class FreeSpace {
+  readonly #db: Database
+  readonly #blobs: Pick<BlobStore, 'freeSpace'>
+  readonly #databaseSpace: () => Promise<number | null>
+  readonly #minFreeSpace: number
+  readonly #promises = new Set<SpaceReservation>()
+
+  /** `databaseSpace`: bytes, if known. */
+  constructor(parts: {
+    db: Database
+    blobs: Pick<BlobStore, 'freeSpace'>
+    databaseSpace: () => Promise<number | null>
+    minFreeSpace: number
+  }) {
+    this.#db = parts.db
+    this.#blobs = parts.blobs
+    this.#databaseSpace = parts.databaseSpace
+    this.#minFreeSpace = parts.minFreeSpace
+  }
+
+  /** Throws Refusal STORAGE_UNAVAILABLE below the disk's floor. */
+  async assertFree(account: AccountId, bytes: number): Promise<void> {
+    const free = await this.#blobs.freeSpace()
+    if (free === null) return this.#assertDatabaseSpace()
+    const promised = this.#promised() + (await unwrittenBytes(this.#db))
+    const floor = this.#minFreeSpace * (account === GUESTS ? GUEST_FLOORS : 1)
+    const left = free - promised - bytes
+    if (left < floor) throw unavailable(left < this.#minFreeSpace ? 'full' : 'guests')
+  }
+
+  reserve(account: AccountId): SpaceReservation {
+    const promise: SpaceReservation = new SpaceReservation(
+      (bytes) => this.assertFree(account, bytes),
+      () => this.#promises.delete(promise),
+    )
+    this.#promises.add(promise)
+    return promise
+  }
+
+  /** Where the blobs lie elsewhere, rows still need the database's disk. */
+  async #assertDatabaseSpace(): Promise<void> {
+    const free = await this.#databaseSpace()
+    if (free !== null && free < this.#minFreeSpace) throw unavailable('full')
+  }
+
+  #promised(): number {
+    let sum = 0
+    for (const promise of this.#promises) sum += promise.left
+    return sum
+  }
+}
+
+export class SpaceReservation {
+  readonly #assertFree: (bytes: number) => Promise<void>
+  readonly #onEnd: () => void
+  #left = 0
+
+  constructor(assertFree: (bytes: number) => Promise<void>, onEnd: () => void) {
+    this.#assertFree = assertFree
+    this.#onEnd = onEnd
+  }
+
+  get left(): number {
+    return this.#left
+  }
+
+  /** Throws Refusal STORAGE_UNAVAILABLE, and then promises nothing more. */
+  async add(bytes: number): Promise<void> {
+    await this.#assertFree(bytes)
+    this.#left += bytes
+  }
+
+  withdraw(bytes: number): void {
+    this.#take(bytes)
+  }
+
+  /** Written bytes show in the disk's own free space. */
+  wrote(bytes: number): void {
+    this.#take(bytes)
+  }
+
+  /** Harmless when repeated. */
+  end(): void {
+    this.#left = 0
+    this.#onEnd()
+  }
+
+  #take(bytes: number): void {
+    assertInvariant('reservation-not-negative', bytes <= this.#left, () => `${bytes} of ${this.#left} bytes`)
+    this.#left -= bytes
   }
 }

@@ -15,7 +15,6 @@ import type { FilesPart } from '../files/files.part.ts'
 import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
 import { FileCommit } from './commit.ts'
 import { Contributions } from './contributions.ts'
-import { DirectUploads } from './direct-uploads.ts'
 import {
   type AdmitContributor,
   type AdmitGuest,
@@ -25,6 +24,7 @@ import {
 import { type ContentHashing, createRunningHashes, startContentHashing } from './hashing/content-hash.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createReceipts, type Receipts } from './receipts/receipts.ts'
+import { RequestUploads, UploadStoring } from './request-uploads.ts'
 import { type ReservationLimits, Reservations } from './reservations.ts'
 import { AppendHandler } from './resumable/append.ts'
 import { arrivalOf, BytesBeforeOffset, PartialReads } from './resumable/arriving-bytes.ts'
@@ -35,11 +35,10 @@ import { Finishing } from './resumable/finish.ts'
 import { AppendLeases } from './resumable/leases.ts'
 
 import { createOwnUploadNames, ResumableUploads } from './resumable/resumable-uploads.ts'
-import { UploadRequests } from './upload-requests.ts'
 import type { UploadRow } from './uploads.rows.ts'
 
 export interface UploadsPart {
-  readonly requests: UploadRequests
+  readonly requests: RequestUploads
   readonly resumable: ResumableUploads
   readonly receipts: Receipts
   readonly senders: SenderActivity
@@ -72,13 +71,8 @@ export function createUploadsPart(
   const admitGuest = createGuestAdmission(core.rates, config)
   const admitContributor = createContributorAdmission(core.rates, config)
   const contributions = new Contributions({ ...core, keepsAddresses: config.linkAddresses })
-  const direct = new DirectUploads({
-    ...core,
-    hashing,
-    reservations,
-    commit,
-    maxFileSize: config.maxFileSize,
-  })
+  const { maxFileSize } = config
+  const storing = new UploadStoring({ ...core, hashing, reservations, commit, maxFileSize })
   const resumable = createResumable({
     ...core,
     admitGuest,
@@ -97,8 +91,8 @@ export function createUploadsPart(
   })
   const idempotency = createIdempotency({ ...core, report: failed('a key could not be given back') })
   return {
-    requests: new UploadRequests({
-      direct,
+    requests: new RequestUploads({
+      storing,
       idempotency,
       contributions,
       admitGuest,

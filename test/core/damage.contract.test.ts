@@ -12,7 +12,7 @@ import {
   replaceCopy,
   type StoredCopy,
 } from '../../src/core/damage.rows.ts'
-import { claimThumbnail, noteThumbnail } from '../../src/core/thumbnails.rows.ts'
+import { claimThumbnail, noteThumbnails } from '../../src/core/thumbnails.rows.ts'
 import { type Database, isPostgres } from '../../src/database/database.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import type { BlobKey, NodeId, Sha256 } from '../../src/domain/ids.ts'
@@ -105,7 +105,9 @@ describe.each(databases('marks of damage'))('marks on %s', (_name, open) => {
     const node = 'node' as NodeId
     const turns = { least: 0, most: 1, last: -1 }
     const a = await store(db, 'a', 1)
-    await inTransaction(db, (trx) => noteThumbnail(trx, a.id, { state: 'wanted', turn: 1 }, 1))
+    await inTransaction(db, (trx) =>
+      noteThumbnails(trx, [{ blob_id: a.id, state: 'wanted', turn: 1, due_at: 1 }]),
+    )
     await markDamaged(db, a, 'hash', 2)
     expect(await claimThumbnail(db, node, 3, turns)).toBeNull()
     await markVerified(db, [a], 4)

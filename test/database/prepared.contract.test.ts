@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { prepared, preparedChange, preparedInsert } from '../../src/database/prepared.ts'
-import { inTransaction } from '../../src/database/transactions.ts'
+import { isUniqueViolation } from '../../src/database/differences.ts'
+import { prepared, preparedChange, preparedRows } from '../../src/database/prepared.ts'
+import { inTransaction, together } from '../../src/database/transactions.ts'
 import { databases } from '../support/databases/databases.ts'
 
 const valueFor = prepared((db, key: string) => db.selectFrom('meta').select('value').where('key', '=', key))
@@ -13,8 +14,8 @@ const changeValue = preparedChange((db, value: string, key: string) =>
   db.updateTable('meta').set({ value }).where('key', '=', key),
 )
 
-const insertRow = preparedInsert((db, row: { readonly key: string; readonly value: string }) =>
-  db.insertInto('meta').values(row).returning('key'),
+const insertRows = preparedRows((db, rows: readonly { readonly key: string; readonly value: string }[]) =>
+  db.insertInto('meta').values(rows).returning('key'),
 )
 
 describe.each(databases('prepared queries'))('on %s', (_, open) => {
@@ -38,7 +39,7 @@ describe.each(databases('prepared queries'))('on %s', (_, open) => {
       await insertValue(trx, 'one', 'a')
       await trx.updateTable('meta').set({ value: 'b' }).where('key', '=', 'one').execute()
       expect(await valueFor(trx, 'one')).toEqual([{ value: 'b' }])
-      await insertRow(trx, { key: 'two', value: 'c' })
+      await insertRows(trx, [{ key: 'two', value: 'c' }])
       expect(await valueFor(it.db, 'one')).toEqual([])
       throw new Error('changed its mind')
     })
@@ -47,11 +48,38 @@ describe.each(databases('prepared queries'))('on %s', (_, open) => {
     expect(await valueFor(it.db, 'two')).toEqual([])
   })
 
-  test('a prepared insert takes its columns by name, in whatever order they come', async () => {
+  test('rows are prepared for lists of any length, with their columns in any order', async () => {
     await using it = await open()
-    expect(await insertRow(it.db, { key: 'one', value: 'a' })).toEqual([{ key: 'one' }])
-    expect(await insertRow(it.db, { value: 'b', key: 'two' })).toEqual([{ key: 'two' }])
+    expect(await insertRows(it.db, [])).toEqual([])
+    expect(await insertRows(it.db, [{ key: 'one', value: 'a' }])).toEqual([{ key: 'one' }])
+    expect(await insertRows(it.db, [{ value: 'b', key: 'two' }])).toEqual([{ key: 'two' }])
+    const more = Array.from({ length: 40 }, (_, at) => ({ key: `more ${at}`, value: String(at) }))
+    for (let at = 0; at < more.length; at += 20) {
+      expect(await insertRows(it.db, more.slice(at, at + 20))).toHaveLength(20)
+    }
     expect(await valueFor(it.db, 'two')).toEqual([{ value: 'b' }])
+    expect(await valueFor(it.db, 'more 37')).toEqual([{ value: '37' }])
+  })
+
+  test('statements that are sent together go in their order, and the first to fail is the one that is told', async () => {
+    await using it = await open()
+    const values = await inTransaction(it.db, async (trx) => {
+      const [, before, , after] = await together(
+        insertValue(trx, 'one', 'a'),
+        valueFor(trx, 'one'),
+        changeValue(trx, 'b', 'one'),
+        valueFor(trx, 'one'),
+      )
+      return [...before, ...after]
+    })
+    expect(values).toEqual([{ value: 'a' }, { value: 'b' }])
+    const failing = inTransaction(it.db, (trx) =>
+      together(insertValue(trx, 'two', 'c'), insertValue(trx, 'one', 'c'), insertValue(trx, 'three', 'c')),
+    )
+    const error = await failing.catch((failure: unknown) => failure)
+    expect(isUniqueViolation(error)).toBe(true)
+    expect(await valueFor(it.db, 'two')).toEqual([])
+    expect(await valueFor(it.db, 'three')).toEqual([])
   })
 
   test('a query whose parameters are not its arguments in their order is refused at once', async () => {

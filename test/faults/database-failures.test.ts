@@ -2,10 +2,8 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { topFolder } from '../../src/core/accounts.rows.ts'
 import type { GuestCaller } from '../../src/core/callers.ts'
 import { createRateLimits } from '../../src/core/rate-limits/rate-limits.ts'
-import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { type Api, api } from '../support/clients/api.ts'
 import { visit } from '../support/clients/public.ts'
 import { lossyDatabase } from '../support/databases/lossy-database.ts'
@@ -112,12 +110,7 @@ describe.each(failures)('a database %s', (_, build) => {
 
   test('releases the reservation of a failed upload later', async () => {
     await using parts = await build({ limits: { storageLimit: 10 * MIB } })
-    const reservation = await parts.reservations.reserve(
-      parts.caller,
-      makeBlobKey(systemRandom),
-      10 * MIB,
-      10 * MIB,
-    )
+    const reservation = await parts.reservations.reserve(parts.caller, 10 * MIB, 10 * MIB)
     const end = parts.outage()
     await reservation.release()
     expect(parts.reported).toHaveLength(1)
@@ -127,7 +120,7 @@ describe.each(failures)('a database %s', (_, build) => {
     await parts.reservations.endFailed()
     expect(await reserved(parts)).toEqual({ reservations: 0, bytes: 0 })
     // Once, and not again: what it had is free for others, and theirs is not touched.
-    await parts.reservations.reserve(parts.caller, makeBlobKey(systemRandom), 10 * MIB, 10 * MIB)
+    await parts.reservations.reserve(parts.caller, 10 * MIB, 10 * MIB)
     await reservation.release()
     await parts.reservations.endFailed()
     expect(await reserved(parts)).toEqual({ reservations: 1, bytes: 10 * MIB })
@@ -135,30 +128,25 @@ describe.each(failures)('a database %s', (_, build) => {
 
   test('leaves a guest all the bytes of the hour when nothing could be reserved', async () => {
     await using parts = await build({ limits: { guestHourlySize: 1 * MIB } })
-    const key = makeBlobKey(systemRandom)
     const end = parts.outage()
     for (let tries = 0; tries < 3; tries++) {
-      await expect(parts.reservations.reserve(GUEST, key, 1 * MIB, 1 * MIB)).rejects.toMatchObject({
+      await expect(parts.reservations.reserve(GUEST, 1 * MIB, 0)).rejects.toMatchObject({
         code: expect.stringMatching(/^SQLITE_(BUSY|FULL)/),
       })
     }
     end()
-    const reservation = await parts.reservations.reserve(GUEST, key, MIB / 2, MIB / 2)
+    const reservation = await parts.reservations.reserve(GUEST, MIB / 2, 0)
     const endAgain = parts.outage()
     await expect(reservation.cover(MIB)).rejects.toThrow()
     await reservation.release()
     endAgain()
     await parts.reservations.endFailed()
-    await parts.reservations.reserve(GUEST, makeBlobKey(systemRandom), 1 * MIB, 1 * MIB)
+    await parts.reservations.reserve(GUEST, 1 * MIB, 0)
   })
 
   test('keeps no bytes of an upload that it could not commit, once it takes changes again', async () => {
     await using parts = await build({ limits: { storageLimit: 1 * MIB } })
-    const incoming = await parts.uploads.begin(
-      parts.caller,
-      await topFolder(parts.db, parts.caller.account),
-      { least: 5, most: 5 },
-    )
+    const incoming = await parts.uploads.begin(parts.caller, 'root', { least: 5, declared: 5 })
     await incoming.write(Buffer.from('hello'))
     // Reads of this turn keep the log from being truncated.
     await new Promise(setImmediate)
@@ -178,11 +166,7 @@ describe('a commit whose answer is lost', () => {
     const lossy = lossyDatabase()
     await using parts = await buildParts({ between: lossy.between })
     const first = await parts.store('hello', 'first.txt')
-    const incoming = await parts.uploads.begin(
-      parts.caller,
-      await topFolder(parts.db, parts.caller.account),
-      { least: 5, most: 5 },
-    )
+    const incoming = await parts.uploads.begin(parts.caller, 'root', { least: 5, declared: 5 })
     await incoming.write(Buffer.from('hello'))
     lossy.loseNextAnswer('well')
     const second = await incoming.finish('second.txt', null)
@@ -200,11 +184,7 @@ describe('a commit whose answer is lost', () => {
     const lossy = lossyDatabase()
     await using parts = await buildParts({ between: lossy.between })
     const first = await parts.store('hello', 'first.txt')
-    const incoming = await parts.uploads.begin(
-      parts.caller,
-      await topFolder(parts.db, parts.caller.account),
-      { least: 5, most: 5 },
-    )
+    const incoming = await parts.uploads.begin(parts.caller, 'root', { least: 5, declared: 5 })
     await incoming.write(Buffer.from('hello'))
     lossy.loseNextAnswer('quiet')
     await expect(incoming.finish('second.txt', null)).rejects.toMatchObject({ code: 'SQLITE_IOERR_FSYNC' })

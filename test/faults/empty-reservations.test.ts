@@ -1,7 +1,7 @@
 /** Guests who promise bytes and send none, or few: nobody else may be kept out by that. */
 import { describe, expect, test } from 'bun:test'
 import { GUESTS } from '../../src/domain/ids.ts'
-import { GUEST_STEP } from '../../src/uploads/reservation.ts'
+import { GUEST_STEP } from '../../src/uploads/reservations.ts'
 import { MOST_EMPTY_OF_ADDRESS } from '../../src/uploads/resumable/creation.ts'
 import { type Answer, api, newcomer, refusal, withHoldfast } from '../support/clients/api.ts'
 import { tus } from '../support/clients/tus.ts'

@@ -8,7 +8,7 @@ import { openDiskBlobs } from '../../src/blobs/disk.ts'
 import { adoptBlob, releaseBlob } from '../../src/core/blobs.rows.ts'
 import { joinNodes } from '../../src/core/nodes/nodes.ts'
 import { createStoreHealth } from '../../src/core/store/store-health.ts'
-import { noteThumbnail, turnOf } from '../../src/core/thumbnails.rows.ts'
+import { noteThumbnails, turnOf } from '../../src/core/thumbnails.rows.ts'
 import type { Database } from '../../src/database/database.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { MINUTE } from '../../src/domain/clock.ts'
@@ -78,7 +78,7 @@ async function houseOf(database: ContractDatabase): Promise<House> {
       const blob = { key, sha256, crc32: 0, size: bytes.length, created_at: clock.now() }
       return inTransaction(db, async (trx) => {
         const id = await adoptBlob(trx, blob, clock.now())
-        await noteThumbnail(trx, id, { state: 'wanted', turn }, clock.now())
+        await noteThumbnails(trx, [{ blob_id: id, state: 'wanted', turn, due_at: clock.now() }])
         return id
       })
     },

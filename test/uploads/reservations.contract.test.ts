@@ -5,14 +5,11 @@ import { joinNodes } from '../../src/core/nodes/nodes.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { Refusal } from '../../src/domain/errors.ts'
 import { type AccountId, type FolderPlace, GUESTS, type Sha256 } from '../../src/domain/ids.ts'
-import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
+import { systemRandom } from '../../src/domain/random.ts'
 import { createCleaning } from '../../src/files/blob-cleaning.job.ts'
 import { createFolders } from '../../src/files/folders/folders.ts'
-import { resolvePlace } from '../../src/files/folders/places.ts'
 import { createLog } from '../../src/log.ts'
-import { FreeSpace } from '../../src/uploads/free-space.ts'
-import { BlobKeyPool } from '../../src/uploads/incoming-content.ts'
-import { Reservations } from '../../src/uploads/reservations.ts'
+import { BlobKeyPool, FreeSpace, Reservations } from '../../src/uploads/reservations.ts'
 import { NOWHERE } from '../support/node-place.ts'
 import { buildParts } from '../support/servers/parts.ts'
 import { overridden } from '../support/storage/overridden.ts'
@@ -42,7 +39,7 @@ test('what an upload was promised is nobody else’s until the disk itself tells
     limits: { storageLimit: GIB, guestStorage: GIB, guestHourlySize: GIB, minFreeSpace: 0 },
     report: (error) => parts.reported.push(error),
   })
-  const reserve = (bytes: number) => reservations.reserve(caller, makeBlobKey(systemRandom), bytes, bytes)
+  const reserve = (bytes: number) => reservations.reserve(caller, bytes, 0)
 
   const first = await reserve(6)
   await first.cover(6)
@@ -63,8 +60,7 @@ test('what an upload was promised is nobody else’s until the disk itself tells
 test('an account is full to the byte: what it stores, what is reserved and what is asked for count', async () => {
   await using parts = await buildParts({ limits: { storageLimit: 10 } })
   const { caller, db } = parts
-  const reserve = (bytes: number) =>
-    parts.reservations.reserve(caller, makeBlobKey(systemRandom), bytes, bytes)
+  const reserve = (bytes: number) => parts.reservations.reserve(caller, bytes, 0)
   const full = { code: 'STORAGE_LIMIT_EXCEEDED' }
   await parts.store('1234', 'stored.txt')
   expect(await unsoundTotals(db)).toEqual([])
@@ -89,10 +85,7 @@ test('an upload into a folder below one that was deleted meanwhile is refused, a
     folders.create(caller, { name, parent, isPublic: true, password: null })
   const outer = await folder('outer', 'root')
   const inner = await folder('inner', outer.identifier)
-  const upload = await uploads.begin(caller, await resolvePlace(db, caller, inner.identifier), {
-    least: 4,
-    most: 4,
-  })
+  const upload = await uploads.begin(caller, inner.identifier, { least: 4, declared: 4 })
   await upload.write(Buffer.from('late'))
   await removals.folders(caller, [outer.identifier])
   await expect(upload.finish('late.txt', null)).rejects.toMatchObject({ code: 'FOLDER_NOT_FOUND' })
@@ -129,7 +122,7 @@ test('guests are told whether only their share of the disk is used up, or all of
 
 test('an upload that writes more than was reserved for it is stopped', async () => {
   await using parts = await buildParts()
-  const reservation = await parts.reservations.reserve(parts.caller, makeBlobKey(systemRandom), 6, 6)
+  const reservation = await parts.reservations.reserve(parts.caller, 6, 6)
   reservation.wrote(6)
   expect(() => reservation.wrote(1)).toThrow('reservation-not-negative')
   await reservation.release()

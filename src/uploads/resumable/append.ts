@@ -11,7 +11,6 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, repeat, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { assertInvariant } from '../../domain/invariants.ts'
-import { FileHead } from '../file-head.ts'
 import {
   type ContentHash,
   type ContentHashing,
@@ -20,8 +19,9 @@ import {
 } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
 import { HashingWriter } from '../hashing-writer.ts'
+import { FileHead } from '../incoming-content.ts'
 import { assertFileSize } from '../refusals.ts'
-import type { Reservation } from '../reservation.ts'
+import type { Reservation } from '../reservations.ts'
 import { leaseState, recordProgress, type UploadRow } from '../uploads.rows.ts'
 import { abandonUpload } from './concatenation.ts'
 import type { UploadReservations } from './creation.ts'

@@ -18,8 +18,7 @@ import { resolvePlace } from '../../files/folders/places.ts'
 import type { Contributions } from '../contributions.ts'
 import { guestAddress, guestBudget } from '../guest-admission.ts'
 import { assertFileSize, uploadInterrupted } from '../refusals.ts'
-import { Reservation, reserveInAccount } from '../reservation.ts'
-import type { ReservationLimits, Reservations } from '../reservations.ts'
+import { Reservation, type ReservationLimits, type Reservations, reserveInAccount } from '../reservations.ts'
 import {
   countEmpty,
   declareSize,

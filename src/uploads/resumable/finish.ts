@@ -13,12 +13,12 @@ import { type Clock, MINUTE, SECOND } from '../../domain/clock.ts'
 import { type ErrorCode, Refusal } from '../../domain/errors.ts'
 import type { UploadId } from '../../domain/ids.ts'
 import { blobBytes } from '../blob-bytes.ts'
-import type { FileCommit } from '../commit.ts'
+import type { Alongside, FileCommit } from '../commit.ts'
 import type { Contributions } from '../contributions.ts'
-import { HEAD_LENGTH } from '../file-head.ts'
 import type { ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
 import { HashingWriter } from '../hashing-writer.ts'
+import { HEAD_LENGTH } from '../incoming-content.ts'
 import { uploadInterrupted } from '../refusals.ts'
 import type { Reservations } from '../reservations.ts'
 import {
@@ -233,9 +233,10 @@ export class Finishing {
       name,
       declaredType,
       link,
-      note: null,
+      // Its row of `uploads` has them.
+      reserved: { hasRow: false, isCounted: true },
     }
-    await commit.commit(complete, async (trx, file) => {
+    const alongside: Alongside = async (trx, file) => {
       if (upload.link_id !== null) {
         await contributions.arrived(trx, { link: upload.link_id, account }, { id: file.id, name, size }, null)
       }
@@ -243,7 +244,8 @@ export class Finishing {
       const end = { ended_at: now, state: 'completed', file_id: file.id, received: size } as const
       if ((await endUpload(trx, upload, end, { lease: lease.number })) === null) throw uploadInterrupted()
       if (upload.kind === 'final') await endPartial(trx, upload, { ended_at: now, state: 'completed' })
-    })
+    }
+    await commit.commit(complete, { alongside, isAlone: true })
     lease.markReleased()
   }
 

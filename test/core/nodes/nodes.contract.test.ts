@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { createAccounts } from '../../../src/accounts/accounts.ts'
 import { createKeyHolders } from '../../../src/accounts/authentication.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
-import { topFolder } from '../../../src/core/accounts.rows.ts'
 import { createSigning } from '../../../src/core/hmac.ts'
 import { removeQuietNode } from '../../../src/core/nodes/nodes.rows.ts'
 import { DEAD_AFTER, HEARTBEAT_INTERVAL, joinNodes, type Nodes } from '../../../src/core/nodes/nodes.ts'
@@ -14,12 +13,12 @@ import { createRateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
 import { createStoreHealth } from '../../../src/core/store/store-health.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { MINUTE, SECOND } from '../../../src/domain/clock.ts'
-import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
+import { systemRandom } from '../../../src/domain/random.ts'
 import { createCleaning } from '../../../src/files/blob-cleaning.job.ts'
 import { noThumbnails } from '../../../src/thumbnails/thumbnails.ts'
 import { FileCommit } from '../../../src/uploads/commit.ts'
-import { type DirectUpload, DirectUploads } from '../../../src/uploads/direct-uploads.ts'
 import { startContentHashing } from '../../../src/uploads/hashing/content-hash.ts'
+import { type RequestUpload, UploadStoring } from '../../../src/uploads/request-uploads.ts'
 import { Reservations } from '../../../src/uploads/reservations.ts'
 import { chance } from '../../support/chance.ts'
 import { type ContractDatabase, databases, sqliteDatabase } from '../../support/databases/databases.ts'
@@ -243,7 +242,7 @@ async function storing(database: ContractDatabase) {
   const report = (error: unknown) => {
     reported.push(error)
   }
-  const begun: DirectUpload[] = []
+  const begun: RequestUpload[] = []
   const { apiKey } = await createAccounts(db, clock, systemRandom).add('alice')
   const caller = await createKeyHolders(db, clock).authenticate(apiKey)
 
@@ -276,14 +275,13 @@ async function storing(database: ContractDatabase) {
       ...{ db, health, thumbnails: noThumbnails, clock, random, limits },
       uploaded() {},
     })
-    const uploads = new DirectUploads({
+    const uploads = new UploadStoring({
       db,
       blobs,
       health,
       hashing,
       reservations,
       commit,
-      random,
       signing: createSigning('a secret of this test'),
       maxFileSize: 10 * MIB,
     })
@@ -294,10 +292,10 @@ async function storing(database: ContractDatabase) {
       cleaning,
       async begin(content: string | Uint8Array) {
         const bytes = Buffer.from(content)
-        const upload = await uploads.begin(caller, await topFolder(db, caller.account), {
+        const upload = await uploads.begin(caller, 'root', {
           least: bytes.length,
           // Of a length that nobody knows, so that it is stored as it comes.
-          most: 0,
+          declared: null,
         })
         begun.push(upload)
         await upload.write(bytes)
@@ -416,7 +414,7 @@ describe.each(both)('uploads of nodes on %s', (_, open) => {
     await using parts = await storing(database)
     const [watcher, still] = [await parts.node(), await parts.node()]
     const upload = await still.begin('hello')
-    const reservation = await still.reservations.reserve(parts.caller, makeBlobKey(systemRandom), 10, 10)
+    const reservation = await still.reservations.reserve(parts.caller, 10, 10)
     await watcher.nodes.removeDead()
     await pass(parts, DEAD_AFTER, [watcher.nodes])
     await watcher.cleaning.sweepDead()

@@ -131,7 +131,7 @@ export const files: readonly Change[] = [
     ],
     ['clock.now() + GARBAGE_GRACE)\n        if (dead.length', 'clock.now())\n        if (dead.length'],
     ['|| (await blobExists(trx, key))) return false', ') return false'],
-    ['!(await endReservation(trx, key)) || ', ''],
+    ['!(await endReservations(trx, key)) || ', ''],
     ['const TRY_AGAIN = MINUTE', 'const TRY_AGAIN = MINUTE / 2'],
     ['if (await endDead(upload, clock.now())) left.push', 'left.push'],
     [
@@ -155,7 +155,7 @@ export const files: readonly Change[] = [
     ['if (row.refs > 0) return', '', cleaning],
     ["refs: row('refs', '+', 1)", "refs: row('refs', '+', 0)", cleaning],
     ['await discardBlob(trx, known.key, garbageDueAt)', '', cleaning],
-    [".where('size', '=', size)\n    .modifyEnd", '.modifyEnd', cleaning],
+    ['sha256 === blob.sha256 && size === blob.size', 'sha256 === blob.sha256', cleaning],
     ["set({ due_at: dueAt }).where('key', 'in', keys)", 'set({ due_at: dueAt })', cleaning],
   ]),
   ...changesIn('src/files/folders/folders.ts', moves, [

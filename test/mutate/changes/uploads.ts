@@ -6,7 +6,7 @@ const partHeaders = {
   tests: ['test/uploads/part-headers.unit.test.ts', 'test/uploads/multipart.unit.test.ts'],
 }
 
-const commitBatcher = { tests: ['test/uploads/commit-batcher.contract.test.ts'] }
+const sharedCommits = { tests: ['test/uploads/shared-commits.contract.test.ts'] }
 const claims = { tests: ['test/uploads/claims.test.ts'] }
 const reservations = { tests: ['test/uploads/reservations.contract.test.ts'] }
 
@@ -18,20 +18,19 @@ export const uploads: readonly Change[] = [
     ['coalesce(accounts.quota, ', 'coalesce(accounts.quota + 100, '],
   ]),
   ...changesIn('src/core/reservations.rows.ts', reservations, [
-    ['await takeReserved(trx, row.bytes, row.account_id)', ''],
+    ['if (first !== undefined && bytes > 0) await takeReserved(trx, bytes, first.account_id)', ''],
   ]),
-  ...changesIn('src/core/reservations.rows.ts', commitBatcher, [
-    ['account\n        and $', 'account\n        or $'],
-    [' and folders.account_id = given.account\n', '\n'],
-    ['having count(deleted_at) = 0', 'having count(deleted_at) < 9'],
-    ['              and folders.parent_id is not null\n', ''],
+  ...changesIn('src/core/reservations.rows.ts', sharedCommits, [
+    ['if (bytes === 0) return insert(db, needed)', 'if (bytes === 0) return insert(db, 0)'],
+    ['return ended.length === keys.length', 'return true'],
   ]),
-  ...changesIn('src/uploads/stored-files.rows.ts', commitBatcher, [
-    ['and not verdict.is_full', ''],
-    ['given.size - reservations.bytes`', 'given.size - given.size`'],
-    ['sql`and exists (select from held)`', 'sql``'],
-    ['and uses.node = note.node', ''],
-    ['where reservations.bytes < given.size', 'where reservations.bytes > given.size'],
+  ...changesIn('src/uploads/commit.ts', sharedCommits, [
+    ['if (!isReserved) throw uploadInterrupted()', ''],
+    ['assertFits(trx, account, 0, this.#limits)', 'Promise.resolve()'],
+    ['all.every(({ reserved }) => reserved.isCounted)', 'all.some(({ reserved }) => reserved.isCounted)'],
+  ]),
+  ...changesIn('src/uploads/idempotency-keys.rows.ts', sharedCommits, [
+    ["    .where('node', '=', node)\n    .executeTakeFirst()", '    .executeTakeFirst()'],
   ]),
   ...changesIn('src/core/reservations.rows.ts', claims, [['.length > 0', '.length >= 0']]),
   ...changesIn('src/uploads/receipts/receipts.ts', claims, [
@@ -47,20 +46,20 @@ export const uploads: readonly Change[] = [
     ['if (!isMoved) after = last.id', 'after = last.id'],
   ]),
   ...changesIn('src/uploads/commit.ts', reservations, [
-    ['await settle(trx, file)', ''],
-    ['await changeTotals(trx, account, { storage: size, files: 1 })', ''],
-    ['await changeFiles(trx, folder, 1, size)', ''],
-    ['await assertFolderExists(trx, folder)', ''],
+    ['      endReservations(trx, ...reservations),', '      Promise.resolve(true),'],
+    ['      changeTotals(trx, account, { storage: bytesOf(all), files: all.length }),\n', ''],
+    ['      ...folders.map(([folder, some]) => changeFiles(trx, folder, some.length, bytesOf(some))),\n', ''],
+    ['assertFolderExists(trx, folder)', 'Promise.resolve()'],
     [
-      'await assertNotRefused(trx, blob.sha256)',
-      '',
+      'assertNotRefused(trx, ...contents)',
+      'Promise.resolve()',
       {
         tests: ['test/sharing/take-down.test.ts'],
         named: 'a content that was taken down is refused',
       },
     ],
   ]),
-  ...changesIn('src/uploads/free-space.ts', reservations, [
+  ...changesIn('src/uploads/reservations.ts', reservations, [
     ['if (left < floor)', 'if (left <= floor)'],
     ['const left = free - promised - bytes', 'const left = free - promised'],
     ["left < this.#minFreeSpace ? 'full'", "left < floor ? 'full'"],
@@ -81,7 +80,7 @@ export const uploads: readonly Change[] = [
     ['if (this.#mayBeStored) await', 'if (false) await'],
     ['    inUse -= 1\n', ''],
   ]),
-  ...changesIn('src/uploads/incoming-content.ts', reservations, [['...this.#taken, ', '']]),
+  ...changesIn('src/uploads/reservations.ts', reservations, [['...this.#taken, ', '']]),
   ...changesIn('src/files/blob-cleaning.job.ts', reservations, [
     ['sizes[at] !== null', 'true'],
     ['for (const key of stored) if (!(await blobExists(trx, key))) left', 'for (const key of stored) left'],
@@ -90,7 +89,7 @@ export const uploads: readonly Change[] = [
   ...changesIn(
     'src/uploads/reservations.ts',
     { tests: ['test/uploads/guests.test.ts'], named: 'last byte' },
-    [['if (this.#pool !== null) await assertFits(trx, this.#account, 0, limits)', '']],
+    [['isCounted: !this.#isSmall', 'isCounted: true']],
   ),
   ...changesIn('src/uploads/multipart.ts', multipart, [
     ['passed - this.#taken <= MOST_BESIDE', 'passed - this.#taken < MOST_BESIDE'],

@@ -4,9 +4,7 @@ import { type Change, changesIn } from '../change.ts'
 const inWorlds = { tests: ['test/worlds/worlds.test.ts'], named: 'worlds from' }
 
 export const worlds: readonly Change[] = [
-  ...changesIn('src/uploads/direct-uploads.ts', inWorlds, [
-    ['      await reservation.release()\n      throw health', '      throw health'],
-  ]),
+  ...changesIn('src/uploads/request-uploads.ts', inWorlds, [['      await this.#reserved.release()\n', '']]),
   ...changesIn('src/uploads/reservations.ts', inWorlds, [
     ['if (!this.#hasRow && !(error instanceof Refusal)) failed.add(this.key, this.#account)', ''],
   ]),

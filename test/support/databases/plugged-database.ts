@@ -11,7 +11,7 @@ export function pluggedDatabase(db: Database, plugin: KyselyPlugin): Database {
     version: () => null,
   }
   const own = { read: reader, scan: reader, readPool: reader }
-  const others = { durable: db.durable, nonDurable: db, executor: null, pipeline: null, damage: db.damage }
+  const others = { durable: db.durable, nonDurable: db, executor: null, damage: db.damage }
   const database: Database = Object.assign(plugged, { ...own, ...others })
   return database
 }

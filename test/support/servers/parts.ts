@@ -8,8 +8,8 @@ import { createAccounts } from '../../../src/accounts/accounts.ts'
 import { createKeyHolders } from '../../../src/accounts/authentication.ts'
 import type { BlobStore } from '../../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
-import { ensureGuests, topFolder } from '../../../src/core/accounts.rows.ts'
-import { type AccountCaller, type Caller, ownerOf } from '../../../src/core/callers.ts'
+import { ensureGuests } from '../../../src/core/accounts.rows.ts'
+import type { AccountCaller, Caller } from '../../../src/core/callers.ts'
 import { createSigning } from '../../../src/core/hmac.ts'
 import { joinNodes } from '../../../src/core/nodes/nodes.ts'
 import { createRateLimits, type RateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
@@ -24,8 +24,8 @@ import { Usage } from '../../../src/files/use-counters.ts'
 import { createLog } from '../../../src/log.ts'
 import { noThumbnails } from '../../../src/thumbnails/thumbnails.ts'
 import { FileCommit, type StoredFile } from '../../../src/uploads/commit.ts'
-import { DirectUploads } from '../../../src/uploads/direct-uploads.ts'
 import { startContentHashing } from '../../../src/uploads/hashing/content-hash.ts'
+import { UploadStoring } from '../../../src/uploads/request-uploads.ts'
 import { type ReservationLimits, Reservations } from '../../../src/uploads/reservations.ts'
 import { writeMigratedSqlite } from '../databases/migrated-database.ts'
 import { NOWHERE } from '../node-place.ts'
@@ -39,7 +39,7 @@ export interface TestParts {
   readonly blobs: BlobStore
   readonly rates: RateLimits
   readonly reservations: Reservations
-  readonly uploads: DirectUploads
+  readonly uploads: UploadStoring
   readonly usage: Usage
   readonly cleaning: Cleaning
   readonly removals: Removals
@@ -116,14 +116,13 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
     ...{ db: seen, health, thumbnails: noThumbnails, clock, random, limits },
     uploaded() {},
   })
-  const uploads = new DirectUploads({
+  const uploads = new UploadStoring({
     db: seen,
     blobs,
     health,
     hashing,
     reservations,
     commit,
-    random,
     signing: createSigning('a secret of this test'),
     maxFileSize: 10 * GIB,
   })
@@ -143,10 +142,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
 
     async store(content, name, by = caller) {
       const bytes = Buffer.from(content)
-      const upload = await uploads.begin(by, await topFolder(db, ownerOf(by)), {
-        least: bytes.length,
-        most: bytes.length,
-      })
+      const upload = await uploads.begin(by, 'root', { least: bytes.length, declared: bytes.length })
       await upload.write(bytes)
       return upload.finish(name, null)
     },
