@@ -16,7 +16,7 @@ export type NewBlob = Row<'blobs', 'key' | 'sha256' | 'crc32' | 'size' | 'create
 
 /**
  * Adds a reference to each. The new copy, just verified, replaces a present one, which becomes garbage. Throws a unique
- * violation where two are of one content, or another transaction adds it.
+ * violation where two are of one new content, or another transaction adds it.
  */
 export async function adoptBlobs(
   trx: Trx,
@@ -36,6 +36,8 @@ export async function adoptBlobs(
       continue
     }
     await referToNewCopy(trx, known, blob, garbageDueAt)
+    // The next of this content replaces this copy.
+    known.key = blob.key
     ids.set(blob.key, known.id)
   }
   const rows = fresh.map(({ key, sha256, crc32, size, created_at }) => ({

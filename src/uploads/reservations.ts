@@ -231,7 +231,7 @@ export class RequestReservation {
     const isGuests = ownerOf(caller) === GUESTS
     const first = isGuests ? Math.min(most, GUEST_STEP) : most
     try {
-      await reservation.#growing.add(isGuests ? first : least, first)
+      await reservation.#growing.add(Math.min(least, first), first)
       return reservation
     } catch (error) {
       reservation.#space.end()
