@@ -18,7 +18,7 @@ import { assertFolderExists } from '../files/folders/places.ts'
 import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
 import { assertNotRefused, uploadInterrupted } from './refusals.ts'
-import { assertFits, type StorageLimits } from './reservations.ts'
+import { assertFits, type ReservedBytes, type StorageLimits } from './reservations.ts'
 
 export interface StoredFile {
   readonly id: FileId
@@ -41,14 +41,6 @@ export interface CompleteUpload {
   readonly declaredType: string | null
   readonly link: FileLink | null
   readonly reserved: ReservedBytes
-}
-
-/** What an upload holds until its file is stored. */
-export interface ReservedBytes {
-  /** Whether a row of `reservations` ends with the upload; that of a resumable upload is ended by its `Alongside`. */
-  readonly hasRow: boolean
-  /** Whether the account has reserved all bytes; else it must have space for them when the file is stored. */
-  readonly isCounted: boolean
 }
 
 export interface FileLink {

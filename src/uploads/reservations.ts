@@ -21,7 +21,6 @@ import { type AccountId, type BlobKey, GUESTS, type NodeId } from '../domain/ids
 import { assertInvariant } from '../domain/invariants.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { ReservedBytes } from './commit.ts'
 import { type GuestBudget, guestBudget } from './guest-admission.ts'
 import { uploadInterrupted } from './refusals.ts'
 import { unwrittenBytes } from './uploads.rows.ts'
@@ -161,6 +160,14 @@ export class Reservations {
     if (ownerOf(caller) === GUESTS && least > GUEST_STEP) await this.check(caller, least)
     return RequestReservation.open(this.#parts, caller, least, wanted)
   }
+}
+
+/** What an upload holds until its file is stored. */
+export interface ReservedBytes {
+  /** Whether a row of `reservations` ends with the upload; that of a resumable upload is ended by its `Alongside`. */
+  readonly hasRow: boolean
+  /** Whether the account has reserved all bytes; else it must have space for them when the file is stored. */
+  readonly isCounted: boolean
 }
 
 interface RequestReservationParts {

@@ -112,7 +112,7 @@ export class ResumableUploads {
 
   /**
    * Fully reserved. A final upload waits for unfinished parts; an idempotency key creates an equal one only once.
-   * Throws Refusal as `AdmitGuest` and `DirectUploads.begin` do, INVALID_NAME, MAX_DEPTH_EXCEEDED, or UPLOAD_NOT_FOUND
+   * Throws Refusal as `AdmitGuest` and `UploadStoring.begin` do, INVALID_NAME, MAX_DEPTH_EXCEEDED, or UPLOAD_NOT_FOUND
    * and OFFSET_CONFLICT for parts that are missing, or have no length yet.
    */
   async create(caller: Sender, request: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }> {
