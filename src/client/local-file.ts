@@ -45,7 +45,7 @@ export class OpenFile {
 
   /**
    * Made for `fetch`: copy or send a piece before asking for the next, since its memory is reused.
-   * `test/runtime/streamed-bodies` holds Bun to it.
+   * `test/server/runtime/streamed-bodies` holds Bun to it.
    */
   stream(from: number, to: number, passed: (bytes: number) => void = () => {}): ReadableStream<Uint8Array> {
     return this.#stream(from, to, passed, true)

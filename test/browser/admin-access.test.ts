@@ -1,4 +1,5 @@
 /** Administration for everybody: by keyboard alone, and without a fault in what opens, is empty or fails. */
+// Only in test:all: admin.test.ts opens the same pages.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { z } from 'zod'

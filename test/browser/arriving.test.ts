@@ -1,4 +1,5 @@
 /** The page of a file that is still being uploaded. */
+// Only in test:all: test/cluster/downloads/arrivals.test.ts has the same by its interface.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   describeInBrowser,

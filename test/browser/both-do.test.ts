@@ -2,14 +2,15 @@
  * The habit that the command line has what the page lacks: one list of situations, tried on both. The table of
  * docs/guide/client.md is this list.
  */
+// Only in test:all: waits as servers ask; changing-files and test/server/client have most of it.
 import { describe, expect, test } from 'bun:test'
 import { appendFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DAY, HOUR } from '../../src/domain/clock.ts'
-import { lines, newClient } from '../client/client.ts'
 import { describeInBrowser, openPage } from '../support/browser/browser.ts'
 import { dropAt, fileIn, slugOf, startPageIn, uploadIn } from '../support/browser/start-page.ts'
 import { chance } from '../support/chance.ts'
+import { lines, newClient } from '../support/cli/client.ts'
 import { api } from '../support/clients/api.ts'
 import { type Caller, caller, readBack, sha256 } from '../support/clients/caller.ts'
 import { makeLink, revokeLink } from '../support/clients/links.ts'

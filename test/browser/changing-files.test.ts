@@ -1,4 +1,5 @@
 /** Files that change while pages send them, and files that look like others: none is stored as a mixture. */
+// Only in test:all: large files in a browser; resuming.test.ts has the rule of the client.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { open, utimes } from 'node:fs/promises'
 import { describeInBrowser } from '../support/browser/browser.ts'

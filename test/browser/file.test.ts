@@ -1,4 +1,5 @@
 /** The page of a file in a real browser: what it shows of every kind, and what can be done there. */
+// Only in test:all: previews of every kind; site.test.ts opens the page.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page, Route } from 'playwright-core'
 import sharp from 'sharp'

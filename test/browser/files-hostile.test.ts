@@ -1,4 +1,5 @@
 /** Files and folders in the file manager whose names would do something if they were more than text. */
+// Only in test:all: generated: every hostile name.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeInBrowser } from '../support/browser/browser.ts'
 import { type FilesOwner, filesOwner, openFilesPage } from '../support/browser/files-page.ts'

@@ -1,4 +1,5 @@
 /** What people expect of a file manager without being told: it asks before what is final, and Back closes what is open. */
+// Only in test:all: files.test.ts works on the same page.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import {

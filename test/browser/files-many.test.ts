@@ -1,4 +1,5 @@
 /** The file manager with more files than are looked at, or may be asked for, at once. */
+// Only in test:all: thousands of rows.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Download, Page } from 'playwright-core'
 import { z } from 'zod'

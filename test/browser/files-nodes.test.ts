@@ -1,4 +1,5 @@
 /** The file manager of one person in two browsers, each at a node of its own. */
+// Only in test:all: three nodes.
 import { expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { describeInBrowser, openPage, PHONE, type Visit } from '../support/browser/browser.ts'

@@ -1,4 +1,5 @@
 /** What the file manager shows where there is no list, and in its dialogs. */
+// Only in test:all: files.test.ts works on the same page.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { z } from 'zod'

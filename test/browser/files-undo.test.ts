@@ -1,4 +1,5 @@
 /** The file manager where the server refuses, where windows are open beside each other, and where changes are missed. */
+// Only in test:all: files.test.ts works on the same page.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { accessibilityFaults, describeInBrowser, openPage, type Visit } from '../support/browser/browser.ts'

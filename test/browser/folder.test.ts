@@ -1,4 +1,5 @@
 /** The page of a folder, as people use it: with a mouse, a thumb, a keyboard, and with nothing but links. */
+// Only in test:all: site.test.ts opens its page, and test/server/pages has what it says.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'

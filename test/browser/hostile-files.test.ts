@@ -1,4 +1,5 @@
 /** Files that try to do something on the page that shows them. A canary listens; it must never sing. */
+// Only in test:all: generated: every hostile content.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeInBrowser, openPage } from '../support/browser/browser.ts'
 import { api, GENEROUS, makeFolder, textBytes, upload } from '../support/clients/public.ts'

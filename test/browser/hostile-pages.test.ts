@@ -1,4 +1,5 @@
 /** Names and contents that try to do something, where their owners, administrators and visitors meet them. */
+// Only in test:all: generated: every hostile name on every page.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { HOUR } from '../../src/domain/clock.ts'

@@ -1,4 +1,5 @@
 /** Pages whose script asks for what they show: answers that come late move next to nothing. */
+// Only in test:all: site.test.ts opens every page.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { describeInBrowser } from '../support/browser/browser.ts'

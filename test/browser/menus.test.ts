@@ -1,4 +1,5 @@
 /** Menus where people open them: how large they are, where they stand, and every way out of them. */
+// Only in test:all: every menu at every size.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { z } from 'zod'

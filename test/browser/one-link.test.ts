@@ -1,4 +1,5 @@
 /** One link to all that was dropped on the start page, by a guest and by somebody who is signed in. */
+// Only in test:all: test/cluster/sharing/links/guest-links.test.ts has the same by its interface.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import {

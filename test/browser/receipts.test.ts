@@ -1,4 +1,5 @@
 /** What guests have uploaded by mistake, and delete again from the browser that has sent it. */
+// Only in test:all: test/cluster/uploads/receipts.test.ts has the same by its interface.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   describeInBrowser,

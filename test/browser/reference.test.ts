@@ -1,4 +1,5 @@
 /** The reference of the API, as people read and try it. */
+// Only in test:all: long pages; test/server/server/openapi/openapi.test.ts has the document.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import {

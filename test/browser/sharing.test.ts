@@ -1,4 +1,5 @@
 /** Sharing from the file manager: a link with terms, made and taken back. */
+// Only in test:all: files.test.ts works on the same page.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   describeInBrowser,

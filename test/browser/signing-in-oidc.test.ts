@@ -1,4 +1,5 @@
 /** People sign in by way of another server, whose site is another one, as browsers let them. */
+// Only in test:all: test/cluster/accounts/sign-in has the same by its interface.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { describeInBrowser, openPage, type Visit } from '../support/browser/browser.ts'

@@ -1,4 +1,5 @@
 /** People sign in on the pages, by password, code and passkey. */
+// Only in test:all: test/cluster/accounts/sign-in has the same by its interface.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'

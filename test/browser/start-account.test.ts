@@ -1,4 +1,5 @@
 /** The start page for somebody who is signed in: what they put there is theirs. */
+// Only in test:all: start.test.ts works on the same page.
 import { expect, test } from 'bun:test'
 import type { BrowserContextOptions } from 'playwright-core'
 import type { Config } from '../../src/config.ts'

@@ -1,4 +1,5 @@
 /** The start page before several nodes: the one that takes an upload dies, and comes again. */
+// Only in test:all: half a minute until a node is taken for dead.
 import { expect, test } from 'bun:test'
 import { describeInBrowser } from '../support/browser/browser.ts'
 import { chosenFile, openStartPage, slugOf } from '../support/browser/start-page.ts'

@@ -1,4 +1,5 @@
 /** The start page while files go up: how far they are, how fast, and all of them at once. */
+// Only in test:all: slow lines.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { describeInBrowser, readElements } from '../support/browser/browser.ts'

@@ -1,4 +1,5 @@
 /** The start page: what is interrupted goes on, and nothing is sent twice or lost. */
+// Only in test:all: slow lines, and browsers and servers that start again.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeInBrowser } from '../support/browser/browser.ts'
 import { killableBrowser } from '../support/browser/killable-browser.ts'

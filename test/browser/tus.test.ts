@@ -1,4 +1,5 @@
 /** Resumable uploads from a page of another origin, in a real browser, that is closed in the middle. */
+// Only in test:all: test/server/client/tus-js.test.ts has the same library.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { describeInBrowser } from '../support/browser/browser.ts'

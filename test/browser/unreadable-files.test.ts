@@ -1,4 +1,5 @@
 /** What is dropped or chosen together: one entry that cannot be read keeps nothing else from going. */
+// Only in test:all: files of the disk in a browser; start.test.ts has a drop.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'

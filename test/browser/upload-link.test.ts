@@ -1,4 +1,5 @@
 /** The page of a link that asks for files: what is asked, sending by drop and by a plain form, and taking back. */
+// Only in test:all: test/cluster/sharing/links/upload-links.test.ts has the same by its interface.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import {

@@ -1,4 +1,5 @@
 /** What people are told when an upload does not move: the cause, and what helps. */
+// Only in test:all: start.test.ts works on the same page.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { describeInBrowser } from '../support/browser/browser.ts'

@@ -1,12 +1,13 @@
 /** Backups and the server's own reading on a disk that cannot read: EIO for the real program, by a tracer. */
+// Only in test:all: many starts of the program; test/server/operations/integrity/scrub.test.ts has the rule.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { holdfast, MAIN, type Outcome, outcome } from '../cli/command.ts'
-import { catalogOf } from '../operations/backup/backups.ts'
 import { chance } from '../support/chance.ts'
+import { holdfast, MAIN, type Outcome, outcome } from '../support/cli/command.ts'
 import { type Caller, caller, type Uploaded } from '../support/clients/caller.ts'
+import { catalogOf } from '../support/operations/backups.ts'
 import { addAccount, startChild, temporaryFolder } from '../support/processes/child.ts'
 import { failing } from '../support/processes/system-calls.ts'
 import { describeWith } from '../support/processes/tools.ts'

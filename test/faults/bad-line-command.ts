@@ -1,6 +1,6 @@
 /** One upload by the command line over a bad line, through nginx that takes so much at a time. */
 import { join } from 'node:path'
-import { newClient } from '../client/client.ts'
+import { newClient } from '../support/cli/client.ts'
 import { readBack } from '../support/clients/caller.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { startBalancer } from '../support/servers/balancer.ts'

@@ -1,4 +1,5 @@
 /** Uploads by clients as people have them, over lines that break, to servers that are killed; the long tier cuts more often. */
+// Only in test:all: slow lines, and a node that is to be taken for dead.
 import { describe, test } from 'bun:test'
 import { onSharedServers } from '../support/servers/shared-installation.ts'
 import { byCommandLine, byTusJs, byTusJsToNodes } from './bad-line-everyday.ts'

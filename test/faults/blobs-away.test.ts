@@ -1,4 +1,5 @@
 /** The folder of the bytes goes while the server runs: a disk that was unmounted has lost nothing. */
+// Only in test:all: each way for each route; cleaning.test.ts has a store that is away.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
 /** The real process whose clock is set wrong, by libfaketime, while it runs and while it stands still. */
+// Only in test:all: waits for jobs in real time; test/cluster/files/expiry.test.ts has a clock that is set.
 import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

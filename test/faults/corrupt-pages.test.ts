@@ -1,10 +1,11 @@
 /** A SQLite file in which pages are damaged: the real program on a database of some hundred files. */
+// Only in test:all: many starts of the server and of commands.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { holdfast, type Outcome } from '../cli/command.ts'
+import { holdfast, type Outcome } from '../support/cli/command.ts'
 import { type Caller, caller } from '../support/clients/caller.ts'
 import { eventually } from '../support/eventually.ts'
 import { addAccount, launchChild, logLines, startChild, temporaryFolder } from '../support/processes/child.ts'

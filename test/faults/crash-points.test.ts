@@ -1,3 +1,4 @@
+// Only in test:all: many starts of the server; sync-failures has each sync.
 import { expect, test } from 'bun:test'
 import { patient } from '../support/patience.ts'
 import { TRACING_TOOLS } from '../support/processes/system-calls.ts'

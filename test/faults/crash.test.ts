@@ -1,3 +1,4 @@
+// Only in test:all: rounds of crashes.
 import { expect, test } from 'bun:test'
 import { crashRounds } from './crash-rounds.ts'
 

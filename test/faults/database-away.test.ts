@@ -1,3 +1,4 @@
+// Only in test:all: a database that stands still.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chance } from '../support/chance.ts'
 import { readBack } from '../support/clients/caller.ts'

@@ -1,3 +1,4 @@
+// Only in test:all: half a minute until a node is taken for dead.
 import { expect, test } from 'bun:test'
 import { discardBlob } from '../../src/core/blobs.rows.ts'
 import { inTransaction } from '../../src/database/transactions.ts'

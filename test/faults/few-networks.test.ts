@@ -1,4 +1,5 @@
 /** What all share, held by a client with many addresses of few networks: everybody else still gets theirs. */
+// Only in test:all: thousands of connections; shares.test.ts has the rule.
 import { expect, test } from 'bun:test'
 import { WAITING_READERS } from '../../src/downloads/arrivals.ts'
 import { ARCHIVE_LIMITS } from '../../src/downloads/zip/archive-slots.ts'

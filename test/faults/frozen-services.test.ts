@@ -1,4 +1,5 @@
 /** PostgreSQL and the store stand still as wholes: connections stay open, and nothing is answered. */
+// Only in test:all: a database and a store of its own; silence.test.ts has the rule.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'

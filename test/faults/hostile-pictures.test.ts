@@ -1,4 +1,5 @@
 /** Pictures that mean harm, sent to a server of its own process: they cost their thumbnail and nothing else. */
+// Only in test:all: generated: every hostile picture.
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
 /** What a kill leaves of the windows in which requests and wrong passwords are counted, on SQLite. */
+// Only in test:all: a kill, and three starts of the program.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openSqlite } from '../../src/database/sqlite.ts'

@@ -1,4 +1,5 @@
 /** Links of a server that is killed: downloads that are counted, and events on their way to a webhook. */
+// Only in test:all: a kill, and two starts of the program.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

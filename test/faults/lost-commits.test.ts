@@ -1,3 +1,4 @@
+// Only in test:all: ten seconds in which a database might come back.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { chance } from '../support/chance.ts'

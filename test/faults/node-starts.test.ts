@@ -1,3 +1,4 @@
+// Only in test:all: many starts of nodes.
 import { expect, test } from 'bun:test'
 import { chance } from '../support/chance.ts'
 import { caller, readBack, sha256 } from '../support/clients/caller.ts'

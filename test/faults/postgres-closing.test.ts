@@ -1,4 +1,5 @@
 /** A server that stops lets go of PostgreSQL, whatever still goes on there. */
+// Only in test:all: a database server of its own.
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { openPostgres } from '../../src/database/postgres.ts'

@@ -1,3 +1,4 @@
+// Only in test:all: rounds of crashes.
 import { expect, test } from 'bun:test'
 import { whyNoPostgres } from '../support/databases/postgres.ts'
 import { reportNotRun } from '../support/processes/not-run.ts'

@@ -1,3 +1,4 @@
+// Only in test:all: rounds of power cuts.
 import { expect, test } from 'bun:test'
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

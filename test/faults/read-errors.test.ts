@@ -1,10 +1,11 @@
 /** A disk that cannot read some contents, or none: EIO for the real program, by a tracer. */
+// Only in test:all: many starts of the program; test/server/operations/integrity/scrub.test.ts has the rule.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { holdfast, MAIN, type Outcome, outcome } from '../cli/command.ts'
 import { chance } from '../support/chance.ts'
+import { holdfast, MAIN, type Outcome, outcome } from '../support/cli/command.ts'
 import { type Caller, caller, readBack, type Uploaded } from '../support/clients/caller.ts'
 import { eventually } from '../support/eventually.ts'
 import {

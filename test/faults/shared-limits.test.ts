@@ -1,3 +1,4 @@
+// Only in test:all: races of three nodes.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { wholeSum } from '../../src/database/differences.ts'
 import { chance } from '../support/chance.ts'

@@ -1,3 +1,4 @@
+// Only in test:all: half a minute that a stopping server gives uploads.
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'

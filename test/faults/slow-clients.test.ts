@@ -1,3 +1,4 @@
+// Only in test:all: minutes of a clock, and slow lines.
 import { describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'

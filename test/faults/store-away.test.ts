@@ -1,3 +1,4 @@
+// Only in test:all: retries, further and further apart.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { chance } from '../support/chance.ts'

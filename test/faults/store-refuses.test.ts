@@ -1,9 +1,10 @@
 /** A store that refuses for good to join parts: nobody sends the same bytes again and again. */
+// Only in test:all: rounds of refused joins; s3-faults.contract.test.ts has failures.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newClient } from '../client/client.ts'
 import { chance } from '../support/chance.ts'
+import { newClient } from '../support/cli/client.ts'
 import { guestAt, tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'
 import type { ChildAccount, ChildServer } from '../support/processes/child.ts'

@@ -1,3 +1,4 @@
+// Only in test:all: many starts of the program.
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

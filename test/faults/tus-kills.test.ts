@@ -1,4 +1,5 @@
 /** Resumable uploads to a server that is killed again and again. */
+// Only in test:all: rounds of kills.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

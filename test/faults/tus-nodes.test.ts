@@ -1,4 +1,5 @@
 /** Resumable uploads whose node dies or stands still, taken over by another one. */
+// Only in test:all: half a minute until a node is taken for dead.
 import { expect, test } from 'bun:test'
 import { chance } from '../support/chance.ts'
 import { readBack, sha256 } from '../support/clients/caller.ts'

@@ -1,4 +1,5 @@
 /** A disk that fails at one call of an upload: at any write, sync, rename or open, of contents and of the database. */
+// Only in test:all: rounds of failing calls; sync-failures has each sync.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'

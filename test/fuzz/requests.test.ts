@@ -2,6 +2,7 @@
  * Odd requests by the thousand to a real server: none is answered 500, none is left without an end, and afterwards nothing
  * is left of them. HOLDFAST_TEST_FUZZ_CASES says how many, HOLDFAST_TEST_FUZZ_SEED repeats a run.
  */
+// Only in test:all: thousands of requests; parsers.test.ts has what reads them.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'

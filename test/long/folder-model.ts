@@ -5,7 +5,7 @@ import { runProgram } from '../support/processes/program.ts'
 const REPOSITORY = join(import.meta.dir, '../..')
 
 export async function folderWalks(walks: number): Promise<string> {
-  const command = [process.execPath, 'test/run.ts', 'test/files/folders/folder-model.test.ts']
+  const command = [process.execPath, 'test/run.ts', 'test/server/files/folders/folder-model.test.ts']
   const { code, output } = await runProgram(command, {
     cwd: REPOSITORY,
     env: { ...process.env, HOLDFAST_TEST_FOLDER_WALKS: String(walks) },

@@ -1,8 +1,8 @@
 /** A large file that is downloaded while it is uploaded, both over lines that are cut again and again. */
 import { join } from 'node:path'
 import { z } from 'zod'
-import { newClient } from '../client/client.ts'
 import { badLineSeed } from '../faults/bad-line-run.ts'
+import { newClient } from '../support/cli/client.ts'
 import { api } from '../support/clients/public.ts'
 import { eventually } from '../support/eventually.ts'
 import { startBadLine } from '../support/network/bad-line.ts'

@@ -12,15 +12,6 @@ export interface Batch {
   readonly seconds: number
 }
 
-const ALONE: Readonly<Record<string, string>> = {
-  'test/accounts/sign-in/lockout.test.ts':
-    'watches functions of Bun, which every server of the process calls',
-  'test/server/long-work.test.ts':
-    'has passwords hashed at full cost, and looks how long the process is busy',
-  'test/thumbnails/thumbnail-films.test.ts': 'looks at what the process has started',
-  'test/downloads/zip/zip-changes.test.ts': 'looks at the memory of the process',
-}
-
 /** Maximum recorded seconds of a batch; files above half of it get a process of their own. */
 const LONGEST = 60
 
@@ -37,7 +28,7 @@ export function batchesOf(
   for (const task of ordered) {
     const seconds = secondsOf(task)
     const alone = { pair: task.pair, files: [task.file], seconds }
-    const process = isShared && seconds < LONGEST / 2 && !(task.file in ALONE) ? processOf(task.file) : null
+    const process = isShared && seconds < LONGEST / 2 ? processOf(task.file) : null
     if (process === null) {
       batches.push(alone)
       continue

@@ -12,7 +12,7 @@ const NAME = 'holdfast-test-run-'
 /** Minimum free bytes. */
 const ENOUGH = 4 * 1024 ** 3
 /** Tests about the disk, or about durability. */
-const ON_THE_DISK = /^test\/(blobs|deploy|faults|uploads\/resumable)\//
+const ON_THE_DISK = /^test\/(faults|\w+\/(blobs|deploy|uploads\/resumable))\//
 
 export interface TestFolders {
   /** TMPDIR for the files, which share a process. */

@@ -9,16 +9,18 @@ import { runFiles } from './file-run.ts'
 import { runQueue } from './queue.ts'
 import { budgetOf, nameOf, recordedSeconds } from './recorded-seconds.ts'
 import { reportOf } from './run-report.ts'
-import { isShort, isUsual, namedFiles, type Task, tasksOf, testFiles } from './tiers.ts'
+import { isShort, isUsual, type Task, tasksOf, testFiles } from './tiers.ts'
 
 const usual = { options: [], variables: {}, limit: 60_000, signal: new AbortController().signal }
+/** Folders of several tiers are about the same capability. */
+const TIER = /^test\/(unit|server|cluster)\//
 const FIVE_MINUTES = 300
 /** The share of two processors that files can use; the rest goes to the servers that they share, and to the ends of the run. */
 const USABLE = 0.8
 /** As most files take. */
 const UNRECORDED = { seconds: 2, processorSeconds: 2 }
 /** Runs Python and nothing else. */
-const NEEDS_PYTHON = 'test/web/zip-directory.test.ts'
+const NEEDS_PYTHON = 'test/unit/web/zip-directory.test.ts'
 
 test('a file that hangs is killed at its limit, and said with the last test that ended', async () => {
   using folder = temporaryFolder()
@@ -126,8 +128,8 @@ describe('npm test', () => {
 
   test('is a part of the whole, and every folder of tests has something in it', () => {
     const all = testFiles()
-    expect(namedFiles().filter((named) => !all.some((file) => file.startsWith(named)))).toEqual([])
-    const folders = (tasks: readonly Task[]) => [...new Set(tasks.map(({ file }) => dirname(file)))].sort()
+    const folders = (tasks: readonly Task[]) =>
+      [...new Set(tasks.map(({ file }) => dirname(file).replace(TIER, '')))].sort()
     const every = tasksOf(all)
     expect(every.filter((task) => isShort(task) && !isUsual(task))).toEqual([])
     expect(folders(every.filter(isShort))).toEqual(folders(every))
@@ -141,7 +143,11 @@ test('a file may take so much more of the processors than was recorded, and with
 
 test('short files of a pair share a process, and long or unknown ones have their own', () => {
   const took = (seconds: number) => ({ seconds, processorSeconds: seconds })
-  const [a, b, c] = ['a', 'b', 'c'].map((name) => `test/files/${name}.test.ts`) as [string, string, string]
+  const [a, b, c] = ['deletes', 'files', 'patch'].map((name) => `test/cluster/files/${name}.test.ts`) as [
+    string,
+    string,
+    string,
+  ]
   const tasks = [a, b, c].map((file) => ({ pair: 'folder', file }) as const)
   const files = (seconds: readonly number[], isShared = true) => {
     const recorded = new Map(tasks.map((task, at) => [nameOf(task), took(seconds[at] ?? 0)]))

@@ -1,4 +1,5 @@
 /** Worlds of callers, faults, kills and leaps of the clock, each from a number. */
+// Only in test:all: two hundred worlds; world.test.ts has one.
 import { expect, test } from 'bun:test'
 import { runWorlds } from './worlds.ts'
 

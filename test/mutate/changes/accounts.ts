@@ -1,37 +1,37 @@
 /** Keys, sessions, passwords, codes and lock-outs. */
 import { type Change, changesIn } from '../change.ts'
 
-const times = { tests: ['test/accounts/sign-in/times.unit.test.ts'] }
+const times = { tests: ['test/unit/accounts/sign-in/times.test.ts'] }
 /** Of files that start a server, the one test that notices. */
-const one = (file: string) => (named: string) => ({ tests: [`test/accounts/sign-in/${file}.test.ts`], named })
-const lockout = one('lockout')
-const codeStep = one('code-step')
-const signIn = one('sign-in')
+const one = (file: string) => (named: string) => ({ tests: [`test/${file}.test.ts`], named })
+const lockout = one('server/accounts/sign-in/lockout')
+const codeStep = one('server/accounts/sign-in/code-step')
+const signIn = one('cluster/accounts/sign-in/sign-in')
 const tenWrong = lockout('a known browser has ten wrong passwords')
 const fiveCodes = codeStep('has five codes looked at')
 const oneSession = codeStep('leads to one session')
 const rows = {
-  tests: ['test/accounts/sign-in/sign-in-rows.contract.test.ts'],
+  tests: ['test/cluster/accounts/sign-in/sign-in-rows.contract.test.ts'],
   named: 'SQLite',
 }
-const revoking = { tests: ['test/accounts/keys.test.ts'], named: 'by its beginning' }
+const revoking = { tests: ['test/cluster/accounts/keys.test.ts'], named: 'by its beginning' }
 const fullKey = {
-  tests: ['test/accounts/sign-in/authentication.test.ts'],
+  tests: ['test/server/accounts/sign-in/authentication.test.ts'],
   named: 'that was revoked is refused everywhere',
 }
-const keyedRequests = { tests: ['test/accounts/keyed-requests.contract.test.ts'] }
+const keyedRequests = { tests: ['test/cluster/accounts/keyed-requests.contract.test.ts'] }
 const keyRates = {
-  tests: ['test/core/rate-limits/rate-limits.contract.test.ts'],
+  tests: ['test/cluster/core/rate-limits/rate-limits.contract.test.ts'],
   named: 'the rates of keys in memory',
 }
 
 export const accounts: readonly Change[] = [
-  ...changesIn('src/files/folders/folders.ts', { tests: ['test/accounts/removed-account.unit.test.ts'] }, [
+  ...changesIn('src/files/folders/folders.ts', { tests: ['test/unit/accounts/removed-account.test.ts'] }, [
     ['if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()', ''],
   ]),
   ...changesIn(
     'src/accounts/sign-in/second-factor.ts',
-    { tests: ['test/accounts/sign-in/totp.unit.test.ts'] },
+    { tests: ['test/unit/accounts/sign-in/totp.test.ts'] },
     [
       ['const WINDOW = 1', 'const WINDOW = 2'],
       ['const WINDOW = 1', 'const WINDOW = 0'],
@@ -124,7 +124,7 @@ export const accounts: readonly Change[] = [
     [
       'if (now < by.provedAt + REAUTHENTICATION_LASTS) return',
       '',
-      { tests: ['test/accounts/sign-in/reauthentication.test.ts'], named: 'the audit log' },
+      { tests: ['test/cluster/accounts/sign-in/reauthentication.test.ts'], named: 'the audit log' },
     ],
   ]),
   ...changesIn('src/accounts/sign-in/sessions.rows.ts', times, [
@@ -179,7 +179,7 @@ export const accounts: readonly Change[] = [
   ]),
   ...changesIn(
     'src/core/callers.ts',
-    { tests: ['test/accounts/key-scopes.test.ts'], named: 'does what its scope says' },
+    { tests: ['test/cluster/accounts/key-scopes.test.ts'], named: 'does what its scope says' },
     [['if (caller.scopes.includes(scope)) return', 'if (caller.scopes.length > 0) return']],
   ),
   ...changesIn('src/core/rate-limits/rate-limits.ts', keyRates, [

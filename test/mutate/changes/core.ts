@@ -2,18 +2,21 @@
 import { type Change, changesIn } from '../change.ts'
 
 const rateWindows = {
-  tests: ['test/core/rate-limits/rate-limits.contract.test.ts'],
+  tests: ['test/cluster/core/rate-limits/rate-limits.contract.test.ts'],
   named: 'in memory|a node alone forgets',
 }
 const sharedWindows = { ...rateWindows, named: 'that nodes share|nodes that share' }
 const jobs = {
-  tests: ['test/core/jobs/jobs.contract.test.ts'],
+  tests: ['test/cluster/core/jobs/jobs.contract.test.ts'],
   named: 'in memory|on SQLite|the jobs of a node',
 }
-const nodes = { tests: ['test/core/nodes/nodes.contract.test.ts'], named: 'nodes on SQLite|a node alone' }
-const outages = { tests: ['test/core/outages.contract.test.ts'], named: 'SQLite' }
+const nodes = {
+  tests: ['test/cluster/core/nodes/nodes.contract.test.ts'],
+  named: 'nodes on SQLite|a node alone',
+}
+const outages = { tests: ['test/cluster/core/outages.contract.test.ts'], named: 'SQLite' }
 
-const shares = { tests: ['test/core/shares.unit.test.ts'], named: '' }
+const shares = { tests: ['test/unit/core/shares.test.ts'], named: '' }
 
 export const core: readonly Change[] = [
   ...changesIn('src/core/shares.ts', shares, [
@@ -50,7 +53,7 @@ export const core: readonly Change[] = [
   ]),
   ...changesIn(
     'src/core/rate-limits/attempts.ts',
-    { tests: ['test/core/rate-limits/attempts.unit.test.ts'] },
+    { tests: ['test/unit/core/rate-limits/attempts.test.ts'] },
     [
       ['    await takeBack()\n    return result', '    return result'],
       ['    await takeBack()\n    throw error', '    throw error'],
@@ -61,7 +64,7 @@ export const core: readonly Change[] = [
       ['  } finally {\n    leave()\n  }', '  } finally {\n  }'],
     ],
   ),
-  ...changesIn('src/core/core.ts', { tests: ['test/core/clock-guard.unit.test.ts'] }, [
+  ...changesIn('src/core/core.ts', { tests: ['test/unit/core/clock-guard.test.ts'] }, [
     ['since = monotonic\n', ''],
     ['difference = present\n', ''],
     ['Math.abs(present - difference)', 'present - difference'],
@@ -126,7 +129,7 @@ export const core: readonly Change[] = [
   ]),
   ...changesIn(
     'src/core/hmac.ts',
-    { tests: ['test/downloads/signed-tokens.unit.test.ts', 'test/core/hmac.unit.test.ts'] },
+    { tests: ['test/unit/downloads/signed-tokens.test.ts', 'test/unit/core/hmac.test.ts'] },
     [
       ['|| !timingSafeEqual(expected, given)', ''],
       ['purpose}\\n$', 'text.slice(0, 0)}$'],

@@ -2,7 +2,7 @@
 import { type Change, changesIn } from '../change.ts'
 
 export const domain: readonly Change[] = [
-  ...changesIn('src/domain/access.ts', { tests: ['test/domain/access.test.ts'] }, [
+  ...changesIn('src/domain/access.ts', { tests: ['test/unit/domain/access.test.ts'] }, [
     ['if (viewer.account === owner && owner !== GUESTS)', 'if (viewer.account === owner)'],
     ['viewer.signed?.account === owner && owner !== GUESTS', 'viewer.signed?.account === owner'],
     ['!(isSigned && wasClosed(folder))', '!wasClosed(folder)'],
@@ -17,7 +17,7 @@ export const domain: readonly Change[] = [
     ['signed: signed !== null && isInside(signed) ? signed : null', 'signed'],
     ['account === owner || signed?.account === owner', 'account === owner'],
   ]),
-  ...changesIn('src/core/outages.ts', { tests: ['test/domain/outages.test.ts'] }, [
+  ...changesIn('src/core/outages.ts', { tests: ['test/unit/domain/outages.test.ts'] }, [
     ['Math.max(last.ended, ended)', 'ended'],
     ['if (began > end) break', 'if (began >= end) break'],
     ['ended - Math.max(began, start)', 'ended - began'],
@@ -25,7 +25,7 @@ export const domain: readonly Change[] = [
     ['Math.min(ended, now)', 'ended'],
     ['one.began - other.began', 'other.began - one.began'],
   ]),
-  ...changesIn('src/domain/random.ts', { tests: ['test/domain/random.test.ts'] }, [
+  ...changesIn('src/domain/random.ts', { tests: ['test/unit/domain/random.test.ts'] }, [
     ['LETTERS + DIGITS, 11', 'LETTERS + DIGITS, 10'],
     ['pick(random, LETTERS, 1)', 'pick(random, LETTERS + DIGITS, 1)'],
     ['pick(random, LOWER, 1)', 'pick(random, LOWER + DIGITS, 1)'],
@@ -34,14 +34,14 @@ export const domain: readonly Change[] = [
     ['& 0x0f) | 0x40', '& 0x0f) | 0x10'],
     ['& 0x3f) | 0x80', '& 0xff) | 0x80'],
   ]),
-  ...changesIn('src/domain/sizes.ts', { tests: ['test/domain/sizes.test.ts'] }, [
+  ...changesIn('src/domain/sizes.ts', { tests: ['test/unit/domain/sizes.test.ts'] }, [
     ['1024 ** power', '1000 ** power'],
     ['value >= 999.95', 'value > 1024'],
     ['value !== 1000', 'value !== 1001'],
     ["power === 0 && digits.includes('.')", "power === 1 && digits.includes('.')"],
     ['Number.isSafeInteger(bytes)', 'Number.isFinite(bytes)'],
   ]),
-  ...changesIn('src/domain/file-name.ts', { tests: ['test/domain/file-name.test.ts'] }, [
+  ...changesIn('src/domain/file-name.ts', { tests: ['test/unit/domain/file-name.test.ts'] }, [
     ['const MAX_BYTES = 255', 'const MAX_BYTES = 256'],
     ["isWindows ? component.slice(component.lastIndexOf('\\\\') + 1).trim() : component", 'component'],
     ['WINDOWS_PATH.test(path) || WINDOWS_PATH.test(component)', 'WINDOWS_PATH.test(component)'],
@@ -55,31 +55,31 @@ export const domain: readonly Change[] = [
     ['room - Buffer.byteLength(suffix)', 'room'],
     ['raw.toWellFormed()', 'raw'],
   ]),
-  ...changesIn('src/domain/folder-name.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
+  ...changesIn('src/domain/folder-name.ts', { tests: ['test/unit/domain/folder-name.test.ts'] }, [
     ['const MAX_CHARACTERS = 100', 'const MAX_CHARACTERS = 101'],
     ['/[/\\\\]/.test(plain)', '/[/]/.test(plain)'],
     ["name === '.' || name === '..'", "name === '.'"],
     ['MAX_CHARACTERS - mark.length', 'MAX_CHARACTERS'],
   ]),
-  ...changesIn('src/domain/text.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
+  ...changesIn('src/domain/text.ts', { tests: ['test/unit/domain/folder-name.test.ts'] }, [
     ['value.trim()', 'value'],
     ['/\\p{Cc}/u.test(given)', "given === ''"],
     ['!given.isWellFormed()', "given === ''"],
     [".replace(INVISIBLE_BUT_MARKS, '')", ''],
     ["'').trim()", "'')"],
   ]),
-  ...changesIn('src/domain/text.ts', { tests: ['test/domain/measured-text.test.ts'] }, [
+  ...changesIn('src/domain/text.ts', { tests: ['test/unit/domain/measured-text.test.ts'] }, [
     ['text.length > 2 * most', 'text.length > most'],
     ['[...text].length > most', '[...text].length >= most'],
     ['isLongerThan(text, RAW_FACTOR * most)', 'isLongerThan(text, most)'],
     ['return isLongerThan(normal, most) ? null : normal', 'return normal'],
   ]),
-  ...changesIn('src/domain/account.ts', { tests: ['test/domain/username.test.ts'] }, [
+  ...changesIn('src/domain/account.ts', { tests: ['test/unit/domain/username.test.ts'] }, [
     ['{3,32}', '{2,32}'],
     ['{3,32}', '{3,33}'],
     ['value.toLowerCase()', 'value'],
   ]),
-  ...changesIn('src/domain/sort-key.ts', { tests: ['test/domain/sort-key.test.ts'] }, [
+  ...changesIn('src/domain/sort-key.ts', { tests: ['test/unit/domain/sort-key.test.ts'] }, [
     ["digits.replace(/^0+/, '')", 'digits'],
     ['lengthMark(significant.length) + significant', 'significant'],
     ['Math.floor(length / 9)', 'Math.floor(length / 10)'],

@@ -1,12 +1,12 @@
 /** Signed addresses, archives. */
 import { type Change, changesIn } from '../change.ts'
 
-const tokens = { tests: ['test/downloads/signed-tokens.unit.test.ts'] }
-const stored = { tests: ['test/blobs/file-chunks.unit.test.ts'] }
-const listener = { tests: ['test/server/connections/listener.contract.test.ts'] }
-const slots = { tests: ['test/downloads/zip/zip-plans.test.ts'], named: 'slots for zip plans' }
+const tokens = { tests: ['test/unit/downloads/signed-tokens.test.ts'] }
+const stored = { tests: ['test/unit/blobs/file-chunks.test.ts'] }
+const listener = { tests: ['test/cluster/server/connections/listener.contract.test.ts'] }
+const slots = { tests: ['test/server/downloads/zip/zip-plans.test.ts'], named: 'slots for zip plans' }
 const arriving = {
-  tests: ['test/downloads/arrivals.test.ts'],
+  tests: ['test/cluster/downloads/arrivals.test.ts'],
   named: 'in parts they are sent in their order',
 }
 
@@ -20,7 +20,7 @@ export const downloads: readonly Change[] = [
     [
       'return present === undefined || awaitsPartial(present) ? GONE : arrivalOf(db, id)',
       'return arriving(row, [])',
-      { tests: ['test/downloads/arrivals.test.ts'], named: 'a part that is awaited' },
+      { tests: ['test/cluster/downloads/arrivals.test.ts'], named: 'a part that is awaited' },
     ],
   ]),
   ...changesIn('src/blobs/disk-reading.ts', stored, [
@@ -41,7 +41,7 @@ export const downloads: readonly Change[] = [
     [
       'export const CONTENT_TOKEN_LIFETIME = 1800',
       'export const CONTENT_TOKEN_LIFETIME = 3600',
-      { tests: ['test/downloads/signed-content.test.ts'] },
+      { tests: ['test/cluster/downloads/signed-content.test.ts'] },
     ],
     ['        counted: c,\n', '        counted: !c,\n'],
   ]),
@@ -54,7 +54,7 @@ export const downloads: readonly Change[] = [
     ['clock.now() / 1000 >= e', 'clock.now() / 1000 > e'],
     ['+ ARCHIVE_TOKEN_LIFETIME', '+ 2 * ARCHIVE_TOKEN_LIFETIME'],
   ]),
-  ...changesIn('src/downloads/disposition.ts', { tests: ['test/downloads/disposition.unit.test.ts'] }, [
+  ...changesIn('src/downloads/disposition.ts', { tests: ['test/unit/downloads/disposition.test.ts'] }, [
     ["ascii === name && !name.includes('%')", 'ascii === name'],
     ["/['()*]/g", "/['()]/g"],
     ['name.toWellFormed()', 'name'],
@@ -62,7 +62,7 @@ export const downloads: readonly Change[] = [
     ['x7E]|:/g', 'x7E]/g'],
     ["? '_' : ascii", '? ascii : ascii'],
   ]),
-  ...changesIn('src/downloads/zip/zip-names.ts', { tests: ['test/downloads/zip/zip-names.unit.test.ts'] }, [
+  ...changesIn('src/downloads/zip/zip-names.ts', { tests: ['test/unit/downloads/zip/zip-names.test.ts'] }, [
     ["plain === '' ? '_' : shortName(plain)", 'shortName(plain)'],
     ['if (taken.has(key)) continue', ''],
     ['taken.set(key, 2)', ''],

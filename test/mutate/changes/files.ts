@@ -2,34 +2,36 @@
 import { type Change, changesIn } from '../change.ts'
 
 const boundaries = {
-  tests: ['test/files/expiry-boundaries.contract.test.ts'],
+  tests: ['test/cluster/files/expiry-boundaries.contract.test.ts'],
   named: 'SQLite|the bytes of|bytes that',
 }
 const cleaning = { tests: ['test/faults/cleaning.test.ts'], named: 'purging|two sizes|cannot be removed' }
 const arriving = {
-  tests: ['test/uploads/resumable/tus-sessions.test.ts'],
+  tests: ['test/cluster/uploads/resumable/tus-sessions.test.ts'],
   named: 'into a folder below a deleted one',
 }
 const moves = {
-  tests: ['test/files/folders/folder-moves.test.ts'],
+  tests: ['test/cluster/files/folders/folder-moves.test.ts'],
   named: 'a move of one folder|the depth of folders (is limited|counts)',
 }
 const totals = {
-  tests: ['test/files/folders/folder-clearing.contract.test.ts'],
+  tests: ['test/cluster/files/folders/folder-clearing.contract.test.ts'],
   named: 'SQLite a folder that moved',
 }
 const foreign = {
-  tests: ['test/server/authorization-matrix.test.ts'],
+  tests: ['test/server/server/authorization-matrix.test.ts'],
   named: 'another account with (get|post) /api/v1/(file|folder|bin)',
 }
-const bound = { tests: ['test/accounts/bound-keys.test.ts', 'test/files/bin/bound-bin.test.ts'] }
-const bin = { tests: ['test/files/bin/bin.test.ts'], named: 'comes back' }
+const bound = {
+  tests: ['test/cluster/accounts/bound-keys.test.ts', 'test/cluster/files/bin/bound-bin.test.ts'],
+}
+const bin = { tests: ['test/cluster/files/bin/bin.test.ts'], named: 'comes back' }
 const bins = {
-  tests: ['test/files/folders/folder-clearing.contract.test.ts'],
+  tests: ['test/cluster/files/folders/folder-clearing.contract.test.ts'],
   named: 'SQLite a folder in the bin (that is coming back outlives|goes after)|SQLite a bin of more',
 }
 const inBin = {
-  tests: ['test/files/folders/folder-clearing.contract.test.ts'],
+  tests: ['test/cluster/files/folders/folder-clearing.contract.test.ts'],
   named: 'SQLite a folder in the bin (does not expire there|brings what|that is an entry of its own)',
 }
 
@@ -47,12 +49,12 @@ export const files: readonly Change[] = [
     [
       'await usage.flush()',
       '',
-      { tests: ['test/files/expiry-boundaries.contract.test.ts'], named: 'SQLite' },
+      { tests: ['test/cluster/files/expiry-boundaries.contract.test.ts'], named: 'SQLite' },
     ],
     [
       'const PURGE_AT_LEAST = 1000',
       'const PURGE_AT_LEAST = 1001',
-      { tests: ['test/files/expiry.test.ts'], named: 'takes at most 1,000 files' },
+      { tests: ['test/cluster/files/expiry.test.ts'], named: 'takes at most 1,000 files' },
     ],
     [
       'const alive = await markAlive(trx, ',
@@ -86,7 +88,7 @@ export const files: readonly Change[] = [
     [
       'await adjustTotals(trx, alive, 1)',
       '',
-      { tests: ['test/files/expiry-boundaries.contract.test.ts'], named: 'SQLite' },
+      { tests: ['test/cluster/files/expiry-boundaries.contract.test.ts'], named: 'SQLite' },
     ],
   ]),
   ...changesIn('src/files/removals.ts', boundaries, [
@@ -95,17 +97,17 @@ export const files: readonly Change[] = [
     [
       'await adjustTotals(trx, files, -1)',
       '',
-      { tests: ['test/files/expiry.test.ts'], named: 'is out of every list' },
+      { tests: ['test/cluster/files/expiry.test.ts'], named: 'is out of every list' },
     ],
     [
       'folder.bytes += sign * size',
       'folder.bytes += size',
-      { tests: ['test/files/expiry.test.ts'], named: 'is out of every list' },
+      { tests: ['test/cluster/files/expiry.test.ts'], named: 'is out of every list' },
     ],
     [
       'if (await isGone(trx, folder)) continue',
       '',
-      { tests: ['test/files/expiry.test.ts'], named: 'brings nothing back' },
+      { tests: ['test/cluster/files/expiry.test.ts'], named: 'brings nothing back' },
     ],
   ]),
   ...changesIn('src/core/blobs.rows.ts', boundaries, [
@@ -180,17 +182,17 @@ export const files: readonly Change[] = [
     [
       'order by chain.height desc`',
       'order by chain.height`',
-      { tests: ['test/sharing/folder-password.test.ts'], named: 'nested locks' },
+      { tests: ['test/cluster/sharing/folder-password.test.ts'], named: 'nested locks' },
     ],
     [
       'row === undefined || (await isGone(db, row.id))',
       'row === undefined',
-      { tests: ['test/files/deletes.test.ts'], named: 'deletes the folders' },
+      { tests: ['test/cluster/files/deletes.test.ts'], named: 'deletes the folders' },
     ],
   ]),
   ...changesIn(
     'src/files/folders/folders.ts',
-    { tests: ['test/downloads/signed-matrix.test.ts'], named: 'signed while it is open|a signed zip' },
+    { tests: ['test/server/downloads/signed-matrix.test.ts'], named: 'signed while it is open|a signed zip' },
     [
       [
         "(change.is_public === 0 && before.is_public === 1) || typeof change.password_hash === 'string'",
@@ -219,7 +221,7 @@ export const files: readonly Change[] = [
     [
       'if (!(await isWithin(db, reach, file.folder_id))) throw fileNotFound()',
       '',
-      { tests: ['test/files/bin/bound-bin.test.ts'], named: 'lets nothing outside' },
+      { tests: ['test/cluster/files/bin/bound-bin.test.ts'], named: 'lets nothing outside' },
     ],
   ]),
   ...changesIn('src/files/bin/bin.ts', bins, [
@@ -230,7 +232,7 @@ export const files: readonly Change[] = [
     [
       'if (identifier === reach.within) {',
       'if (identifier === null) {',
-      { tests: ['test/files/bin/bound-bin.test.ts'] },
+      { tests: ['test/cluster/files/bin/bound-bin.test.ts'] },
     ],
   ]),
   ...changesIn('src/files/bin/bin-restoring.ts', bin, [
@@ -248,7 +250,11 @@ export const files: readonly Change[] = [
     ['if (guard.agreedFor() < SURE_AFTER) return', ''],
     ['guard.agreedFor() < SURE_AFTER', 'guard.agreedFor() <= SURE_AFTER'],
     ['const SURE_AFTER = DAY', 'const SURE_AFTER = DAY - 1'],
-    ['if (within !== null) {', 'if (account === null) {', { tests: ['test/files/bin/bound-bin.test.ts'] }],
+    [
+      'if (within !== null) {',
+      'if (account === null) {',
+      { tests: ['test/cluster/files/bin/bound-bin.test.ts'] },
+    ],
     ['if (entries.length < STEP) await setEmptied', 'await setEmptied'],
   ]),
   ...changesIn('src/files/bin/bin-emptying.ts', bins, [
@@ -270,10 +276,10 @@ export const files: readonly Change[] = [
     ["        entry('bin.restoring', '=', 1),\n", ''],
     ["entry('bin.id', '>', entry.ref('accounts.bin_emptied'))", "entry('bin.id', '>', 0)"],
   ]),
-  ...changesIn('src/files/bin/bin.ts', { tests: ['test/files/bin/bound-bin.test.ts'] }, [
+  ...changesIn('src/files/bin/bin.ts', { tests: ['test/cluster/files/bin/bound-bin.test.ts'] }, [
     ['if (reach.within === null) return entry', 'return entry'],
   ]),
-  ...changesIn('src/sharing/folder-passwords.ts', { tests: ['test/sharing/folder-passwords.unit.test.ts'] }, [
+  ...changesIn('src/sharing/folder-passwords.ts', { tests: ['test/unit/sharing/folder-passwords.test.ts'] }, [
     ['grant.e > clock.now()', 'grant.e >= clock.now()'],
     ['found.data.e > clock.now()', 'found.data.e >= clock.now()'],
     ['isFor(lock, found.data) &&', ''],
@@ -287,7 +293,7 @@ export const files: readonly Change[] = [
   ...changesIn(
     'src/sharing/access.ts',
     {
-      tests: ['test/downloads/signed-matrix.test.ts'],
+      tests: ['test/server/downloads/signed-matrix.test.ts'],
       named: 'signed while it is (open|private)|a signed zip',
     },
     [
@@ -295,12 +301,12 @@ export const files: readonly Change[] = [
       [
         "by.kind === 'key' && by.key === credential.key",
         'true',
-        { tests: ['test/downloads/signed-content.test.ts'], named: 'outlives nothing' },
+        { tests: ['test/cluster/downloads/signed-content.test.ts'], named: 'outlives nothing' },
       ],
       [
         'if (within === null || viewer.account === null) return chain',
         'return chain',
-        { tests: ['test/accounts/bound-keys.test.ts'], named: 'by its public address' },
+        { tests: ['test/cluster/accounts/bound-keys.test.ts'], named: 'by its public address' },
       ],
       ['if (chain.some((step) => step.deleted_at !== null)) throw missing()', '', arriving],
       ['chain.some((step) => step.deleted_at !== null)', 'chain.at(-1)?.deleted_at', arriving],

@@ -2,7 +2,7 @@
 import { type Change, changesIn } from '../change.ts'
 
 export const server: readonly Change[] = [
-  ...changesIn('src/server/answers/part-to-send.ts', { tests: ['test/server/answers/ranges.unit.test.ts'] }, [
+  ...changesIn('src/server/answers/part-to-send.ts', { tests: ['test/unit/server/answers/ranges.test.ts'] }, [
     ['if (first >= size)', 'if (first > size)'],
     ['if (last < first)', 'if (last <= first)'],
     ['Math.min(last + 1, size)', 'Math.min(last, size)'],
@@ -14,7 +14,7 @@ export const server: readonly Change[] = [
   ]),
   ...changesIn(
     'src/server/answers/part-to-send.ts',
-    { tests: ['test/server/answers/conditions.unit.test.ts'] },
+    { tests: ['test/unit/server/answers/conditions.test.ts'] },
     [
       [
         "headers.get('If-Unmodified-Since'), validators) === true",
@@ -35,7 +35,7 @@ export const server: readonly Change[] = [
       ["if (list.trim() === '*') return true", ''],
     ],
   ),
-  ...changesIn('src/server/call.ts', { tests: ['test/server/requests/client-address.unit.test.ts'] }, [
+  ...changesIn('src/server/call.ts', { tests: ['test/unit/server/requests/client-address.test.ts'] }, [
     [".split(',').reverse()", ".split(',')"],
     ['if (!trusted.has(address)) break', ''],
     ['if (next === null) break', 'if (next === null) continue'],

@@ -1,19 +1,19 @@
 /** The database, the store on disk, S3, and what the client retries. */
 import { type Change, changesIn } from '../change.ts'
 
-const policy = { tests: ['test/client/policy.test.ts'] }
-const parts = { tests: ['test/blobs/object-parts.unit.test.ts'] }
-const shown = { tests: ['test/blobs/readable-parts.unit.test.ts'] }
-const invariants = { tests: ['test/blobs/blob-invariants.unit.test.ts'] }
+const policy = { tests: ['test/unit/client/policy.test.ts'] }
+const parts = { tests: ['test/unit/blobs/object-parts.test.ts'] }
+const shown = { tests: ['test/unit/blobs/readable-parts.test.ts'] }
+const invariants = { tests: ['test/unit/blobs/blob-invariants.test.ts'] }
 const syncFailures = { tests: ['test/faults/sync-failures.test.ts'] }
-const diskWriter = { tests: ['test/blobs/disk-writer.unit.test.ts'] }
-const diskRemoval = { tests: ['test/blobs/disk-removal.unit.test.ts'] }
-const openBlobs = { tests: ['test/blobs/blob-files.contract.test.ts'] }
-const resumableDisk = { tests: ['test/blobs/resumable-disk.contract.test.ts'] }
-const directWriting = { tests: ['test/blobs/direct-writing.contract.test.ts'] }
-const scrubbing = { tests: ['test/operations/integrity/scrub.test.ts'], named: 'cannot read twice' }
-const groupCommit = { tests: ['test/database/group-commit.test.ts'] }
-const migrations = { tests: ['test/database/migrations.contract.test.ts'], named: 'SQLite' }
+const diskWriter = { tests: ['test/unit/blobs/disk-writer.test.ts'] }
+const diskRemoval = { tests: ['test/unit/blobs/disk-removal.test.ts'] }
+const openBlobs = { tests: ['test/cluster/blobs/blob-files.contract.test.ts'] }
+const resumableDisk = { tests: ['test/cluster/blobs/resumable-disk.contract.test.ts'] }
+const directWriting = { tests: ['test/cluster/blobs/direct-writing.contract.test.ts'] }
+const scrubbing = { tests: ['test/server/operations/integrity/scrub.test.ts'], named: 'cannot read twice' }
+const groupCommit = { tests: ['test/server/database/group-commit.test.ts'] }
+const migrations = { tests: ['test/cluster/database/migrations.contract.test.ts'], named: 'SQLite' }
 
 export const stores: readonly Change[] = [
   ...changesIn('src/database/sqlite.ts', groupCommit, [
@@ -24,7 +24,7 @@ export const stores: readonly Change[] = [
   ]),
   ...changesIn('src/database/sqlite.ts', groupCommit, [['if (waits) await log?.durable()', '']]),
   ...changesIn('src/server/server.ts', groupCommit, [['if (unsynced !== null) await unsynced', '']]),
-  ...changesIn('src/blobs/retries.ts', { tests: ['test/blobs/retries.contract.test.ts'] }, [
+  ...changesIn('src/blobs/retries.ts', { tests: ['test/cluster/blobs/retries.contract.test.ts'] }, [
     ['tries >= policy.tries || !isTransient(error)', 'tries >= policy.tries'],
     [
       'pacing.monotonic() - began + delay > policy.giveUpAfter',
@@ -150,7 +150,7 @@ export const stores: readonly Change[] = [
     ['if (!isKnownServer) return false', ''],
     ['code === null ? UNREACHED.includes(status) : status === 409', 'UNREACHED.includes(status)'],
     ['status === 413 && code === null', 'status === 413'],
-    ['(seconds + chance) * SECOND', 'seconds * SECOND', { tests: ['test/client/retries.test.ts'] }],
+    ['(seconds + chance) * SECOND', 'seconds * SECOND', { tests: ['test/unit/client/retries.test.ts'] }],
   ]),
   ...changesIn('src/client/policy/upload-policy.ts', policy, [
     ['bytes !== size.bytes || milliseconds >= SHORT', 'milliseconds >= SHORT'],
@@ -161,7 +161,7 @@ export const stores: readonly Change[] = [
     ['times >= STUCK', 'times > STUCK'],
     ['offset === stuckState.offset ? stuckState.times + 1 : 0', 'stuckState.times + 1'],
   ]),
-  ...changesIn('src/client/retries.ts', { tests: ['test/client/retries.test.ts'] }, [
+  ...changesIn('src/client/retries.ts', { tests: ['test/unit/client/retries.test.ts'] }, [
     ['clock.monotonic() - since > patience.within', 'false'],
     ['hasMoved || (isRateLimit(error) && !isStuck)', 'hasMoved'],
     ['hasMoved || (isRateLimit(error) && !isStuck)', 'isRateLimit(error) && !isStuck'],
@@ -172,7 +172,7 @@ export const stores: readonly Change[] = [
     ['        await untilWelcome()\n        try', '        try'],
     ['if (until > welcomeAt + SECOND) say', 'say'],
   ]),
-  ...changesIn('src/client/map-concurrently.ts', { tests: ['test/client/map-concurrently.test.ts'] }, [
+  ...changesIn('src/client/map-concurrently.ts', { tests: ['test/unit/client/map-concurrently.test.ts'] }, [
     ['running.size >= width', 'running.size > width'],
     ['if (failures.length > 0) break', ''],
     ['      taken += 1\n', ''],

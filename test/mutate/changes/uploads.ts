@@ -1,14 +1,14 @@
 /** Reservations, forms, resumable uploads and requests that are sent again. */
 import { type Change, changesIn } from '../change.ts'
 
-const multipart = { tests: ['test/uploads/multipart.unit.test.ts'] }
+const multipart = { tests: ['test/unit/uploads/multipart.test.ts'] }
 const partHeaders = {
-  tests: ['test/uploads/part-headers.unit.test.ts', 'test/uploads/multipart.unit.test.ts'],
+  tests: ['test/unit/uploads/part-headers.test.ts', 'test/unit/uploads/multipart.test.ts'],
 }
 
-const sharedCommits = { tests: ['test/uploads/shared-commits.contract.test.ts'] }
-const claims = { tests: ['test/uploads/claims.test.ts'] }
-const reservations = { tests: ['test/uploads/reservations.contract.test.ts'] }
+const sharedCommits = { tests: ['test/cluster/uploads/shared-commits.contract.test.ts'] }
+const claims = { tests: ['test/cluster/uploads/claims.test.ts'] }
+const reservations = { tests: ['test/cluster/uploads/reservations.contract.test.ts'] }
 
 export const uploads: readonly Change[] = [
   ...changesIn('src/core/accounts.rows.ts', reservations, [
@@ -41,7 +41,7 @@ export const uploads: readonly Change[] = [
     ['    await giveUploads(trx, identifier.uuid, { account, folder })\n', ''],
     ['present?.account_id === account && (', '('],
   ]),
-  ...changesIn('src/sharing/take-downs.ts', { tests: ['test/sharing/take-down-races.unit.test.ts'] }, [
+  ...changesIn('src/sharing/take-downs.ts', { tests: ['test/unit/sharing/take-down-races.test.ts'] }, [
     ['files.filter((file) => file.account_id === account)', 'files'],
     ['if (!isMoved) after = last.id', 'after = last.id'],
   ]),
@@ -54,7 +54,7 @@ export const uploads: readonly Change[] = [
       'assertNotRefused(trx, ...contents)',
       'Promise.resolve()',
       {
-        tests: ['test/sharing/take-down.test.ts'],
+        tests: ['test/cluster/sharing/take-down.test.ts'],
         named: 'a content that was taken down is refused',
       },
     ],
@@ -74,7 +74,7 @@ export const uploads: readonly Change[] = [
       { explained: 'a promise that has ended is counted no more' },
     ],
   ]),
-  ...changesIn('src/uploads/incoming-content.ts', { tests: ['test/uploads/buffered-content.unit.test.ts'] }, [
+  ...changesIn('src/uploads/incoming-content.ts', { tests: ['test/unit/uploads/buffered-content.test.ts'] }, [
     ['    await recorded\n', ''],
     ['    await this.#streamed.write(this.#buffered())\n', ''],
     ['if (this.#mayBeStored) await', 'if (false) await'],
@@ -88,7 +88,7 @@ export const uploads: readonly Change[] = [
   ]),
   ...changesIn(
     'src/uploads/reservations.ts',
-    { tests: ['test/uploads/guests.test.ts'], named: 'last byte' },
+    { tests: ['test/server/uploads/guests.test.ts'], named: 'last byte' },
     [['isCounted: !this.#isSmall', 'isCounted: true']],
   ),
   ...changesIn('src/uploads/multipart.ts', multipart, [
@@ -120,7 +120,7 @@ export const uploads: readonly Change[] = [
     ],
     [".replace(/%0A/gi, '\\n')", ''],
   ]),
-  ...changesIn('src/uploads/boundary.ts', { tests: ['test/uploads/boundary.unit.test.ts'] }, [
+  ...changesIn('src/uploads/boundary.ts', { tests: ['test/unit/uploads/boundary.test.ts'] }, [
     ['{0,69}[!-~]', '{0,70}[!-~]'],
     ['{0,69}[!-~]', '{0,69}[ -~]'],
     ["return line === 'hyphen' ? 'closing' : 'content'", "return 'closing'"],
