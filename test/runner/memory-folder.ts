@@ -11,12 +11,10 @@ const SHARED_MEMORY = '/dev/shm'
 const NAME = 'holdfast-test-run-'
 /** Minimum free bytes. */
 const ENOUGH = 4 * 1024 ** 3
-/** Tests about the disk, or about durability. */
-const ON_THE_DISK = /^test\/(faults|\w+\/(blobs|deploy|uploads\/resumable))\//
 
 export interface TestFolders {
-  /** TMPDIR for the files, which share a process. */
-  of(files: readonly string[]): string
+  /** TMPDIR for test files. */
+  of(files: { readonly onDisk: boolean }): string
   /** TMPDIR for the servers that all files share. */
   readonly forServers: string
   remove(): void
@@ -28,7 +26,7 @@ export function testFolders(): TestFolders {
   // PostgreSQL runs as a user of its own.
   if (memory !== null) chmodSync(memory, 0o711)
   return {
-    of: (files) => (memory === null || files.some((file) => ON_THE_DISK.test(file)) ? tmpdir() : memory),
+    of: ({ onDisk }) => (memory === null || onDisk ? tmpdir() : memory),
     forServers: memory ?? tmpdir(),
     remove() {
       if (memory !== null) rmSync(memory, { recursive: true, force: true })

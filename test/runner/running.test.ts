@@ -1,24 +1,17 @@
 /** What the runner of the tests makes of files that hang, and of machines on which a program is missing. */
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
-import { batchesOf } from './batches.ts'
 import { runFiles } from './file-run.ts'
+import { batchesOf, isShort, isUsual, type Task, tasksOf, testFiles } from './plan.ts'
 import { runQueue } from './queue.ts'
-import { budgetOf, nameOf, recordedSeconds } from './recorded-seconds.ts'
-import { reportOf } from './run-report.ts'
-import { isShort, isUsual, type Task, tasksOf, testFiles } from './tiers.ts'
+import { linesOf } from './report.ts'
 
 const usual = { options: [], variables: {}, limit: 60_000, signal: new AbortController().signal }
 /** Folders of several tiers are about the same capability. */
 const TIER = /^test\/(unit|server|cluster)\//
-const FIVE_MINUTES = 300
-/** The share of two processors that files can use; the rest goes to the servers that they share, and to the ends of the run. */
-const USABLE = 0.8
-/** As most files take. */
-const UNRECORDED = { seconds: 2, processorSeconds: 2 }
 /** Runs Python and nothing else. */
 const NEEDS_PYTHON = 'test/unit/web/zip-directory.test.ts'
 
@@ -31,15 +24,6 @@ test('a file that hangs is killed at its limit, and said with the last test that
   expect(run.failed).toBe(1)
   expect(run.failures.join('\n')).toContain(`${file}: killed after 2 s`)
   expect(run.failures.join('\n')).toContain('(pass) ends')
-})
-
-test('the rows of a table are one test of several results', async () => {
-  using folder = temporaryFolder()
-  const file = join(folder.path, 'rows.test.ts')
-  const body = "test.each([1, 2, 3])('%d', () => {})\ntest('another', () => {})"
-  writeFileSync(file, `import { test } from 'bun:test'\n${body}\n`)
-  const { passed, places } = await runFiles({ ...usual, files: [file] })
-  expect([passed, places.size]).toEqual([4, 2])
 })
 
 test('a file that ends without a result has failed', async () => {
@@ -64,13 +48,13 @@ test.each([
     expect(told).toEndWith('python3 is not installed: `apt-get install python3`')
   }
   const batch = { pair: 'folder', files: [NEEDS_PYTHON], seconds: 1 } as const
-  const results = { recorded: new Map(), missing: [], ranTooLong: false, seconds: 1 }
-  const { lines } = reportOf({
-    ...results,
+  const { lines } = linesOf({
     runs: [
       [batch, run],
       [batch, run],
     ],
+    missing: [],
+    ranTooLong: false,
   })
   expect(lines.filter((line) => line.startsWith('did not run: '))).toHaveLength(new Set(run.notRun).size)
 })
@@ -115,48 +99,28 @@ test('work that fails ends the queue with its error', async () => {
   await expect(done).rejects.toThrow('broken')
 })
 
-describe('npm test', () => {
-  test('takes no more of two processors than five minutes allow, by what was recorded', () => {
-    const recorded = recordedSeconds()
-    const short = tasksOf(testFiles()).filter(isShort)
-    const took = short.map((task) => recorded.get(nameOf(task)) ?? UNRECORDED)
-    expect(took.reduce((total, { processorSeconds }) => total + processorSeconds, 0)).toBeLessThan(
-      2 * FIVE_MINUTES * USABLE,
-    )
-    expect(Math.max(...took.map(({ seconds }) => seconds))).toBeLessThan(FIVE_MINUTES / 2)
-  })
-
-  test('is a part of the whole, and every folder of tests has something in it', () => {
-    const all = testFiles()
-    const folders = (tasks: readonly Task[]) =>
-      [...new Set(tasks.map(({ file }) => dirname(file).replace(TIER, '')))].sort()
-    const every = tasksOf(all)
-    expect(every.filter((task) => isShort(task) && !isUsual(task))).toEqual([])
-    expect(folders(every.filter(isShort))).toEqual(folders(every))
-  })
+test('npm test is a part of the whole, and has something of every capability', () => {
+  const every = tasksOf(testFiles())
+  expect(every.filter((task) => isShort(task) && !isUsual(task))).toEqual([])
+  const capabilities = (tasks: readonly Task[]) =>
+    [...new Set(tasks.map(({ file }) => dirname(file).replace(TIER, '')))].sort()
+  expect(capabilities(every.filter(isShort))).toEqual(capabilities(every))
 })
 
-test('a file may take so much more of the processors than was recorded, and without a record anything', () => {
-  expect(budgetOf({ seconds: 1, processorSeconds: 10 })).toBe(25)
-  expect(budgetOf(undefined)).toBe(Number.POSITIVE_INFINITY)
-})
-
-test('short files of a pair share a process, and long or unknown ones have their own', () => {
-  const took = (seconds: number) => ({ seconds, processorSeconds: seconds })
-  const [a, b, c] = ['deletes', 'files', 'patch'].map((name) => `test/cluster/files/${name}.test.ts`) as [
-    string,
-    string,
-    string,
-  ]
-  const tasks = [a, b, c].map((file) => ({ pair: 'folder', file }) as const)
-  const files = (seconds: readonly number[], isShared = true) => {
-    const recorded = new Map(tasks.map((task, at) => [nameOf(task), took(seconds[at] ?? 0)]))
-    return batchesOf([...tasks, { pair: 'cluster', file: a }], recorded, { isShared }).map(
-      (batch) => batch.files,
-    )
-  }
-  expect(files([1, 3, 2])).toEqual([[a], [b, c, a]])
-  expect(files([1, 50, 2])).toEqual([[a], [b], [c, a]])
-  expect(files([29, 28, 20])).toEqual([[a], [a, b], [c]])
-  expect(files([1, 3, 2], false)).toEqual([[a], [b], [c], [a]])
+test('short files of a tier share a process, and those that watch theirs have their own', () => {
+  const tasks = [
+    { pair: 'folder', file: 'test/unit/domain/sizes.test.ts' },
+    { pair: 'folder', file: 'test/server/server/long-work.test.ts' },
+    { pair: 'folder', file: 'test/unit/domain/random.test.ts' },
+    { pair: 'folder', file: 'test/server/deploy/caddy.test.ts' },
+    { pair: 'cluster', file: 'test/cluster/files/patch.test.ts' },
+    { pair: 'folder', file: 'test/cluster/files/patch.test.ts' },
+  ] as const
+  const names = (isShared: boolean) =>
+    batchesOf(tasks, { isShared })
+      .map(({ pair, files }) => [pair, ...files.map((file) => basename(file, '.test.ts'))].join(' '))
+      .sort()
+  const apart = ['cluster patch', 'folder caddy', 'folder long-work', 'folder patch']
+  expect(names(true)).toEqual([...apart, 'folder sizes random'])
+  expect(names(false)).toEqual([...apart, 'folder random', 'folder sizes'])
 })
