@@ -18,13 +18,18 @@ interface Waiting<Question, Answer> {
  */
 export class Batcher<Question, Answer> {
   readonly #answer: (questions: readonly Question[]) => Promise<readonly Answer[]>
+  readonly #mostUnderWay: number
   #waiting: Waiting<Question, Answer>[] = []
   #underWay = 0
   #begunAt = 0
 
   /** `answer`: one answer a question, in order. */
-  constructor(answer: (questions: readonly Question[]) => Promise<readonly Answer[]>) {
+  constructor(
+    answer: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+    mostUnderWay = MOST_UNDER_WAY,
+  ) {
     this.#answer = answer
+    this.#mostUnderWay = mostUnderWay
   }
 
   ask(question: Question): Promise<Answer> {
@@ -36,7 +41,7 @@ export class Batcher<Question, Answer> {
 
   #mayBegin(): boolean {
     if (this.#underWay === 0) return true
-    return this.#underWay < MOST_UNDER_WAY && performance.now() - this.#begunAt > PATIENCE
+    return this.#underWay < this.#mostUnderWay && performance.now() - this.#begunAt > PATIENCE
   }
 
   async #begin(): Promise<void> {

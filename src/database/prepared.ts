@@ -47,18 +47,18 @@ async function execute<Row>(from: Queryable, query: CompiledQuery<Row>): Promise
 }
 
 /**
- * For lists of rows, compiled once for each length. `build` must use each value of each row once, in order, and no
- * other parameters; all rows have the columns of the first one compiled, in any order. Returns nothing for no rows.
+ * For lists of rows. `build` must use each value of each row once, in order, and no other parameters; all rows have the
+ * columns of the first one, in any order. Lists are cut into lengths of powers of two: each length is prepared once a
+ * connection. Returns nothing for no rows.
  */
 export function preparedRows<Row extends Readonly<Record<string, Value>>, Returned>(
   build: (from: Queryable, rows: readonly Row[]) => Compilable<Returned>,
 ): (from: Queryable, rows: readonly Row[]) => Promise<Returned[]> {
   let columns: readonly string[] | null = null
   const queries = new Map<string, CompiledQuery<Returned>>()
-  return async (from, rows) => {
-    const [first] = rows
-    if (first === undefined) return []
-    columns ??= Object.keys(first)
+
+  async function run(from: Queryable, rows: readonly Row[]): Promise<Returned[]> {
+    columns ??= Object.keys(rows[0] ?? {})
     const parameters: Value[] = []
     for (const row of rows) {
       for (const column of columns) {
@@ -72,15 +72,26 @@ export function preparedRows<Row extends Readonly<Record<string, Value>>, Return
     let query = queries.get(name)
     if (query === undefined) {
       query = compile(build(from, rows), parameters)
-      if (dialect && rows.length <= MOST_NAMED) nameStatement(query.sql)
+      if (dialect) nameStatement(query.sql)
       queries.set(name, query)
     }
     return (await execute<Returned>(from, { ...query, parameters })).rows
   }
+
+  return async (from, rows) => {
+    if (rows.length === 1) return run(from, rows)
+    const sent: Promise<Returned[]>[] = []
+    for (let at = 0; at < rows.length; ) {
+      const length = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - at)))
+      sent.push(run(from, rows.slice(at, at + length)))
+      at += length
+    }
+    for (const end of await Promise.allSettled(sent)) if (end.status === 'rejected') throw end.reason
+    return (await Promise.all(sent)).flat()
+  }
 }
 
-/** Longer lists are rare, and PostgreSQL plans each length anew. */
-const MOST_NAMED = 32
+const MOST_ROWS = 16
 
 function compiledOnce<From extends Queryable, Args extends readonly Value[], Row>(
   build: Build<From, Args, Row>,

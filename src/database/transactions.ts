@@ -90,7 +90,8 @@ export class SharedTransactions<Item, Result> {
   async run(account: AccountId, item: Item, find: () => Promise<Found<Result> | null>): Promise<Result> {
     if (!isPostgres(this.#db)) return this.runAlone(item, find)
     const lane = this.#lanes.get(account) ?? {
-      batcher: new Batcher((items: readonly Item[]) => this.#runAll(items)),
+      // Another transaction would only wait for the account's row.
+      batcher: new Batcher((items: readonly Item[]) => this.#runAll(items), 1),
       waiting: 0,
     }
     this.#lanes.set(account, lane)
