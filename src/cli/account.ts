@@ -7,7 +7,7 @@ import { wholeNumber } from '../domain/ids.ts'
 import { formatSize, parseSize } from '../domain/sizes.ts'
 import { withAdministration } from './administration.ts'
 import { printJson, printLines, printTable } from './output.ts'
-import { databasePlace, linkAddress } from './places.ts'
+import { databasePlace, linkAddress } from './session.ts'
 
 interface Format {
   readonly json?: true

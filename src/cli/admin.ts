@@ -14,7 +14,7 @@ import {
 import { refusedCommands, takeDownCommand } from './admin/take-downs.ts'
 import { withAdministration } from './administration.ts'
 import { printJson, printLines } from './output.ts'
-import { linkAddress } from './places.ts'
+import { linkAddress } from './session.ts'
 
 export function adminCommand(admin: Command, environment: Environment): void {
   admin.description('administer the server')

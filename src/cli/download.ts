@@ -15,7 +15,7 @@ import { systemClock } from '../domain/clock.ts'
 import { clientVariables } from '../settings.ts'
 import { explain } from './failure.ts'
 import { readParallel } from './options.ts'
-import { printJson, printLines, printProblem } from './output.ts'
+import { count, printJson, printLines, printProblem } from './output.ts'
 import { barProgress, plainProgress } from './progress-bars.ts'
 import { createPublicClients, type PublicClients } from './public-clients.ts'
 import {
@@ -27,7 +27,6 @@ import {
   type ServerOption,
   serverAddress,
 } from './session.ts'
-import { count } from './words.ts'
 
 interface Options extends ServerOption {
   readonly output: string

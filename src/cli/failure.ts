@@ -57,3 +57,8 @@ function explainUnknown(error: unknown, environment: Environment): string {
   const message = error instanceof Error ? error.message : String(error)
   return `${message}; set HOLDFAST_LOG_LEVEL=debug to see where this comes from.`
 }
+
+/** A check succeeded, and has printed the faults that it found. */
+export class ProblemsFound extends Error {
+  override readonly name = 'ProblemsFound'
+}

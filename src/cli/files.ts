@@ -6,10 +6,9 @@ import { parseRemoteName, type RemoteEntry, type RemoteName, RemoteTree } from '
 import type { Environment } from '../config/environment.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { sortedByName } from '../domain/sort-key.ts'
-import { printJson, printLines, printTable } from './output.ts'
+import { count, printJson, printLines, printTable, shortTime } from './output.ts'
 import { isInteractive, promptLine } from './prompt.ts'
 import { asClient, openApi, type ServerOption } from './session.ts'
-import { count, shortTime } from './words.ts'
 
 interface Format extends ServerOption {
   readonly json?: true

@@ -5,9 +5,8 @@ import { systemClock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { systemRandom } from '../domain/random.ts'
 import { formatSize } from '../domain/sizes.ts'
-import { printLines, printProblem } from './output.ts'
-import { databasePlace } from './places.ts'
-import { count, formatTime } from './words.ts'
+import { count, formatTime, printLines, printProblem } from './output.ts'
+import { databasePlace } from './session.ts'
 
 /** Runs, or checks for, the migrations that every start performs. */
 export function migrateCommand(migrate: Command, environment: Environment): void {

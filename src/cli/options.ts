@@ -66,3 +66,10 @@ export function readExpiry(text: string, now: number): number {
     'Allowed is a number of days such as 90d, or a date to come such as 2030-01-31.',
   )
 }
+
+/** Bytes a second. Throws InvalidArgumentError. */
+export function readRate(text: string): number {
+  const rate = parseSize(text)
+  if (rate !== null && rate > 0) return rate
+  throw new InvalidArgumentError('Allowed is a size such as 50MB.')
+}

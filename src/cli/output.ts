@@ -1,4 +1,6 @@
 import { plainJson, plainLines, withoutControls } from '../client/failure.ts'
+import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import { isoMoment, zoneHere } from '../domain/days.ts'
 
 /** Removes control characters, since strangers may choose names and messages. */
 export function printLines(...lines: readonly string[]): void {
@@ -36,4 +38,21 @@ export function printPairs(pairs: readonly (readonly [name: string, value: strin
 /** By display width: some characters take two columns, and some none. */
 function padded(cell: string, width: number): string {
   return cell + ' '.repeat(Math.max(0, width - Bun.stringWidth(cell)))
+}
+
+/** `45 s`, `12 min`, `3 h 5 min`. */
+export function formatTime(milliseconds: number): string {
+  if (milliseconds < MINUTE) return `${Math.ceil(milliseconds / SECOND)} s`
+  if (milliseconds < HOUR) return `${Math.round(milliseconds / MINUTE)} min`
+  const minutes = Math.round(milliseconds / MINUTE)
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+export function count(number: number, thing: string): string {
+  return `${number} ${thing}${number === 1 ? '' : 's'}`
+}
+
+/** In the local time zone, to the minute. */
+export function shortTime(iso: string): string {
+  return isoMoment(Date.parse(iso), zoneHere()).slice(0, 16)
 }

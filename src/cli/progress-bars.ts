@@ -1,8 +1,8 @@
 import { plainLines } from '../client/failure.ts'
-import type { TransferProgress, WatchedTransfer } from '../client/transfer-progress.ts'
+import type { TransferProgress, WatchedTransfer } from '../client/upload-job.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
-import { formatTime } from './words.ts'
+import { formatTime } from './output.ts'
 
 export interface BarTerminal {
   readonly stream: NodeJS.WriteStream

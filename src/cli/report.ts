@@ -8,7 +8,7 @@ import { takeDownCommand } from './admin/take-downs.ts'
 import { withAdministration } from './administration.ts'
 import { readNumber } from './options.ts'
 import { printJson, printLines, printPairs, printTable } from './output.ts'
-import { databasePlace } from './places.ts'
+import { databasePlace } from './session.ts'
 
 interface ListOptions {
   readonly all?: true

@@ -6,8 +6,8 @@ import { systemRandom } from '../domain/random.ts'
 import { createLog, type Log } from '../log.ts'
 import { settings } from '../settings.ts'
 import { printLines } from './output.ts'
-import { isService, ownCommand, thisProcess } from './own-command.ts'
-import { bytesPlace, databasePlace } from './places.ts'
+import { bytesPlace, databasePlace } from './session.ts'
+import { isService, ownCommand, thisProcess } from './start-failures.ts'
 import { launcherGone, stopSignal } from './stop-signal.ts'
 
 /** Runs until a signal or the end of its launcher, then ends the process. Throws when the server cannot start. */

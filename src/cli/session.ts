@@ -5,7 +5,8 @@ import { ClientError, explainLocal } from '../client/failure.ts'
 import { parseServer, type RemoteServer } from '../client/http.ts'
 import { createLogins, type Logins } from '../client/logins.ts'
 import { createRetries, type Retries } from '../client/retries.ts'
-import type { Environment } from '../config/environment.ts'
+import { type Environment, withoutPassword } from '../config/environment.ts'
+import type { Config } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { clientVariables } from '../settings.ts'
 import { printProblem } from './output.ts'
@@ -101,4 +102,19 @@ export async function asClient(command: () => Promise<void>): Promise<void> {
 export function asLocalFailure(error: unknown): unknown {
   const local = explainLocal(error)
   return local === null ? error : new ClientError(local, { cause: error })
+}
+
+/** Without the password. */
+export function databasePlace(config: Config): string {
+  return config.databaseUrl === null ? config.dataDir : withoutPassword(config.databaseUrl)
+}
+
+export function bytesPlace(config: Config): string {
+  return config.s3 === null ? config.dataDir : `${config.s3.endpoint}, bucket ${config.s3.bucket}`
+}
+
+/** Absolute. Without a public address, the address at which the server listens. */
+export function linkAddress({ publicUrl, host, port }: Config, { path }: { readonly path: string }): string {
+  const isEverywhere = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host)
+  return `${publicUrl ?? `http://${isEverywhere ? 'localhost' : host}:${port}`}${path}`
 }

@@ -1,6 +1,6 @@
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
-import { formatTime } from './words.ts'
+import { formatTime } from './output.ts'
 
 export interface Terminal {
   readonly rewrites: boolean

@@ -4,7 +4,7 @@ import { loadConfig } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { printLines } from './output.ts'
-import { databasePlace } from './places.ts'
+import { databasePlace } from './session.ts'
 
 export function takeOverCommand(takeOver: Command, environment: Environment): void {
   takeOver

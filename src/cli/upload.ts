@@ -5,8 +5,8 @@ import { createApi, type FolderName } from '../client/api.ts'
 import { createChunkSize } from '../client/chunk-size.ts'
 import { ClientError, plainLines } from '../client/failure.ts'
 import { type FoundEntry, findFiles } from '../client/find-files.ts'
+import type { NamedInput } from '../client/local-file.ts'
 import { mapConcurrently } from '../client/map-concurrently.ts'
-import type { NamedInput } from '../client/named-input.ts'
 import { CONNECTIONS, connectionsEach, mayGoInParts } from '../client/policy/upload-policy.ts'
 import { createKeptReceipts, receiptAddress } from '../client/receipts.ts'
 import { parseRemoteName, RemoteTree } from '../client/remote-tree.ts'
@@ -18,7 +18,7 @@ import type { Environment } from '../config/environment.ts'
 import { systemClock } from '../domain/clock.ts'
 import { explain } from './failure.ts'
 import { readChunkSize, readParallel } from './options.ts'
-import { printJson, printLines, printProblem } from './output.ts'
+import { count, printJson, printLines, printProblem } from './output.ts'
 import { barProgress, plainProgress, type ShownProgress } from './progress-bars.ts'
 import {
   asClient,
@@ -30,7 +30,6 @@ import {
   type ServerOption,
   stateFolder,
 } from './session.ts'
-import { count } from './words.ts'
 
 interface Options extends ServerOption {
   readonly folder?: string
@@ -146,7 +145,7 @@ async function begin(
 
 /** The table of types loads only for an input without a name. */
 async function inputNamed(stream: AsyncIterable<Uint8Array>): Promise<NamedInput> {
-  const { namedInput } = await import('../client/named-input.ts')
+  const { namedInput } = await import('../client/local-file.ts')
   return namedInput(stream)
 }
 

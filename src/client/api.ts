@@ -30,7 +30,7 @@ import {
 } from './answers.ts'
 import { ConnectionError } from './failure.ts'
 import { type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'
-import { INTERACTIVE, type RetryPatience, TRANSFER } from './policy/retry-policy.ts'
+import { INTERACTIVE, type RetryPatience, TRANSFER } from './policy/upload-policy.ts'
 import type { Retries } from './retries.ts'
 import { createWebhooksApi, type WebhooksApi } from './webhooks-api.ts'
 

@@ -1,6 +1,5 @@
 import { formatSize } from '../domain/sizes.ts'
 import { AnswerError, ClientError } from './failure.ts'
-import { refusesBody } from './policy/retry-policy.ts'
 import {
   afterArrival,
   afterRefusal,
@@ -8,6 +7,7 @@ import {
   FIRST_CHUNK,
   isSoonOver,
   LARGEST_CHUNK,
+  refusesBody,
 } from './policy/upload-policy.ts'
 
 /** Request size; all uploads of a command share what one learns about the connection. */

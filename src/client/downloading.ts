@@ -8,7 +8,7 @@ import { AnswerError, ClientError, ConnectionError, isAnswer } from './failure.t
 import { asConnectionErrors, idleTimeout } from './http.ts'
 import { syncFolder } from './local-file.ts'
 import { localName, type Places, partName } from './places.ts'
-import { TRANSFER } from './policy/retry-policy.ts'
+import { TRANSFER } from './policy/upload-policy.ts'
 import {
   type ContentAddress,
   continues,
@@ -18,7 +18,7 @@ import {
   type RemoteContent,
 } from './remote-content.ts'
 import type { Retries } from './retries.ts'
-import type { TransferProgress, WatchedTransfer } from './transfer-progress.ts'
+import type { TransferProgress, WatchedTransfer } from './upload-job.ts'
 
 export interface Wanted {
   /** Asked again for every attempt, because addresses expire. Null while the file is being uploaded. */

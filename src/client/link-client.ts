@@ -1,6 +1,6 @@
 import { AnswerError, ClientError, isAnswer } from './failure.ts'
 import { asConnectionErrors, clientRefusal, type RemoteServer, toldAddress } from './http.ts'
-import { TRANSFER } from './policy/retry-policy.ts'
+import { TRANSFER } from './policy/upload-policy.ts'
 import type { Password } from './public-client.ts'
 import type { ContentAddress } from './remote-content.ts'
 import type { Retries } from './retries.ts'

@@ -3,8 +3,7 @@ import { ClientError, isAnswer, UploadGivenUp } from './failure.ts'
 import type { RemoteServer } from './http.ts'
 import { FileChanged } from './local-file.ts'
 import { mapConcurrently } from './map-concurrently.ts'
-import { TRANSFER } from './policy/retry-policy.ts'
-import { HELD_BACK, partLengths } from './policy/upload-policy.ts'
+import { HELD_BACK, partLengths, TRANSFER } from './policy/upload-policy.ts'
 import { sendChunk, untilStored } from './resumable-upload.ts'
 import {
   createFinalUpload,

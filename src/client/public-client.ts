@@ -2,7 +2,7 @@ import { unlessAborted } from '../domain/abort.ts'
 import { type PublicFolder, publicFolderFields, type SignedAddress, signedAddressFields } from './answers.ts'
 import { AnswerError, ClientError, isAnswer } from './failure.ts'
 import { asConnectionErrors, clientRefusal, type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'
-import { TRANSFER } from './policy/retry-policy.ts'
+import { TRANSFER } from './policy/upload-policy.ts'
 import type { Retries } from './retries.ts'
 
 export interface PublicClient {

@@ -3,8 +3,7 @@ import { type ChunkSize, isProxyLimit } from './chunk-size.ts'
 import { ConnectionError, UploadGivenUp } from './failure.ts'
 import type { RemoteServer } from './http.ts'
 import { FileChanged, type OpenFile } from './local-file.ts'
-import { TRANSFER } from './policy/retry-policy.ts'
-import { nextRequest } from './policy/upload-policy.ts'
+import { nextRequest, TRANSFER } from './policy/upload-policy.ts'
 import type { Retries } from './retries.ts'
 import {
   appendChunk,

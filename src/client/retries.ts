@@ -1,6 +1,6 @@
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { AnswerError, ConnectionError } from './failure.ts'
-import { backoff, mayPass, type RetryPatience, requestedPause } from './policy/retry-policy.ts'
+import { backoff, mayPass, type RetryPatience, requestedPause } from './policy/upload-policy.ts'
 
 /** Longest waits endured at limits without progress: a day for a transfer. */
 const LIMITS_ENDURED = 12

@@ -2,11 +2,11 @@ import type { Uploaded } from './answers.ts'
 import type { ChunkSize } from './chunk-size.ts'
 import { ClientError } from './failure.ts'
 import type { RemoteServer } from './http.ts'
-import { TRANSFER } from './policy/retry-policy.ts'
+import { TRANSFER } from './policy/upload-policy.ts'
 import { sendChunk, untilStored } from './resumable-upload.ts'
 import type { Retries } from './retries.ts'
-import type { WatchedTransfer } from './transfer-progress.ts'
 import { createRemoteUpload, terminateUpload, uploadOffset } from './tus.ts'
+import type { WatchedTransfer } from './upload-job.ts'
 
 export interface StreamUpload {
   readonly server: RemoteServer

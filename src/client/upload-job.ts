@@ -3,7 +3,6 @@ import type { RemoteServer } from './http.ts'
 import type { FoundFile, OpenFile } from './local-file.ts'
 import { CONNECTIONS, isHighLatency } from './policy/upload-policy.ts'
 import type { Retries } from './retries.ts'
-import type { TransferProgress, WatchedTransfer } from './transfer-progress.ts'
 import { ping } from './tus.ts'
 import type { LocalUploadId, UploadStates } from './upload-states.ts'
 
@@ -51,4 +50,17 @@ async function areAllLate(server: RemoteServer): Promise<boolean> {
     // The upload itself retries and reports the failure.
     return false
   }
+}
+
+export interface TransferProgress {
+  /** `size` null: unknown. `done`: bytes of an earlier run. */
+  begin(name: string, size: number | null, done: number): WatchedTransfer
+  expect(files: number, bytes: number): void
+  say(line: string): void
+}
+
+export interface WatchedTransfer {
+  /** May go back. */
+  at(position: number): void
+  end(): void
 }

@@ -1,6 +1,6 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import type { SecondCopies } from '../core/store/second-copy.ts'
+import type { SecondCopies } from '../core/store/store-health.ts'
 import { MINUTE } from '../domain/clock.ts'
 import type { BlobId } from '../domain/ids.ts'
 import type { EndableMails } from '../mail/outbox.ts'

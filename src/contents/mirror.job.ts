@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import { noSecondCopies, type SecondCopies } from '../core/store/second-copy.ts'
+import { noSecondCopies, type SecondCopies } from '../core/store/store-health.ts'
 import { MINUTE, SECOND } from '../domain/clock.ts'
 import type { BlobId } from '../domain/ids.ts'
 import { settings } from '../settings.ts'

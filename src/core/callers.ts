@@ -1,6 +1,15 @@
 import { type Reach, SCOPES, type Scope } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type AccountId, GUESTS, type KeyId, type LinkId, type SessionId } from '../domain/ids.ts'
+import {
+  type AccountId,
+  type BlobKey,
+  type BlobProgress,
+  type FileId,
+  GUESTS,
+  type KeyId,
+  type LinkId,
+  type SessionId,
+} from '../domain/ids.ts'
 
 export interface AccountCaller extends Reach {
   readonly kind: 'account'
@@ -66,3 +75,23 @@ export function isRestricted({ scopes, within }: AccountCaller): boolean {
 export function reachOf(caller: Sender): Reach {
   return caller.kind === 'guest' ? { account: GUESTS, within: null } : caller
 }
+
+/** A blob with all bytes of an arriving file, or those of one partial upload. */
+export interface ArrivedPiece {
+  readonly key: BlobKey
+  readonly start: number
+  readonly received: number
+  /** Resume state of the store; null without bytes and for a complete blob. */
+  readonly progress: BlobProgress | null
+}
+
+/** `there`: the upload has become a file. `gone`: it never will. */
+export type Arrival =
+  | {
+      readonly kind: 'arriving'
+      /** Null while unknown; there is one piece at most then. */
+      readonly size: number | null
+      readonly pieces: readonly ArrivedPiece[]
+    }
+  | { readonly kind: 'there'; readonly file: FileId; readonly key: BlobKey; readonly size: number }
+  | { readonly kind: 'gone' }

@@ -14,13 +14,13 @@ import { createSigning, type Signing } from './hmac.ts'
 import {
   createLocalClaims,
   createSharedClaims,
+  dropJobs,
   type JobClaims,
   keptFailures,
   type LocalClaims,
 } from './jobs/job-leases.ts'
-import { dropJobs } from './jobs/jobs.rows.ts'
 import type { Job } from './jobs/jobs.ts'
-import type { NodePlace } from './nodes/nodes.rows.ts'
+import type { NodePlace } from './nodes/nodes.ts'
 import { HEARTBEAT_INTERVAL, joinNodes, type Nodes } from './nodes/nodes.ts'
 import { createOutages, type Outages } from './outages.ts'
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts'

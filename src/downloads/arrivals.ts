@@ -1,23 +1,21 @@
-import { BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
-import type { Arrival } from '../core/arrival.ts'
+import {
+  type BlobChunks,
+  BlobMissing,
+  type BlobStore,
+  type GrowingBlob,
+  type KeptBlob,
+  StoreFailure,
+} from '../blobs/blob-store.ts'
+import type { Arrival } from '../core/callers.ts'
 import { holderOf, type SharedCeiling, Shares } from '../core/shares.ts'
 import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { FileId, Slug, UploadId } from '../domain/ids.ts'
+import type { BlobKey, FileId, Slug, UploadId } from '../domain/ids.ts'
 import { fileNotFound } from '../files/files.ts'
 import { type SourceChunks, storedResponse } from '../server/answers/answers.ts'
 import { parseRange } from '../server/answers/part-to-send.ts'
 import type { Call } from '../server/call.ts'
-import {
-  type ArrivalOf,
-  type ArrivedBytes,
-  bytesAt,
-  type PartialReads,
-  receivedIn,
-} from './arrival-progress.ts'
-import { ArrivingBlobs } from './arriving-blobs.ts'
-import { isProbe } from './bytes-sent.ts'
-import { contentDisposition } from './disposition.ts'
+import { contentDisposition, isProbe } from './send.ts'
 
 /** Each reader asks the database twice a second, and holds a file and two buffers. */
 export const WAITING_READERS: SharedCeiling = {
@@ -372,4 +370,146 @@ class UploadFollower {
 
 function stillArriving(): Refusal {
   return new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', 1)
+}
+
+type Blobs = Pick<BlobStore, 'read' | 'openGrowing'>
+
+interface Opened {
+  readonly key: BlobKey
+  readonly blob: Pick<GrowingBlob, 'readInto' | 'close'>
+  /** Set where the blob was opened before completion. */
+  readonly growing: GrowingBlob | null
+}
+
+/** One open at a time. Throws as the store does. */
+export class ArrivingBlobs {
+  readonly #blobs: Blobs
+  #present: Opened | null = null
+
+  constructor(blobs: Blobs) {
+    this.#blobs = blobs
+  }
+
+  /** Null when the store must make them readable first. */
+  async readable(bytes: ArrivedBytes, position: number): Promise<ArrivedBytes | null> {
+    if (bytes.whole !== null) return bytes
+    const { growing } = await this.#opened(bytes)
+    if (growing === null) return bytes
+    const end = bytes.start + (await growing.readableFrom(position - bytes.start, bytes.kept))
+    return end > position ? { ...bytes, end: Math.min(end, bytes.end) } : null
+  }
+
+  async readInto(bytes: ArrivedBytes, position: number, target: Uint8Array): Promise<void> {
+    const { blob } = await this.#opened(bytes)
+    await blob.readInto(position - bytes.start, target)
+  }
+
+  /** Never throws. No read may be in progress. */
+  async close(): Promise<void> {
+    const blob = this.#present?.blob
+    this.#present = null
+    await blob?.close()
+  }
+
+  async #opened({ key, whole }: ArrivedBytes): Promise<Opened> {
+    if (this.#present?.key === key && (whole === null || this.#present.growing === null)) return this.#present
+    await this.close()
+    const growing = whole === null ? await this.#blobs.openGrowing(key) : null
+    const opened = { key, growing, blob: growing ?? new ChunkedBlob(this.#blobs, key, whole ?? 0) }
+    this.#present = opened
+    return opened
+  }
+}
+
+const NOTHING = new Uint8Array()
+
+/** A complete blob, read in order. */
+class ChunkedBlob {
+  readonly #blobs: Blobs
+  readonly #key: BlobKey
+  readonly #size: number
+  #chunks: BlobChunks | null = null
+  #rest: Uint8Array = NOTHING
+  #position = 0
+
+  constructor(blobs: Blobs, key: BlobKey, size: number) {
+    this.#blobs = blobs
+    this.#key = key
+    this.#size = size
+  }
+
+  async readInto(start: number, target: Uint8Array): Promise<void> {
+    if (this.#chunks === null || start !== this.#position) await this.#begin(start)
+    for (let filled = 0; filled < target.length; ) {
+      if (this.#rest.length === 0) this.#rest = await this.#next()
+      const bytes = this.#rest.subarray(0, target.length - filled)
+      target.set(bytes, filled)
+      filled += bytes.length
+      this.#rest = this.#rest.subarray(bytes.length)
+      this.#position += bytes.length
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#chunks?.cancel()
+    this.#chunks = null
+    this.#rest = NOTHING
+  }
+
+  async #begin(start: number): Promise<void> {
+    await this.close()
+    this.#chunks = await this.#blobs.read(this.#key, start, this.#size, this.#size)
+    this.#position = start
+  }
+
+  async #next(): Promise<Uint8Array> {
+    const chunk = await this.#chunks?.next()
+    if (chunk == null)
+      throw new StoreFailure('broken', { cause: new Error(`blob ${this.#key} ends too early`) })
+    return chunk
+  }
+}
+
+export type ArrivalOf = (upload: UploadId) => Promise<Arrival>
+
+export interface PartialReads {
+  makeReadable(upload: UploadId, key: BlobKey): Promise<void>
+}
+
+export type ArrivedBytes = {
+  readonly key: BlobKey
+  readonly start: number
+  /** Position in the file, exclusive. */
+  readonly end: number
+} & (
+  | {
+      /** Size of a complete blob. */
+      readonly whole: number
+    }
+  | {
+      readonly whole: null
+      /** State of a blob that may still grow. */
+      readonly kept: KeptBlob
+    }
+)
+
+/** Null while there are none, or never will be. Withholds the last byte of an arriving file, and any that may be it. */
+export function bytesAt(arrival: Arrival, position: number): ArrivedBytes | null {
+  if (arrival.kind === 'gone') return null
+  if (arrival.kind === 'there') {
+    const { key, size } = arrival
+    return { key, start: 0, end: size, whole: size }
+  }
+  const piece = arrival.pieces.find(({ start, received }) => start <= position && position < start + received)
+  if (piece === undefined) return null
+  const { key, start, received, progress } = piece
+  const end = Math.min(start + received, (arrival.size ?? start + received) - 1)
+  if (position >= end) return null
+  if (progress === null) return { key, start, end, whole: received }
+  return { key, start, end, whole: null, kept: { offset: received, progress } }
+}
+
+export function receivedIn(arrival: Arrival): number {
+  if (arrival.kind !== 'arriving') return 0
+  return arrival.pieces.reduce((sum, { received }) => sum + received, 0)
 }

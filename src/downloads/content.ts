@@ -1,6 +1,6 @@
 import { type BlobChunks, type BlobStore, isLost, isUnreadable } from '../blobs/blob-store.ts'
 import { FileDamaged } from '../core/failures.ts'
-import type { SecondCopies } from '../core/store/second-copy.ts'
+import type { SecondCopies } from '../core/store/store-health.ts'
 import type { Database } from '../database/database.ts'
 import type { BlobId, Uuid } from '../domain/ids.ts'
 import type { Charset } from '../domain/text-bytes.ts'

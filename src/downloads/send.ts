@@ -1,16 +1,16 @@
+import anyAscii from 'any-ascii'
 import type { BlobChunks } from '../blobs/blob-store.ts'
 import { FileDamaged, readingFailure } from '../core/failures.ts'
 import { timestamp } from '../domain/clock.ts'
+import { shortName } from '../domain/file-name.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
 import type { FileDetailRow } from '../files/files.ts'
 import { type SourceChunks, storedResponse } from '../server/answers/answers.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Call } from '../server/call.ts'
-import type { ByteClaims } from '../sharing/links/link-slots.ts'
-import { type BytesSent, beginSending, isProbe } from './bytes-sent.ts'
+import type { ByteClaims, PromisedBytes } from '../sharing/links/link-slots.ts'
 import type { Content } from './content.ts'
 import type { Presentation } from './content-tokens.ts'
-import { contentDisposition } from './disposition.ts'
 
 export interface Sending {
   readonly as: Presentation
@@ -138,4 +138,63 @@ function contentHeaders(
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'cross-origin',
   })
+}
+
+export interface BytesSent {
+  add(bytes: number): void
+  /** May be called more than once. */
+  over(): void
+}
+
+const UNCOUNTED: BytesSent = { add() {}, over() {} }
+
+/** Clients probe for range support within the first two bytes of a longer content: neither view nor download. */
+export function isProbe({ end, whole }: Pick<PromisedBytes, 'end' | 'whole'>): boolean {
+  return end <= 2 && end < whole
+}
+
+/** Counts a download before the first byte, unless it is a probe. Throws Refusal LINK_USED_UP. */
+export async function beginSending(claims: ByteClaims | null, promised: PromisedBytes): Promise<BytesSent> {
+  if (claims === null || isProbe(promised)) return UNCOUNTED
+  const claim = await claims.begin(promised)
+  let left = promised.end - promised.start
+  let isOver = false
+  return {
+    add(more) {
+      left -= more
+    },
+    over() {
+      if (isOver) return
+      isOver = true
+      claim.end(left)
+    },
+  }
+}
+
+/**
+ * RFC 6266. `filename` is ASCII with doubtful characters replaced, because clients disagree on escapes, and has at most
+ * 255 bytes, because curl saves under it. `filename*` (RFC 8187) is added where that loses something, and for a percent
+ * sign, which some browsers decode without it.
+ */
+export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
+  const ascii = shortName(toAscii(name))
+  const plain = `${kind}; filename="${ascii}"`
+  return ascii === name && !name.includes('%') ? plain : `${plain}; filename*=UTF-8''${toExtValue(name)}`
+}
+
+/** For clients that ignore `filename*`. */
+function toAscii(name: string): string {
+  const ascii = name
+    .normalize('NFC')
+    .replace(/[^\x20-\x7E]+/g, (other) => anyAscii(other).replace(/[^\x20-\x7E]|:/g, '_'))
+    .replace(/["\\/]/g, '_')
+  return /^\.{0,2}$/.test(ascii) ? '_' : ascii
+}
+
+/** Leaves RFC 8187's attr-char alone. */
+function toExtValue(name: string): string {
+  return encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }

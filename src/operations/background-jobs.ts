@@ -1,9 +1,14 @@
 import { recordAuditEntry } from '../core/audit-log.ts'
 import { thumbnailsWaiting } from '../core/figures.rows.ts'
-import { type LocalClaims, SET_ASIDE_AFTER } from '../core/jobs/job-leases.ts'
-import { type JobStatusRow, listJobs, retryJob } from '../core/jobs/jobs.rows.ts'
-import { listNodes, type NodeRow } from '../core/nodes/nodes.rows.ts'
+import {
+  type JobStatusRow,
+  type LocalClaims,
+  listJobs,
+  retryJob,
+  SET_ASIDE_AFTER,
+} from '../core/jobs/job-leases.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
+import { listNodes, type NodeRow } from '../core/nodes/nodes.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Actor } from '../domain/audit.ts'

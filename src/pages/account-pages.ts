@@ -11,10 +11,9 @@ import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
-import { nextPath } from './next-path.ts'
+import { seeOther } from './page-reader.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
-import { seeOther } from './see-other.ts'
 import type { AccountFormView } from './views.ts'
 
 type Kind = AccountFormView['kind']
@@ -292,4 +291,10 @@ export const finishOidc = endpoint({
 function onward({ location, cookies }: Onward): Response {
   const headers = { Location: location, 'Cache-Control': 'private, no-store' }
   return withCookies(new Response(null, { status: 303, headers }), cookies)
+}
+
+/** The given path if it is on this site, else the file manager. */
+export function nextPath(text: string | null): string {
+  // `//` would start a host name, and browsers treat a backslash as a slash.
+  return text !== null && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,500}$/.test(text) ? text : '/files'
 }

@@ -7,9 +7,9 @@ import { Refusal } from '../domain/errors.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
+import { seeOther } from './page-reader.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
-import { seeOther } from './see-other.ts'
 
 interface Signed {
   readonly authentication: Authentication

@@ -13,9 +13,9 @@ import { thumbnailPath } from '../thumbnails/thumbnails.ts'
 import { barrierOf } from './barrier.ts'
 import { askedBytes, type FileViewNeeds, fileView, redirectToBytes } from './file-view.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
+import { seeOther } from './page-reader.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
-import { seeOther } from './see-other.ts'
 
 interface FilePageNeeds extends FileViewNeeds {
   readonly authentication: Authentication

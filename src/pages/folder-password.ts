@@ -10,9 +10,9 @@ import { cookieValue, setCookie } from '../server/requests/browser.ts'
 import type { LockedFolder } from '../sharing/access.ts'
 import { type ClosedLock, type Lock, UNLOCKED_FOR } from '../sharing/folder-passwords.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
+import { seeOther } from './page-reader.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
-import { seeOther } from './see-other.ts'
 import type { PasswordPageView } from './views.ts'
 
 export interface LockedPage {

@@ -11,9 +11,9 @@ import {
   orderFromName,
   orderName,
 } from './folder-query.ts'
+import { seeOther } from './page-reader.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
-import { seeOther } from './see-other.ts'
 import type { FolderPageView } from './views.ts'
 
 /** Its path is the folder's, so each folder has a view of its own. */

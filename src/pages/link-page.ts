@@ -35,9 +35,9 @@ import { ofPasswordForm, passwordForm, unlocking } from './folder-password.ts'
 import { FILE_SORTS, type FolderOrder, readFolderQuery } from './folder-query.ts'
 import { defaultViewMode, rememberedViewMode, rememberViewMode } from './folder-view-mode.ts'
 import { type LinkPlace, linkFolderPlace, linkPlace, WHOLE_LINK } from './link-place.ts'
+import { seeOther } from './page-reader.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
-import { seeOther } from './see-other.ts'
 import type { FolderPageView, UploadLinkView } from './views.ts'
 
 interface LinkPageNeeds {

@@ -30,3 +30,10 @@ export function createPageReaders(
     },
   }
 }
+
+export function seeOther(location: string): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { Location: location, 'Cache-Control': 'private, no-store' },
+  })
+}

@@ -12,10 +12,10 @@ import { neededPassword } from '../server/requests/fields.ts'
 import { type LinkTerms, MOST_DOWNLOADS } from '../sharing/links/link-terms.ts'
 import { toLinkEvent } from '../sharing/links/links.routes.ts'
 import { type ReceiptNeeds, receipted, receiptOf } from '../sharing/receipts.routes.ts'
+import { seeOther } from './page-reader.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import { LINK_DAYS, RECEIPT_DONE, type ReceiptPageView } from './receipt-view.ts'
-import { seeOther } from './see-other.ts'
 
 interface ReceiptPageNeeds extends ReceiptNeeds {
   readonly authentication: Pick<Authentication, 'pageSession'>

@@ -41,8 +41,7 @@ import {
   listSettingsEndpoint,
   retryJobEndpoint,
 } from '../operations/administration.routes.ts'
-import { examineEndpoint } from '../operations/doctor/doctor.routes.ts'
-import { probeEndpoint } from '../operations/doctor/probe.routes.ts'
+import { examineEndpoint, probeEndpoint } from '../operations/doctor/probe.routes.ts'
 import { getHealthEndpoint, getReadinessEndpoint } from '../operations/health.routes.ts'
 import { getIntegrityEndpoint, listDamagedFilesEndpoint } from '../operations/integrity.routes.ts'
 import { getMetricsEndpoint } from '../operations/metrics/metrics.routes.ts'

@@ -2,9 +2,18 @@
  * In a child process: a malicious picture reaches no settings, no database, no store. Pictures come on standard input.
  */
 import sharp, { type Metadata } from 'sharp'
-import { LARGE, MOST_BYTES, SCREEN, SMALL, type Thumbnail } from './maker.ts'
-import { answer, READY, REQUEST_HEADER, readRequestHeader } from './messages.ts'
-import { ByteReader, whyTooLarge } from './picture-cost.ts'
+import { ByteReader, whyTooLarge } from './images.ts'
+import {
+  answer,
+  LARGE,
+  MOST_BYTES,
+  READY,
+  REQUEST_HEADER,
+  readRequestHeader,
+  SCREEN,
+  SMALL,
+  type Thumbnail,
+} from './maker.ts'
 
 /** Bytes for one picture. */
 const MEMORY = Number(process.argv[2])

@@ -1,3 +1,5 @@
+import { type BlobStore, eachChunk } from '../blobs/blob-store.ts'
+import type { BlobKey } from '../domain/ids.ts'
 import type { ContentHash, ContentHashing } from './hashing/content-hash.ts'
 import { BLOCK, type Lane } from './hashing/hashing-thread.ts'
 
@@ -123,4 +125,14 @@ export class HashingWriter<D> {
   #assertGoing(): void {
     if (this.#failure !== null) throw this.#failure.error
   }
+}
+
+/** The first `length` bytes, complete or throws BlobMissing, BlobDamaged or StoreFailure. */
+export async function* blobBytes(
+  blobs: BlobStore,
+  key: BlobKey,
+  size: number,
+  length: number = size,
+): AsyncGenerator<Uint8Array> {
+  yield* eachChunk(await blobs.read(key, 0, length, size))
 }

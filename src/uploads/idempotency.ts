@@ -1,9 +1,10 @@
 import * as z from 'zod/mini'
 import { type Caller, isRestricted } from '../core/callers.ts'
-import { nodeExists } from '../core/nodes/nodes.rows.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
+import { nodeExists } from '../core/nodes/nodes.ts'
 import { type Holding, holderOf, type SharedCeiling, Shares } from '../core/shares.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { preparedChange } from '../database/prepared.ts'
 import { type Clock, DAY, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { cleanFileName } from '../domain/file-name.ts'
@@ -12,22 +13,13 @@ import {
   type FolderPlace,
   isSha256,
   isSlug,
+  type NodeId,
   parseFolderPlace,
   type Sha256,
   type Slug,
   type Uuid,
 } from '../domain/ids.ts'
 import type { StoredFile } from './commit.ts'
-import {
-  dropKeyUse,
-  dropOldKeyUses,
-  findKeyUse,
-  insertKeyUse,
-  type KeyUse,
-  renewKeyUse,
-  setKeyResult,
-  type UsedKey,
-} from './idempotency-keys.rows.ts'
 import type { BodyReader, PartSink } from './multipart.ts'
 import { assertNotRefused, uploadInterrupted } from './refusals.ts'
 import type { UploadFormat } from './upload-format.ts'
@@ -290,4 +282,88 @@ function mismatch(what: 'folder' | 'name' | 'length'): Refusal {
     'IDEMPOTENCY_MISMATCH',
     `This Idempotency-Key was used for an upload with another ${what}; use a new key for each upload`,
   )
+}
+
+export interface UsedKey {
+  readonly caller: string
+  readonly hash: Sha256
+}
+
+export interface KeyUse extends UsedKey {
+  readonly created_at: number
+  readonly node: NodeId | null
+  readonly result: string | null
+}
+
+/** False when the key was used before. */
+export async function insertKeyUse(
+  db: Database,
+  { caller, hash }: UsedKey,
+  { created_at, node }: { readonly created_at: number; readonly node: NodeId },
+): Promise<boolean> {
+  return (await insertUse(db, caller, hash, created_at, node)).changed > 0
+}
+
+const insertUse = preparedChange((db, caller: string, hash: Sha256, created_at: number, node: NodeId) =>
+  db
+    .insertInto('idempotency_keys')
+    .values({ caller, hash, created_at, node })
+    .onConflict((conflict) => conflict.columns(['caller', 'hash']).doNothing()),
+)
+
+export function findKeyUse(db: Database, { caller, hash }: UsedKey): Promise<KeyUse | undefined> {
+  return db
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('caller', '=', caller)
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+}
+
+/** Takes over a key that has expired or whose node is gone; only one of concurrent calls succeeds. */
+export async function renewKeyUse(
+  db: Database,
+  seen: KeyUse,
+  use: { created_at: number; node: NodeId },
+): Promise<boolean> {
+  const result = await db
+    .updateTable('idempotency_keys')
+    .set({ ...use, result: null })
+    .where('caller', '=', seen.caller)
+    .where('hash', '=', seen.hash)
+    .where('created_at', '=', seen.created_at)
+    .where('node', seen.node === null ? 'is' : '=', seen.node)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** False when the key was taken from this node. */
+export async function setKeyResult(
+  trx: Trx,
+  { caller, hash }: UsedKey,
+  node: NodeId,
+  result: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('idempotency_keys')
+    .set({ result, node: null })
+    .where('caller', '=', caller)
+    .where('hash', '=', hash)
+    .where('node', '=', node)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function dropKeyUse(db: Database, { caller, hash }: UsedKey, node: NodeId): Promise<void> {
+  await db
+    .deleteFrom('idempotency_keys')
+    .where('caller', '=', caller)
+    .where('hash', '=', hash)
+    .where('node', '=', node)
+    .where('result', 'is', null)
+    .execute()
+}
+
+export async function dropOldKeyUses(db: Database, before: number): Promise<void> {
+  await db.deleteFrom('idempotency_keys').where('created_at', '<=', before).execute()
 }

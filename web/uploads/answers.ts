@@ -1,4 +1,4 @@
-import type { FailedAnswer } from '../../src/client/policy/retry-policy.ts'
+import type { FailedAnswer } from '../../src/client/policy/upload-policy.ts'
 import { wholeNumber } from '../../src/domain/ids.ts'
 
 export interface PageAnswer extends FailedAnswer {

@@ -1,4 +1,4 @@
-import { backoff } from '../../src/client/policy/retry-policy.ts'
+import { backoff } from '../../src/client/policy/upload-policy.ts'
 import type { Picked } from './picked.ts'
 import { NO_PACE, type UploadItem, type Uploads } from './upload-item.ts'
 import type { UploadList } from './uploads.ts'

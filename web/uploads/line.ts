@@ -1,4 +1,4 @@
-import { backoff, requestedPause } from '../../src/client/policy/retry-policy.ts'
+import { backoff, requestedPause } from '../../src/client/policy/upload-policy.ts'
 
 /** The connection to the server, shared by all uploads: during an outage all wait with one backoff. */
 export class Line {

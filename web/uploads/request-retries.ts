@@ -1,4 +1,4 @@
-import { backoff } from '../../src/client/policy/retry-policy.ts'
+import { backoff } from '../../src/client/policy/upload-policy.ts'
 import { RequestFailure } from './answers.ts'
 import { isUnchanged } from './file-changes.ts'
 import type { KeptUpload } from './kept-uploads.ts'

@@ -1,5 +1,4 @@
-import { MOST_ANEW, pauseBeforeAnew } from '../../src/client/policy/retry-policy.ts'
-import { NOT_STUCK } from '../../src/client/policy/upload-policy.ts'
+import { MOST_ANEW, NOT_STUCK, pauseBeforeAnew } from '../../src/client/policy/upload-policy.ts'
 import { RequestFailure } from './answers.ts'
 import { lessIfStuck } from './chunk-size.ts'
 import { isUnchanged, type WatchedFile } from './file-changes.ts'

@@ -1,4 +1,4 @@
-import { type FailedAnswer, mayPass, refusesBody } from '../../src/client/policy/retry-policy.ts'
+import { type FailedAnswer, mayPass, refusesBody } from '../../src/client/policy/upload-policy.ts'
 import type { PageAnswer } from './answers.ts'
 
 /** Final: an automatic retry would change nothing. */

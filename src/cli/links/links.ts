@@ -2,9 +2,8 @@ import { type Command, Option } from 'commander'
 import type { LinkItem, LinkLogItem } from '../../client/answers.ts'
 import { parseLinkName } from '../../client/remote-tree.ts'
 import type { Environment } from '../../config/environment.ts'
-import { printJson, printTable } from '../output.ts'
+import { printJson, printTable, shortTime } from '../output.ts'
 import { asClient, openApi, type ServerOption } from '../session.ts'
-import { shortTime } from '../words.ts'
 
 interface Options extends ServerOption {
   readonly revoke?: readonly string[]

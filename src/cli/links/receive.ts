@@ -18,7 +18,7 @@ import type { Environment } from '../../config/environment.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { explain } from '../failure.ts'
 import { readParallel } from '../options.ts'
-import { printJson, printLines, printProblem } from '../output.ts'
+import { count, printJson, printLines, printProblem } from '../output.ts'
 import { barProgress, plainProgress, type ShownProgress } from '../progress-bars.ts'
 import { createPublicClients } from '../public-clients.ts'
 import {
@@ -30,7 +30,6 @@ import {
   serverAddress,
   stateFolder,
 } from '../session.ts'
-import { count } from '../words.ts'
 import { type UploadTermOptions, uploadsOf, uploadTermOptions } from './request.ts'
 import { readTerms } from './share.ts'
 

@@ -2,9 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { WebhookDeliveryItem, WebhookItem } from '../../client/answers.ts'
 import type { WebhooksApi } from '../../client/webhooks-api.ts'
 import type { Environment } from '../../config/environment.ts'
-import { printJson, printPairs, printTable } from '../output.ts'
+import { printJson, printPairs, printTable, shortTime } from '../output.ts'
 import { asClient, openApi, type ServerOption } from '../session.ts'
-import { shortTime } from '../words.ts'
 
 interface Options extends ServerOption {
   readonly add?: string

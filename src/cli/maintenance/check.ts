@@ -8,10 +8,11 @@ import type { BackupRepair } from '../../contents/restore.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
-import { printJson, printLines, printProblem, printTable } from '../output.ts'
-import { linkAddress } from '../places.ts'
+import { ProblemsFound } from '../failure.ts'
+import { readRate } from '../options.ts'
+import { count, printJson, printLines, printProblem, printTable } from '../output.ts'
+import { linkAddress } from '../session.ts'
 import { standardError } from '../step-progress.ts'
-import { count } from '../words.ts'
 import {
   type NamedPlace,
   openingAt,
@@ -20,9 +21,7 @@ import {
   REGION,
   readPlace,
   type StoreOptions,
-} from './backup-place.ts'
-import { ProblemsFound } from './problems-found.ts'
-import { readRate } from './rate.ts'
+} from './backup.ts'
 import { stopWithServer } from './server-child.ts'
 
 interface Options extends StoreOptions {

@@ -5,9 +5,8 @@ import { LONGEST_SILENCE } from '../../contract/health.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import type { Diagnosis, Finding } from '../../operations/doctor/doctor.ts'
-import { printJson, printLines } from '../output.ts'
-import { count } from '../words.ts'
-import { ProblemsFound } from './problems-found.ts'
+import { ProblemsFound } from '../failure.ts'
+import { count, printJson, printLines } from '../output.ts'
 
 interface Options {
   readonly address?: URL

@@ -9,6 +9,7 @@ import {
 import type { Database } from '../../database/database.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
+import type { BlobId } from '../../domain/ids.ts'
 import { readStoreMark } from './pairing.ts'
 
 /** After a failed sync the store cannot be trusted: uploads wait for a probe (write, sync, read, remove). */
@@ -227,4 +228,13 @@ export function createReadiness(db: Database, health: StoreHealth, clock: Clock)
       return result
     },
   }
+}
+
+export interface SecondCopies {
+  /** Schedules the repair of damaged or missing bytes; false without a usable second copy. Never throws. */
+  repair(content: BlobId): Promise<boolean>
+}
+
+export const noSecondCopies: SecondCopies = {
+  repair: async () => false,
 }

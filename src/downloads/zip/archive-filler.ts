@@ -1,6 +1,5 @@
 import { type BlobChunks, fill, StoreFailure } from '../../blobs/blob-store.ts'
-import { incrementalCollector } from './garbage-collection.ts'
-import type { ZipSegment } from './zip-entries.ts'
+import type { ZipSegment } from './zip-records.ts'
 
 /** Bytes. Larger contents are read one after the other. */
 const SMALL = 512 * 1024
@@ -171,5 +170,18 @@ function largeContent(chunks: BlobChunks, length: number): LargeContent {
     },
 
     cancel: () => chunks.cancel(),
+  }
+}
+
+/** Objects between collections. */
+const MANY = 5_000
+
+/** Call for each of very many short-lived objects: the collector would wait for as much garbage as memory in use. */
+export function incrementalCollector(): () => void {
+  let passed = 0
+  return () => {
+    if (++passed % MANY !== 0) return
+    // Without force it runs in its own threads and hardly blocks the event loop.
+    Bun.gc(false)
   }
 }

@@ -1,11 +1,19 @@
+import type { Database } from '../../database/database.ts'
+import { yieldToEventLoop } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { BlobId, BlobKey, FileId } from '../../domain/ids.ts'
+import { markedName, shortName } from '../../domain/file-name.ts'
+import type { BlobId, BlobKey, FileId, FolderId } from '../../domain/ids.ts'
 import { byteList, numberList } from '../../domain/packed-lists.ts'
 import { foldName } from '../../domain/sort-key.ts'
-import type { ArchiveFileRow } from './archive.rows.ts'
-import { ZIP_TOP, type ZipEntries, type ZipLayout, zipEntries, zipLayout } from './zip-entries.ts'
-import { zipNames } from './zip-names.ts'
-import { MAX_16 } from './zip-records.ts'
+import {
+  type ArchiveFileRow,
+  type ArchiveFolderRow,
+  archiveFilesAfter,
+  archiveFilesOf,
+  archiveSubfolders,
+} from './archive.rows.ts'
+import { incrementalCollector } from './archive-filler.ts'
+import { MAX_16, ZIP_TOP, type ZipEntries, type ZipLayout, zipEntries, zipLayout } from './zip-records.ts'
 
 export interface ArchivePlan {
   readonly layout: ZipLayout
@@ -166,4 +174,170 @@ class DamageNote {
       if (!taken.has(foldName(name))) return name
     }
   }
+}
+
+/** Rows that one statement reads, or a few more where files came meanwhile. */
+const PAGE = 500
+/** Folders that one statement asks about. */
+const MOST_FOLDERS = 200
+
+/** A folder, and what it is in the plan. */
+interface Step {
+  readonly row: ArchiveFolderRow
+  readonly entry: number
+}
+
+/**
+ * Plans everything below the live folder that `mayEnter` lets in, level by level and in pages: what a folder holds
+ * stands together, its folders by age and its files by name. The same folders and files give the same plan. Throws what
+ * `gone` was aborted with when nobody wants it any more.
+ */
+export async function planTree(
+  db: Database,
+  top: Step,
+  mayEnter: (folder: ArchiveFolderRow) => boolean,
+  plan: PlanBuilder,
+  gone: AbortSignal,
+): Promise<void> {
+  const passed = incrementalCollector()
+  let level: Step[] = [top]
+  while (level.length > 0) {
+    const below: Step[] = []
+    for (const some of together(level)) {
+      const open = openFolders(some)
+      for await (const row of subfolders(db, some)) {
+        gone.throwIfAborted()
+        if (row.parent_id === null || !mayEnter(row)) continue
+        const { entry, names } = open(row.parent_id)
+        below.push({ row, entry: plan.addFolder(entry, names.take(row.name), row.created_at) })
+      }
+      for await (const row of files(db, some)) {
+        gone.throwIfAborted()
+        const { entry, names } = open(row.folder_id)
+        plan.addFile(entry, names.take(row.name, row.name_folded), row)
+        passed()
+      }
+    }
+    level = below
+  }
+}
+
+interface OpenFolder {
+  readonly entry: number
+  readonly names: ZipNames
+}
+
+function openFolders(steps: readonly Step[]): (id: FolderId) => OpenFolder {
+  const folders = new Map<FolderId, OpenFolder>()
+  for (const { row, entry } of steps) folders.set(row.id, { entry, names: zipNames() })
+  return (id) => {
+    const folder = folders.get(id)
+    if (folder === undefined) throw new Error('a row lies in a folder that was not asked about')
+    return folder
+  }
+}
+
+/** The folders in groups that hold no more than a page together, or are alone. */
+function* together(steps: readonly Step[]): Generator<readonly Step[]> {
+  let group: Step[] = []
+  let weight = 0
+  for (const step of steps) {
+    const its = step.row.file_count + step.row.tree_folders
+    if (group.length === MOST_FOLDERS || (group.length > 0 && weight + its > PAGE)) {
+      yield group
+      group = []
+      weight = 0
+    }
+    group.push(step)
+    weight += its
+  }
+  if (group.length > 0) yield group
+}
+
+async function* subfolders(db: Database, steps: readonly Step[]): AsyncGenerator<ArchiveFolderRow> {
+  const parents = steps.filter(({ row }) => row.tree_folders > 0).map(({ row }) => row.id)
+  let after: FolderId | null = null
+  while (parents.length > 0) {
+    const page: ArchiveFolderRow[] = await archiveSubfolders(db, parents, after, PAGE)
+    yield* page
+    await yieldToEventLoop()
+    after = page.at(-1)?.id ?? null
+    if (page.length < PAGE) return
+  }
+}
+
+async function* files(db: Database, steps: readonly Step[]): AsyncGenerator<ArchiveFileRow> {
+  const folders = steps.filter(({ row }) => row.file_count > 0).map(({ row }) => row.id)
+  const [folder, another] = folders
+  if (folder === undefined) return
+  if (another !== undefined) {
+    yield* await archiveFilesOf(db, folders)
+    await yieldToEventLoop()
+    return
+  }
+  let after: ArchiveFileRow | null = null
+  do {
+    const page: ArchiveFileRow[] = await archiveFilesAfter(db, folder, after, PAGE)
+    yield* page
+    await yieldToEventLoop()
+    after = page.length < PAGE ? null : (page.at(-1) ?? null)
+  } while (after !== null)
+}
+
+/** Path traversal, and what Windows refuses in a name: its own unpacker stops there. */
+const REFUSED = /[/\\:*?"<>|]|[. ]+$/g
+
+/** Names of devices on Windows, with any extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i
+
+export interface ZipNames {
+  /**
+   * One path component of at most 255 bytes of UTF-8, valid on Windows, unique regardless of case; numbered like ` (2)`
+   * before the extension. `folded`: `foldName(name)`, if known.
+   */
+  take(name: string, folded?: string): string
+}
+
+export function zipNames(): ZipNames {
+  /** By digest of the folded name, the number to try next. */
+  const taken = new Map<number, number>()
+
+  return {
+    take(name, folded) {
+      const clean = cleanComponent(name)
+      const base = digest(clean === name && folded !== undefined ? folded : foldName(clean))
+      const next = taken.get(base)
+      if (next === undefined) {
+        taken.set(base, 2)
+        return clean
+      }
+      for (let number = next; ; number++) {
+        const marked = markedName(clean, ` (${number})`)
+        const key = digest(foldName(marked))
+        if (taken.has(key)) continue
+        taken.set(base, number + 1)
+        taken.set(key, 2)
+        return marked
+      }
+    },
+  }
+}
+
+/** 53 bits instead of very many names. A rare collision only numbers a name needlessly. */
+function digest(text: string): number {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    high = Math.imul(high ^ unit, 0x9e3779b1)
+    low = Math.imul(low ^ unit, 0x5f356495)
+  }
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35)
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35)
+  return (low & 0x1fffff) * 2 ** 32 + (high >>> 0)
+}
+
+function cleanComponent(name: string): string {
+  const plain = name.replace(REFUSED, '_').replace(DEVICE, '$&_')
+  return plain === '' ? '_' : shortName(plain)
 }

@@ -1,6 +1,6 @@
 import { type BlobChunks, type BlobStore, isLost, isUnreadable } from '../../blobs/blob-store.ts'
 import { readingFailure } from '../../core/failures.ts'
-import type { SecondCopies } from '../../core/store/second-copy.ts'
+import type { SecondCopies } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
 import type { Reach, Requester, Viewer } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
@@ -9,15 +9,20 @@ import { fileNotFound, findFile } from '../../files/files.ts'
 import { folderChain } from '../../files/folders/folders.rows.ts'
 import { resolvePlace } from '../../files/folders/places.ts'
 import { type AccessControl, opened, unlocked } from '../../sharing/access.ts'
-import type { BytesSent } from '../bytes-sent.ts'
 import type { SuspectQueue } from '../content.ts'
+import type { BytesSent } from '../send.ts'
 import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder, presentBlobKey } from './archive.rows.ts'
 import { ArchiveFiller, type ArchiveSource } from './archive-filler.ts'
-import { type ArchivePlan, type PlanBuilder, type PlannedFile, planBuilder } from './archive-plan.ts'
+import {
+  type ArchivePlan,
+  type PlanBuilder,
+  type PlannedFile,
+  planBuilder,
+  planTree,
+  zipNames,
+} from './archive-plan.ts'
 import type { ArchiveReader, ArchiveSlot, ArchiveSlots } from './archive-slots.ts'
-import { planTree } from './archive-walk.ts'
-import { ZIP_TOP, type ZipSegment } from './zip-entries.ts'
-import { zipNames } from './zip-names.ts'
+import { ZIP_TOP, type ZipSegment } from './zip-records.ts'
 
 export interface ArchiveSelection {
   readonly files: readonly FileId[]

@@ -7,13 +7,15 @@ import {
   probeAnswer,
   SLOW_ANSWER,
 } from '../../contract/health.ts'
+import { diagnosisAnswer } from '../../contract/operations.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { JsonAnswer } from '../../server/answers/answers.ts'
 import type { Call } from '../../server/call.ts'
-import { endpoint, firstValues } from '../../server/endpoint.ts'
+import { adminEndpoint, endpoint, firstValues } from '../../server/endpoint.ts'
 import { queryNumber } from '../../server/requests/fields.ts'
 import type { OperationsPart } from '../operations.part.ts'
+import { isSound } from './doctor.ts'
 
 const query = z.object({
   silence: queryNumber(0, LONGEST_SILENCE)
@@ -89,3 +91,13 @@ function slowAnswer(): Response {
   // As for event streams: nginx may hold back downloads, but passes these on.
   return new Response(body, { headers: { 'Content-Type': 'text/plain', 'X-Accel-Buffering': 'no' } })
 }
+
+export const examineEndpoint = adminEndpoint({
+  summary: 'Check the set-up',
+  description: 'As "holdfast doctor" does. Takes some seconds.',
+  answer: diagnosisAnswer,
+  async handle(_, { operations }: { operations: OperationsPart }) {
+    const diagnosis = await operations.doctor.examine()
+    return { success: true, data: { sound: isSound(diagnosis), ...diagnosis } }
+  },
+})

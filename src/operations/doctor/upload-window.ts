@@ -9,9 +9,8 @@ import { PROBE_HEADER } from '../../contract/health.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { type Finding, fine, problem, say, unknown } from './findings.ts'
-import { PROBE, type ProbePath } from './probe-path.ts'
 import { linesFor, proxyLines } from './proxy-lines.ts'
-import { portOf, serverName } from './raw-request.ts'
+import { PROBE, type ProbePath, portOf, serverName } from './raw-request.ts'
 
 /** Milliseconds there and back: another continent, or a mobile network. */
 const LONG_LINE = 150

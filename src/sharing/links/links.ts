@@ -48,8 +48,8 @@ import {
   uploadLinks,
   usageOfLinks,
 } from '../../uploads/contributions.rows.ts'
-import { dropEmptyGuestLinks, giveLeftLinks } from '../../uploads/receipts/guest-links.rows.ts'
-import { linkIsOver } from '../../uploads/receipts/receipts.ts'
+import { dropEmptyGuestLinks, giveLeftLinks } from '../../uploads/guest-links.rows.ts'
+import { linkIsOver } from '../../uploads/receipts.ts'
 import { abandonUploadsOfLink } from '../../uploads/resumable/concatenation.ts'
 import { assertTermsFit, columnsOf, hashOf, type LinkTerms, newUploads, uploadColumns } from './link-terms.ts'
 import {

@@ -1,6 +1,6 @@
 import { type BlobStore, isLost, readInto } from '../../blobs/blob-store.ts'
-import type { Arrival } from '../../core/arrival.ts'
-import { nodeExists } from '../../core/nodes/nodes.rows.ts'
+import type { Arrival } from '../../core/callers.ts'
+import { nodeExists } from '../../core/nodes/nodes.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
 import { type ErrorCode, Refusal } from '../../domain/errors.ts'

@@ -12,11 +12,10 @@ import { type Clock, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey, LinkId } from '../../domain/ids.ts'
 import { makeBlobKey, type Random } from '../../domain/random.ts'
-import { blobBytes } from '../blob-bytes.ts'
 import { openUploadsOfLink } from '../contributions.rows.ts'
 import type { ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
-import { HashingWriter } from '../hashing-writer.ts'
+import { blobBytes, HashingWriter } from '../hashing-writer.ts'
 import { uploadInterrupted } from '../refusals.ts'
 import {
   beginProcessing,

@@ -1,5 +1,5 @@
-import { nodeExists } from '../../core/nodes/nodes.rows.ts'
 import type { Nodes } from '../../core/nodes/nodes.ts'
+import { nodeExists } from '../../core/nodes/nodes.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'

@@ -19,8 +19,7 @@ import { type Call, fileUrl, type MeantMethod, meantMethod, type Site } from '..
 import { bodyOfBytes, type Documentation, endpoint, keyedEndpoint } from '../../server/endpoint.ts'
 import { preflight } from '../../server/router.ts'
 import { idempotencyKeyRefused } from '../contributions.ts'
-import { minimumRateBody } from '../minimum-rate-body.ts'
-import { declaredLength, drainBody, drainUnread, emptyBody } from '../receive.ts'
+import { declaredLength, drainBody, drainUnread, emptyBody, minimumRateBody } from '../receive.ts'
 import { decodedWords } from '../sent-file-name.ts'
 import {
   addGuestReceipt,

@@ -100,7 +100,7 @@ export const core: readonly Change[] = [
     ['nodes.id() === node && nodes.isSurelyAlive()', 'nodes.isSurelyAlive()'],
     ['if (!isOurs) running.delete(job)', ''],
   ]),
-  ...changesIn('src/core/jobs/jobs.rows.ts', jobs, [
+  ...changesIn('src/core/jobs/job-leases.ts', jobs, [
     [
       ".where('node', 'is not distinct from', seenNode)",
       ".where((row) => row.or([row('node', 'is not distinct from', seenNode), row.lit(true)]))",

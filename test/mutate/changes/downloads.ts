@@ -11,7 +11,7 @@ const arriving = {
 }
 
 export const downloads: readonly Change[] = [
-  ...changesIn('src/downloads/arrival-progress.ts', arriving, [
+  ...changesIn('src/downloads/arrivals.ts', arriving, [
     ['(arrival.size ?? start + received) - 1', '(arrival.size ?? start + received)'],
     ['start <= position && ', ''],
   ]),
@@ -54,7 +54,7 @@ export const downloads: readonly Change[] = [
     ['clock.now() / 1000 >= e', 'clock.now() / 1000 > e'],
     ['+ ARCHIVE_TOKEN_LIFETIME', '+ 2 * ARCHIVE_TOKEN_LIFETIME'],
   ]),
-  ...changesIn('src/downloads/disposition.ts', { tests: ['test/unit/downloads/disposition.test.ts'] }, [
+  ...changesIn('src/downloads/send.ts', { tests: ['test/unit/downloads/disposition.test.ts'] }, [
     ["ascii === name && !name.includes('%')", 'ascii === name'],
     ["/['()*]/g", "/['()]/g"],
     ['name.toWellFormed()', 'name'],
@@ -62,13 +62,17 @@ export const downloads: readonly Change[] = [
     ['x7E]|:/g', 'x7E]/g'],
     ["? '_' : ascii", '? ascii : ascii'],
   ]),
-  ...changesIn('src/downloads/zip/zip-names.ts', { tests: ['test/unit/downloads/zip/zip-names.test.ts'] }, [
-    ["plain === '' ? '_' : shortName(plain)", 'shortName(plain)'],
-    ['if (taken.has(key)) continue', ''],
-    ['taken.set(key, 2)', ''],
-    ['|[. ]+$/g', '/g'],
-    [".replace(DEVICE, '$&_')", ''],
-  ]),
+  ...changesIn(
+    'src/downloads/zip/archive-plan.ts',
+    { tests: ['test/unit/downloads/zip/zip-names.test.ts'] },
+    [
+      ["plain === '' ? '_' : shortName(plain)", 'shortName(plain)'],
+      ['if (taken.has(key)) continue', ''],
+      ['taken.set(key, 2)', ''],
+      ['|[. ]+$/g', '/g'],
+      [".replace(DEVICE, '$&_')", ''],
+    ],
+  ),
   ...changesIn('src/downloads/zip/archive-slots.ts', slots, [
     ['if (isPlanning) this.#planning--', 'this.#planning--'],
     ['this.#planning >= this.#limits.planning) return null', 'false) return null'],

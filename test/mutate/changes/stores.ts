@@ -142,7 +142,7 @@ export const stores: readonly Change[] = [
     ['found === offset, () =>', 'true, () =>', invariants],
     ['=== kept) break', '> kept) break'],
   ]),
-  ...changesIn('src/client/policy/retry-policy.ts', policy, [
+  ...changesIn('src/client/policy/upload-policy.ts', policy, [
     ['(0.5 + chance / 2)', 'chance'],
     ['2 ** failures', '2 ** (failures + 1)'],
     ['retryAfter !== null || PASSING.includes(status)', 'PASSING.includes(status)'],

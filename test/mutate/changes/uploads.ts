@@ -29,11 +29,11 @@ export const uploads: readonly Change[] = [
     ['assertFits(trx, account, 0, this.#limits)', 'Promise.resolve()'],
     ['all.every(({ reserved }) => reserved.isCounted)', 'all.some(({ reserved }) => reserved.isCounted)'],
   ]),
-  ...changesIn('src/uploads/idempotency-keys.rows.ts', sharedCommits, [
+  ...changesIn('src/uploads/idempotency.ts', sharedCommits, [
     ["    .where('node', '=', node)\n    .executeTakeFirst()", '    .executeTakeFirst()'],
   ]),
   ...changesIn('src/core/reservations.rows.ts', claims, [['.length > 0', '.length >= 0']]),
-  ...changesIn('src/uploads/receipts/receipts.ts', claims, [
+  ...changesIn('src/uploads/receipts.ts', claims, [
     ['    await changeTotals(trx, GUESTS, { storage: -size, files: -1 })\n', ''],
     ['    await changeFiles(trx, from, -1, -size)\n', ''],
     ['    await changeTotals(trx, account, { storage: size, files: 1 })\n', ''],

@@ -3,7 +3,7 @@
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { hostname } from 'node:os'
-import { keepJob } from '../../../src/core/jobs/jobs.rows.ts'
+import { keepJob } from '../../../src/core/jobs/job-leases.ts'
 import { DAY } from '../../../src/domain/clock.ts'
 import type { Outcome } from '../../support/cli/command.ts'
 import { holdfastHere as holdfast } from '../../support/cli/command-here.ts'

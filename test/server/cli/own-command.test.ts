@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { isService, type Launch, ownCommand, thisProcess } from '../../../src/cli/own-command.ts'
+import { isService, type Launch, ownCommand, thisProcess } from '../../../src/cli/start-failures.ts'
 
 const CLONE = '/home/ann/holdfast'
 const AT_A_TERMINAL: Launch = {

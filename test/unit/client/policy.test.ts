@@ -1,15 +1,18 @@
 /** The policy of all clients: what is tried again, when, and with how much in one request. */
 import { describe, expect, test } from 'bun:test'
-import { backoff, mayPass, refusesBody, requestedPause } from '../../../src/client/policy/retry-policy.ts'
 import {
   afterArrival,
   afterBegin,
   afterRefusal,
+  backoff,
   type ChunkState,
   FIRST_CHUNK,
   isStuck,
   LARGEST_CHUNK,
+  mayPass,
   NOT_STUCK,
+  refusesBody,
+  requestedPause,
   SMALLEST_CHUNK,
 } from '../../../src/client/policy/upload-policy.ts'
 

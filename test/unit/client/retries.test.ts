@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { downloadArriving } from '../../../src/client/downloading.ts'
 import { AnswerError, ConnectionError } from '../../../src/client/failure.ts'
-import type { RetryPatience } from '../../../src/client/policy/retry-policy.ts'
+import type { RetryPatience } from '../../../src/client/policy/upload-policy.ts'
 import { createRetries, type Retries } from '../../../src/client/retries.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/domain/clock.ts'
 import { handClock } from '../../support/hand-clock.ts'

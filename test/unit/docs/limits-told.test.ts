@@ -46,7 +46,7 @@ test.each([
   ['web/files/client.ts', 'BATCH_SIZE', ...BATCH],
   ['web/start/one-link.tsx', 'MOST', ...BATCH],
   ['web/files/links/more-terms.tsx', 'MOST_DOWNLOADS', 'src/sharing/links/link-terms.ts', 'MOST_DOWNLOADS'],
-  ['src/client/named-input.ts', 'HEAD', 'src/uploads/incoming-content.ts', 'HEAD_LENGTH'],
+  ['src/client/local-file.ts', 'HEAD', 'src/uploads/incoming-content.ts', 'HEAD_LENGTH'],
 ])('%s has a %s that is what the server has', (module, name, server, its) => {
   expect(limit(module, name)).toBe(limit(server, its))
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { contentDisposition } from '../../../src/downloads/disposition.ts'
+import { contentDisposition } from '../../../src/downloads/send.ts'
 import { runsOf } from '../../support/cases.ts'
 
 describe('contentDisposition', () => {

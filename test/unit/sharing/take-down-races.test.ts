@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/database/database.ts'
 import { COMMAND_LINE } from '../../../src/domain/audit.ts'
 import { createTakeDowns } from '../../../src/sharing/take-downs.ts'
-import { claimFile } from '../../../src/uploads/receipts/receipts.ts'
+import { claimFile } from '../../../src/uploads/receipts.ts'
 import { buildParts } from '../../support/servers/parts.ts'
 import { unsoundTotals } from '../../support/storage/soundness.ts'
 

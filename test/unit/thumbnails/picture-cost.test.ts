@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { memoryFor, whyTooLarge } from '../../../src/thumbnails/picture-cost.ts'
+import { memoryFor, whyTooLarge } from '../../../src/thumbnails/images.ts'
 
 const MB = 1024 ** 2
 

@@ -4,12 +4,13 @@ import { StoreFailure } from '../../../../src/blobs/blob-store.ts'
 import {
   createLocalClaims,
   createSharedClaims,
+  findJob,
   type JobClaims,
   type JobOutcome,
   keptFailures,
   SET_ASIDE_AFTER,
+  takeJob,
 } from '../../../../src/core/jobs/job-leases.ts'
-import { findJob, takeJob } from '../../../../src/core/jobs/jobs.rows.ts'
 import { type Job, startJobs } from '../../../../src/core/jobs/jobs.ts'
 import { DEAD_AFTER, HEARTBEAT_INTERVAL, joinNodes, type Nodes } from '../../../../src/core/nodes/nodes.ts'
 import { COMMAND_LINE } from '../../../../src/domain/audit.ts'

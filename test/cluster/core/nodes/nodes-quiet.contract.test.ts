@@ -1,7 +1,12 @@
 /** Whether a server runs on a database that any number of them may have open. */
 import { describe, expect, test } from 'bun:test'
-import { insertNode, recordHeartbeat } from '../../../../src/core/nodes/nodes.rows.ts'
-import { assertNoServerRuns, DEAD_AFTER, HEARTBEAT_INTERVAL } from '../../../../src/core/nodes/nodes.ts'
+import {
+  assertNoServerRuns,
+  DEAD_AFTER,
+  HEARTBEAT_INTERVAL,
+  insertNode,
+  recordHeartbeat,
+} from '../../../../src/core/nodes/nodes.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { makeNodeId, systemRandom } from '../../../../src/domain/random.ts'
 import { databases } from '../../../support/databases/databases.ts'

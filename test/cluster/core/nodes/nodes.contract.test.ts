@@ -7,8 +7,13 @@ import { createAccounts } from '../../../../src/accounts/accounts.ts'
 import { createKeyHolders } from '../../../../src/accounts/authentication.ts'
 import { openDiskBlobs } from '../../../../src/blobs/disk.ts'
 import { createSigning } from '../../../../src/core/hmac.ts'
-import { removeQuietNode } from '../../../../src/core/nodes/nodes.rows.ts'
-import { DEAD_AFTER, HEARTBEAT_INTERVAL, joinNodes, type Nodes } from '../../../../src/core/nodes/nodes.ts'
+import {
+  DEAD_AFTER,
+  HEARTBEAT_INTERVAL,
+  joinNodes,
+  type Nodes,
+  removeQuietNode,
+} from '../../../../src/core/nodes/nodes.ts'
 import { createRateLimits } from '../../../../src/core/rate-limits/rate-limits.ts'
 import { createStoreHealth } from '../../../../src/core/store/store-health.ts'
 import type { Database } from '../../../../src/database/database.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { PROBE_HEADER } from '../../../../src/contract/health.ts'
 import { createSigning } from '../../../../src/core/hmac.ts'
 import { metaOf } from '../../../../src/core/meta.rows.ts'
-import { createProbes } from '../../../../src/operations/doctor/probe-path.ts'
+import { createProbes } from '../../../../src/operations/doctor/raw-request.ts'
 import { hostOfFile } from '../../../support/servers/owned-host.ts'
 
 const holdfast = await hostOfFile()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { foldName } from '../../../../src/domain/sort-key.ts'
-import { zipNames } from '../../../../src/downloads/zip/zip-names.ts'
+import { zipNames } from '../../../../src/downloads/zip/archive-plan.ts'
 
 function taken(...names: readonly string[]): string[] {
   const folder = zipNames()

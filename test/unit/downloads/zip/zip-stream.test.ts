@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { BlobChunks } from '../../../../src/blobs/blob-store.ts'
 import type { ArchiveSource } from '../../../../src/downloads/zip/archive-filler.ts'
 import { archiveStream } from '../../../../src/downloads/zip/archives.ts'
-import type { ZipSegment } from '../../../../src/downloads/zip/zip-entries.ts'
+import type { ZipSegment } from '../../../../src/downloads/zip/zip-records.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { chunksOf } from '../../../support/storage/blob-chunks.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { DAY, HOUR } from '../../../../src/domain/clock.ts'
-import { certificate } from '../../../../src/operations/doctor/tls.ts'
+import { certificate } from '../../../../src/operations/doctor/public-address.ts'
 
 const NOW = Date.UTC(2026, 10, 28)
 

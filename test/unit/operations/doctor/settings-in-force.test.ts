@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../../../src/config.ts'
-import { checkSettings } from '../../../../src/operations/doctor/settings-in-force.ts'
+import { checkSettings } from '../../../../src/operations/doctor/machine.ts'
 import { temporaryFolder } from '../../../support/processes/child.ts'
 
 const s3 = {

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
-import type { Database, Trx } from '../../database/database.ts'
-import { inTransaction } from '../../database/transactions.ts'
-import { type AccountId, type FileId, GUESTS, type LinkId } from '../../domain/ids.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type AccountId, type FileId, GUESTS, type LinkId } from '../domain/ids.ts'
 
 const opensGuestsFile = sql<SqlBool>`exists (
   select 1 from link_targets join files on files.id = link_targets.file_id
