@@ -314,13 +314,15 @@ test('a revoked link stops what is under way, at every node, and frees what was 
   const begun = await start(link, 20, { filename: 'half.txt' })
   await uploads.patch(placeOf(begun), 0, BYTES)
   const raw = await openRaw(atNode(host).url)
+  // Smaller bodies reserve nothing.
+  const large = 2 * 1024 * 1024
   await raw.send(
-    `PUT /l/${link}/slow.txt HTTP/1.1\r\nHost: ${new URL(host.url).host}\r\nContent-Length: 20\r\n\r\n`,
+    `PUT /l/${link}/slow.txt HTTP/1.1\r\nHost: ${new URL(host.url).host}\r\nContent-Length: ${large}\r\n\r\n`,
   )
   await raw.send(BYTES)
-  await eventually('the bytes are on their way', async () => (await reserved()) === before + 40)
+  await eventually('the bytes are on their way', async () => (await reserved()) === before + 20 + large)
   await revokeLink(host, key, link)
-  await raw.send(BYTES)
+  await raw.send('x'.repeat(large - BYTES.length))
   expect(await raw.answer()).toMatchObject(refusal('LINK_NOT_FOUND'))
   raw.destroy()
   expect(await uploads.patch(placeOf(begun), 10, BYTES)).toMatchObject(refusal('UPLOAD_GONE'))
