@@ -18,8 +18,8 @@ import {
   nothingToChange,
   pageFields,
   pageQuery,
+  parseRowId,
   rowId,
-  rowNumber,
   toList,
 } from '../server/requests/fields.ts'
 import type { AccountsPart } from './accounts.part.ts'
@@ -51,7 +51,7 @@ function toAccount(
 }
 
 const params = z.object({ id: rowId })
-const idOf = (text: string | undefined) => rowNumber(text) as AccountId
+const idOf = (text: string | undefined) => parseRowId<AccountId>(text)
 
 export const listAccountsEndpoint = adminEndpoint({
   summary: 'List accounts',

@@ -6,7 +6,7 @@ import { SCOPES } from '../domain/access.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { type KeyId, parseFolderPlace } from '../domain/ids.ts'
 import { keyedEndpoint } from '../server/endpoint.ts'
-import { bodyTime, rowNumber } from '../server/requests/fields.ts'
+import { bodyTime, parseRowId } from '../server/requests/fields.ts'
 import type { AccountsPart } from './accounts.part.ts'
 import type { KeyInfo } from './keys.ts'
 import { assertRecentAuthentication } from './sign-in/reauthentication.ts'
@@ -81,7 +81,7 @@ export const revokeKeyEndpoint = keyedEndpoint({
   answer: doneWithMessage,
   errors: [404],
   async handle({ caller, params }, { accounts }: { accounts: AccountsPart }) {
-    await accounts.ownKeys.revoke(caller, rowNumber(params.id) as KeyId)
+    await accounts.ownKeys.revoke(caller, parseRowId<KeyId>(params.id))
     return { success: true, message: 'Key revoked' }
   },
 })

@@ -57,7 +57,7 @@ const copied = {
   file_warnings: { key: ['id'], hasIds: true },
   links: { key: ['id'], hasIds: true },
   link_targets: { key: ['link_id', 'position'] },
-  link_claims: { key: ['id'], hasIds: true },
+  link_slots: { key: ['id'], hasIds: true },
   link_uploads: { key: ['link_id'] },
   contributions: { key: ['id'], hasIds: true },
   link_events: { key: ['id'], hasIds: true },

@@ -6,7 +6,7 @@ import type { Row } from '../database/schema.ts'
 import { MINUTE } from '../domain/clock.ts'
 import {
   type DownloadMails,
-  END_TOLD,
+  END_NOTIFIED,
   type EndReason,
   type EventFile,
   type EventKind,
@@ -145,20 +145,22 @@ export async function noteDownload(
 ): Promise<void> {
   const link = await trx
     .updateTable('links')
-    .set({ untold: sql`untold + ${times}`, untold_bytes: sql`untold_bytes + ${bytes}` })
+    .set({ pending_count: sql`pending_count + ${times}`, pending_bytes: sql`pending_bytes + ${bytes}` })
     .where('id', '=', id)
-    .returning(['told_since', 'told_rows', 'untold', 'untold_bytes'])
+    .returning(['notify_window_start', 'notified_count', 'pending_count', 'pending_bytes'])
     .executeTakeFirst()
-  if (link === undefined || link.untold === 0) return
-  const isOver = isWindowOver(link.told_since, now)
-  if (!isOver && link.told_rows >= MOST_ROWS) return
-  const isAlone = link.untold === times
+  if (link === undefined || link.pending_count === 0) return
+  const isOver = isWindowOver(link.notify_window_start, now)
+  if (!isOver && link.notified_count >= MOST_ROWS) return
+  const isAlone = link.pending_count === times
   const at = isAlone && endedAt !== undefined ? endedAt : now
   await tell(trx, { id, account }, { ...link, ...(isAlone ? { file, address } : {}) }, at)
-  const window = isOver ? { told_since: now, told_rows: 1 } : { told_rows: link.told_rows + 1 }
+  const window = isOver
+    ? { notify_window_start: now, notified_count: 1 }
+    : { notified_count: link.notified_count + 1 }
   await trx
     .updateTable('links')
-    .set({ untold: 0, untold_bytes: 0, ...window })
+    .set({ pending_count: 0, pending_bytes: 0, ...window })
     .where('id', '=', id)
     .execute()
 }
@@ -171,17 +173,17 @@ function isWindowOver(since: number | null, now: number): boolean {
 async function tell(
   trx: Trx,
   { id, account }: OwnedLink,
-  { told_since, untold: times, untold_bytes: bytes, file = null, address = null }: Gathered,
+  { notify_window_start, pending_count: times, pending_bytes: bytes, file = null, address = null }: Gathered,
   at: number,
 ): Promise<void> {
-  const kind = told_since === null ? 'link.first_download' : 'link.downloaded'
+  const kind = notify_window_start === null ? 'link.first_download' : 'link.downloaded'
   await noteEvent(trx, { account, link: id, kind, at, file, bytes, times, address })
 }
 
 interface Gathered {
-  readonly told_since: number | null
-  readonly untold: number
-  readonly untold_bytes: number
+  readonly notify_window_start: number | null
+  readonly pending_count: number
+  readonly pending_bytes: number
   readonly file?: EventFile<FileId> | null
   readonly address?: string | null
 }
@@ -190,8 +192,10 @@ export function linksToNotify(db: Database, now: number, most: number): Promise<
   return db
     .selectFrom('links')
     .select(['id', 'account_id as account'])
-    .where('untold', '>', 0)
-    .where((link) => link.or([link('told_since', '<=', now - ONE_BY_ONE), link('told_since', '>', now)]))
+    .where('pending_count', '>', 0)
+    .where((link) =>
+      link.or([link('notify_window_start', '<=', now - ONE_BY_ONE), link('notify_window_start', '>', now)]),
+    )
     .limit(most)
     .execute()
 }
@@ -210,9 +214,9 @@ export async function noteEnd(
 ): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable('links')
-    .set({ end_told: END_TOLD })
+    .set({ end_notified: END_NOTIFIED })
     .where('id', '=', id)
-    .where('end_told', '<', END_TOLD)
+    .where('end_notified', '<', END_NOTIFIED)
     .executeTakeFirst()
   if (numUpdatedRows === 0n || !isTold) return
   await noteEvent(trx, { account, link: id, kind: 'link.ended', at, reason })

@@ -459,16 +459,16 @@ create table links (
   ends_at ${int},
   created_at ${int} not null,
   revoked_at ${int},
-  told_since ${int},
-  told_rows ${int} not null default 0,
-  untold ${int} not null default 0,
-  untold_bytes ${int} not null default 0,
-  end_told ${int} not null default 0
+  notify_window_start ${int},
+  notified_count ${int} not null default 0,
+  pending_count ${int} not null default 0,
+  pending_bytes ${int} not null default 0,
+  end_notified ${int} not null default 0
 ) ${strict};
 create index links_of_account on links (account_id, id);
 create index links_over on links (coalesce(revoked_at, ends_at)) where revoked_at is not null or ends_at is not null;
-create index links_untold on links (told_since) where untold > 0;
-create index links_ending on links (ends_at) where ends_at is not null and revoked_at is null and end_told < 2;
+create index links_pending on links (notify_window_start) where pending_count > 0;
+create index links_ending on links (ends_at) where ends_at is not null and revoked_at is null and end_notified < 2;
 
 -- A target may be gone: its row is kept, and nothing is found by it.
 create table link_targets (
@@ -482,7 +482,7 @@ create table link_targets (
 create index links_to_file on link_targets (file_id) where file_id is not null;
 create index links_to_folder on link_targets (folder_id) where folder_id is not null;
 
-create table link_claims (
+create table link_slots (
   id ${id},
   link_id ${int} not null references links (id) on delete cascade,
   visitor ${bytewise} not null,
@@ -495,9 +495,9 @@ create table link_claims (
   used_at ${int} not null default 0,
   reserved_until ${int}
 ) ${strict};
-create index claims_of_visitor on link_claims (link_id, visitor);
-create index claims_of_program on link_claims (link_id, program);
-create index claims_by_age on link_claims (created_at);
+create index slots_of_visitor on link_slots (link_id, visitor);
+create index slots_of_program on link_slots (link_id, program);
+create index slots_by_age on link_slots (created_at);
 
 create table link_uploads (
   link_id ${int} primary key references links (id) on delete cascade,

@@ -3,8 +3,8 @@ import type { Language } from '../domain/account.ts'
 import type { Act } from '../domain/audit.ts'
 import type {
   DownloadMails,
+  EndNotified,
   EndReason,
-  EndTold,
   StoredChangeKind,
   StoredEventKind,
 } from '../domain/event-kinds.ts'
@@ -24,10 +24,10 @@ import type {
   FolderIdentifier,
   FolderPlace,
   KeyId,
-  LinkClaimId,
   LinkEventId,
   LinkId,
   LinkProgram,
+  LinkSlotId,
   LinkSlug,
   LinkVisitor,
   MailId,
@@ -81,7 +81,7 @@ export interface Tables {
   file_warnings: FileWarningsTable
   links: LinksTable
   link_targets: LinkTargetsTable
-  link_claims: LinkClaimsTable
+  link_slots: LinkSlotsTable
   link_uploads: LinkUploadsTable
   contributions: ContributionsTable
   link_events: LinkEventsTable
@@ -681,16 +681,16 @@ interface LinksTable {
    * Since when its downloads are told one by one, and how many were since; null: none was ever told. More of them, with
    * their bytes, are gathered until that time is over.
    */
-  told_since: Generated<number | null>
-  told_rows: Generated<number>
-  untold: Generated<number>
-  untold_bytes: Generated<number>
-  end_told: Generated<EndTold>
+  notify_window_start: Generated<number | null>
+  notified_count: Generated<number>
+  pending_count: Generated<number>
+  pending_bytes: Generated<number>
+  end_notified: Generated<EndNotified>
 }
 
-/** What a visitor downloads by a link with a limit; see `sharing/links/link-claims.ts`. */
-interface LinkClaimsTable {
-  id: Generated<LinkClaimId>
+/** What a visitor downloads by a link with a limit; see `sharing/links/link-slots.ts`. */
+interface LinkSlotsTable {
+  id: Generated<LinkSlotId>
   link_id: LinkId
   visitor: LinkVisitor
   /** null where a cookie tells the visitor. */

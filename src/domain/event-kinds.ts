@@ -24,11 +24,11 @@ export const END_REASONS = ['time', 'downloads', 'full', 'revoked'] as const
 export type EndReason = (typeof END_REASONS)[number]
 
 /** What a link's owner was notified of: nothing, its coming end, its end. */
-export const END_UNTOLD = 0
-export const END_SOON_TOLD = 1
-export const END_TOLD = 2
+export const END_PENDING = 0
+export const END_SOON_NOTIFIED = 1
+export const END_NOTIFIED = 2
 
-export type EndTold = typeof END_UNTOLD | typeof END_SOON_TOLD | typeof END_TOLD
+export type EndNotified = typeof END_PENDING | typeof END_SOON_NOTIFIED | typeof END_NOTIFIED
 
 export const DOWNLOAD_MAILS = ['none', 'first', 'every'] as const
 

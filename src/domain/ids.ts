@@ -25,7 +25,7 @@ export type ReportId = Branded<number, 'ReportId'>
 export type AuditId = Branded<number, 'AuditId'>
 export type Slug = Branded<string, 'Slug'>
 export type LinkId = Branded<number, 'LinkId'>
-export type LinkClaimId = Branded<number, 'LinkClaimId'>
+export type LinkSlotId = Branded<number, 'LinkSlotId'>
 export type LinkEventId = Branded<number, 'LinkEventId'>
 export type WebhookId = Branded<number, 'WebhookId'>
 export type WebhookDeliveryId = Branded<number, 'WebhookDeliveryId'>
@@ -46,6 +46,14 @@ export type BlobProgress = Branded<string, 'BlobProgress'>
 export type NodeId = Branded<string, 'NodeId'>
 /** 64 lower-case hexadecimal characters. */
 export type Sha256 = Branded<string, 'Sha256'>
+
+/** An id that a row has or might have. */
+export type RowId = Branded<number, string>
+
+/** Reads a number as the id that its place is for; whether there is such a row, and whose, the query says. */
+export function toRowId<Id extends RowId>(number: number): Id {
+  return number as Id
+}
 
 /** Owner of guest uploads: an ordinary row, so that storage is counted as usual. */
 export const GUESTS = 0 as AccountId

@@ -8,7 +8,7 @@ import type { FileDetailRow } from '../files/files.ts'
 import { type SourceChunks, storedResponse } from '../server/answers/answers.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Call } from '../server/call.ts'
-import type { ByteClaims, PromisedBytes } from '../sharing/links/link-slots.ts'
+import type { ByteSlots, PromisedBytes } from '../sharing/links/link-slots.ts'
 import type { Content } from './content.ts'
 import type { Presentation } from './content-tokens.ts'
 
@@ -18,7 +18,7 @@ export interface Sending {
   readonly mayRedirect: boolean
   /** Called when the first bytes are on their way; call the result when sending breaks off. */
   readonly began: () => () => void
-  readonly claims: ByteClaims | null
+  readonly claims: ByteSlots | null
 }
 
 /** Conditions, then ranges (RFC 9110). Throws FileDamaged for a content marked as damaged, also for headers alone. */
@@ -154,7 +154,7 @@ export function isProbe({ end, whole }: Pick<PromisedBytes, 'end' | 'whole'>): b
 }
 
 /** Counts a download before the first byte, unless it is a probe. Throws Refusal LINK_USED_UP. */
-export async function beginSending(claims: ByteClaims | null, promised: PromisedBytes): Promise<BytesSent> {
+export async function beginSending(claims: ByteSlots | null, promised: PromisedBytes): Promise<BytesSent> {
   if (claims === null || isProbe(promised)) return UNCOUNTED
   const claim = await claims.begin(promised)
   let left = promised.end - promised.start

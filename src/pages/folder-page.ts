@@ -10,7 +10,7 @@ import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { cookieValue, setCookie } from '../server/requests/browser.ts'
 import { type Opened, opened, WAYS_COOKIE } from '../sharing/access.ts'
-import type { ByteClaims } from '../sharing/links/link-slots.ts'
+import type { ByteSlots } from '../sharing/links/link-slots.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { pictureAddress, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
 import { barrierOf } from './barrier.ts'
@@ -88,7 +88,7 @@ export async function toArchive(
   call: Call,
   { downloads, files }: { downloads: DownloadsPart; files: FilesPart },
   seen: Opened<FolderListRow>,
-  claims: ByteClaims | null = null,
+  claims: ByteSlots | null = null,
 ): Promise<Response> {
   const { item: folder, viewer } = seen
   const archive = await downloads.archives.folder(archiveReader(call), viewer, folder.id)

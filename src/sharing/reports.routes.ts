@@ -14,7 +14,14 @@ import { MAX_REPORT_TEXT, parseReportText, REPORT_REASONS } from '../domain/repo
 import type { Authentication } from '../server/authentication.ts'
 import { fileUrl, type Site } from '../server/call.ts'
 import { adminEndpoint, openEndpoint } from '../server/endpoint.ts'
-import { fileIdentifier, pageFields, pageQuery, rowId, rowNumber, toList } from '../server/requests/fields.ts'
+import {
+  fileIdentifier,
+  pageFields,
+  pageQuery,
+  parseRowId,
+  rowId,
+  toList,
+} from '../server/requests/fields.ts'
 import { pictureAddresses, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
 import { unlocked } from './access.ts'
 import type { JudgedReport } from './reports.ts'
@@ -90,7 +97,7 @@ function toReport(site: Site, judged: JudgedReport, pictureUrl: string | null): 
 }
 
 const params = z.object({ id: rowId })
-const idOf = (text: string | undefined) => rowNumber(text) as ReportId
+const idOf = (text: string | undefined) => parseRowId<ReportId>(text)
 
 export const listReportsEndpoint = adminEndpoint({
   summary: 'List reports',

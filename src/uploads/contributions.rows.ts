@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import * as z from 'zod/mini'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, wholeSum } from '../database/differences.ts'
-import type { EndTold } from '../domain/event-kinds.ts'
+import type { EndNotified } from '../domain/event-kinds.ts'
 import type {
   AccountId,
   BlobKey,
@@ -59,7 +59,7 @@ export async function uploadLinks(
 export interface LockedUploadLink {
   readonly revoked_at: number | null
   readonly ends_at: number | null
-  readonly end_told: EndTold
+  readonly end_notified: EndNotified
   readonly disabled_at: number | null
 }
 
@@ -67,7 +67,7 @@ export interface LockedUploadLink {
 export function lockUploadLink(trx: Trx, link: LinkId): Promise<LockedUploadLink | undefined> {
   return trx
     .selectFrom('links')
-    .select(['revoked_at', 'ends_at', 'end_told'])
+    .select(['revoked_at', 'ends_at', 'end_notified'])
     .select((row) =>
       row
         .selectFrom('accounts')
@@ -80,8 +80,8 @@ export function lockUploadLink(trx: Trx, link: LinkId): Promise<LockedUploadLink
     .executeTakeFirst()
 }
 
-export async function setEndTold(trx: Trx, link: LinkId, told: EndTold): Promise<void> {
-  await trx.updateTable('links').set({ end_told: told }).where('id', '=', link).execute()
+export async function setEndNotified(trx: Trx, link: LinkId, told: EndNotified): Promise<void> {
+  await trx.updateTable('links').set({ end_notified: told }).where('id', '=', link).execute()
 }
 
 /** `uploads`: the condition for resumable uploads. */

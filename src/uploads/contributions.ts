@@ -5,7 +5,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { END_SOON_TOLD, END_TOLD, END_UNTOLD, type EndTold } from '../domain/event-kinds.ts'
+import { END_NOTIFIED, END_PENDING, END_SOON_NOTIFIED, type EndNotified } from '../domain/event-kinds.ts'
 import { extensionOf } from '../domain/file-name.ts'
 import type { AccountId, BlobKey, FileId, FolderId, LinkId, Uuid } from '../domain/ids.ts'
 import { mediaTypeOfName } from '../domain/media-type.ts'
@@ -25,7 +25,7 @@ import {
   type LockedUploadLink,
   linkUsage,
   lockUploadLink,
-  setEndTold,
+  setEndNotified,
   type UploadLinkRow,
   uploadLinkOf,
 } from './contributions.rows.ts'
@@ -92,7 +92,7 @@ export class Contributions {
     const receipt = contributionTag(this.#signing, uuid)
     const contribution = { link_id: link, file_uuid: uuid, receipt, reservation, size, name, created_at: now }
     await insertContribution(trx, contribution, answers)
-    if (row.end_told === END_TOLD) await setEndTold(trx, link, endToldAnew(row.ends_at, now))
+    if (row.end_notified === END_NOTIFIED) await setEndNotified(trx, link, endNotifiedAnew(row.ends_at, now))
   }
 
   /**
@@ -103,8 +103,8 @@ export class Contributions {
     const row = await this.#locked(trx, link)
     const { terms } = await this.#linkOf(trx, link)
     assertRoom(terms, await linkUsage(trx, link), { files: isFirst ? 1 : 0, size: bytes })
-    if (isFirst && row.end_told === END_TOLD) {
-      await setEndTold(trx, link, endToldAnew(row.ends_at, this.#clock.now()))
+    if (isFirst && row.end_notified === END_NOTIFIED) {
+      await setEndNotified(trx, link, endNotifiedAnew(row.ends_at, this.#clock.now()))
     }
   }
 
@@ -156,8 +156,8 @@ export class Contributions {
 }
 
 /** Keeps a link that is no longer full from repeating notices. */
-function endToldAnew(endsAt: number | null, now: number): EndTold {
-  return endsAt !== null && endsAt - now < DAY ? END_SOON_TOLD : END_UNTOLD
+function endNotifiedAnew(endsAt: number | null, now: number): EndNotified {
+  return endsAt !== null && endsAt - now < DAY ? END_SOON_NOTIFIED : END_PENDING
 }
 
 const STEP = 100

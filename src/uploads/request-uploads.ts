@@ -110,7 +110,7 @@ export class RequestUploads {
     let finish: (() => Promise<StoredFile>) | null = null
     try {
       await format.read(body, async (file) => {
-        upload.announce(file.size.most)
+        await upload.announce(file.size.most)
         if (caller.kind === 'contributor') {
           const contribution = await this.#contribution(caller, upload, file, request.answers())
           finish = contribution.finish
@@ -281,9 +281,9 @@ export class RequestUpload {
   }
 
   /** Call before the first byte. `most`: bytes of the file, 0 for unknown. Throws the refusal of a full account. */
-  announce(most: number): void {
+  async announce(most: number): Promise<void> {
     this.#most = most
-    this.#reservation()
+    await this.#reservation().expect(most)
   }
 
   /** Takes up to `most` bytes. Throws Refusal when a limit is passed or the store fails. */

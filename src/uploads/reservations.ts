@@ -153,7 +153,9 @@ export class Reservations {
 
   /**
    * Reserves `wanted` bytes of an upload, 0 for unknown, or `least` where there are fewer; a guest gets at most one step.
-   * Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED.
+   * A large form, whose file is between the two, reserves nothing until `expect` is told how long its file is: what it
+   * held too much could be what another upload lacks. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or
+   * RATE_LIMITED.
    */
   async reserve(caller: Sender, least: number, wanted: number): Promise<RequestReservation> {
     // What a later step would refuse.
@@ -195,6 +197,8 @@ export class RequestReservation {
   readonly #space: SpaceReservation
   readonly #growing: Reservation
   readonly #isSmall: boolean
+  /** Bytes that the account needs to have when a large form begins, whose file's length is not known yet; else 0. */
+  readonly #needed: number
   /** A pooled key is found after a kill without a row. */
   readonly #pool: BlobKeyPool | null
   #isOpen = false
@@ -203,7 +207,7 @@ export class RequestReservation {
   private constructor(
     parts: RequestReservationParts,
     caller: Sender,
-    wanted: number,
+    { least, wanted }: { readonly least: number; readonly wanted: number },
     { key, pool }: { readonly key: BlobKey; readonly pool: BlobKeyPool | null },
   ) {
     this.#parts = parts
@@ -214,6 +218,7 @@ export class RequestReservation {
     this.#budget = guestBudget(caller, parts.rates, parts.limits.guestHourlySize)
     this.#space = parts.space.reserve(this.#account)
     this.#isSmall = isSmall(wanted)
+    this.#needed = this.#account !== GUESTS && wanted > SMALL && least < wanted ? least : 0
     this.#growing = new Reservation({
       account: this.#account,
       bytes: 0,
@@ -233,10 +238,10 @@ export class RequestReservation {
     // A contributor's row is the place in the link.
     const pool = isSmall(wanted) && caller.kind !== 'contributor' ? parts.keys : null
     const key = pool === null ? makeBlobKey(parts.random) : await pool.take()
-    const reservation = new RequestReservation(parts, caller, wanted, { key, pool })
+    const reservation = new RequestReservation(parts, caller, { least, wanted }, { key, pool })
     const most = Math.max(least, wanted)
     const isGuests = ownerOf(caller) === GUESTS
-    const first = isGuests ? Math.min(most, GUEST_STEP) : most
+    const first = isGuests ? Math.min(most, GUEST_STEP) : reservation.#needed > 0 ? 0 : most
     try {
       await reservation.#growing.add(Math.min(least, first), first)
       return reservation
@@ -245,6 +250,13 @@ export class RequestReservation {
       pool?.end(key)
       throw error
     }
+  }
+
+  /** Call before the first byte: the file has `most` bytes, 0 for unknown. Throws Refusal as `Reservations.reserve` does. */
+  async expect(most: number): Promise<void> {
+    if (this.#needed === 0 || most === 0) return
+    this.#growing.expect(most)
+    await this.#growing.cover(most)
   }
 
   /** Call before writing. Throws Refusal as `Reservations.reserve` does, and when this node was taken for dead. */
@@ -314,7 +326,7 @@ export class RequestReservation {
     const isSmall = this.#isSmall && !this.#isOpen
     if (isSmall && this.#pool !== null) return assertFits(db, this.#account, bytes, limits)
     try {
-      if (!this.#hasRow) return await this.#insert(isSmall ? 0 : bytes, bytes)
+      if (!this.#hasRow) return await this.#insert(isSmall ? 0 : bytes, Math.max(bytes, this.#needed))
       await inTransaction(recordingIn, async (trx) => {
         await reserveInAccount(trx, this.#account, bytes, limits)
         if (!(await growReservation(trx, this.key, bytes))) throw uploadInterrupted()
@@ -351,8 +363,8 @@ export const GUEST_STEP = 8 * 1024 * 1024
 /** Grows in steps, ahead of the bytes, so that they never pass a limit. */
 export class Reservation {
   readonly #account: AccountId
-  readonly #most: number
   readonly #reserve: (bytes: number) => Promise<void>
+  #most: number
   #bytes: number
 
   /** `bytes`: reserved already; `most`: limit. `reserve` throws and changes nothing, or adds bytes. */
@@ -370,6 +382,11 @@ export class Reservation {
 
   get bytes(): number {
     return this.#bytes
+  }
+
+  /** Sets the limit of what is reserved ahead. */
+  expect(most: number): void {
+    this.#most = most
   }
 
   /** Call before writing. Throws what `reserve` throws. */

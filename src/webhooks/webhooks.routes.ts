@@ -21,9 +21,9 @@ import {
   assertKnownFields,
   MAX_PAGE,
   paginationOf,
+  parseRowId,
   queryNumber,
   READ_ONLY_ALLOWED,
-  rowNumber,
 } from '../server/requests/fields.ts'
 import { eventIdOf } from './webhook-sending.job.ts'
 import type { WebhooksPart } from './webhooks.part.ts'
@@ -69,7 +69,7 @@ const kinds = z
   .nullish()
   .openapi({ description: 'null or missing: all', example: ['link.arrived', 'link.first_download'] })
 const parameter = z.object({ id: z.string().openapi({ description: 'The number of the webhook' }) })
-const idOf = (text: string | undefined) => rowNumber(text) as WebhookId
+const idOf = (text: string | undefined) => parseRowId<WebhookId>(text)
 
 export const listWebhooksEndpoint = keyedEndpoint({
   summary: 'List webhooks',
@@ -207,7 +207,7 @@ export const replayDeliveryEndpoint = keyedEndpoint({
   answer: webhookDeliveryAnswer,
   errors: [400, 404],
   async handle({ caller, params }, { webhooks }: Needs) {
-    const delivery = rowNumber(params.delivery) as WebhookDeliveryId
+    const delivery = parseRowId<WebhookDeliveryId>(params.delivery)
     const data = toDelivery(await webhooks.webhooks.replay(caller, idOf(params.id), delivery))
     return { success: true, message: 'The event is on its way', data }
   },

@@ -49,7 +49,7 @@ const CONTENTS = `
 
 const HOLDING = `
   select id, downloads + (
-    select count(*) from link_claims where link_id = links.id and (running > 0 or sent * 2 >= 1000000)
+    select count(*) from link_slots where link_id = links.id and (running > 0 or sent * 2 >= 1000000)
   ) as taken from links where max_downloads is not null`
 
 const CONTRIBUTED = `

@@ -5,7 +5,7 @@ import { timestamp } from '../../domain/clock.ts'
 import type { PasskeyId } from '../../domain/ids.ts'
 import type { Authentication } from '../../server/authentication.ts'
 import { openEndpoint, sessionEndpoint } from '../../server/endpoint.ts'
-import { presentPassword, rowId, rowNumber } from '../../server/requests/fields.ts'
+import { parseRowId, presentPassword, rowId } from '../../server/requests/fields.ts'
 import type { SignInPart } from '../sign-in.part.ts'
 import type { Ceremony } from './passkeys.ts'
 import { jsonWithCookies } from './sessions.ts'
@@ -75,7 +75,7 @@ export const renamePasskeyEndpoint = sessionEndpoint({
   answer: done,
   errors: [400, 404, 413],
   async handle({ caller, params, body }, { signIn }: { signIn: SignInPart }) {
-    await signIn.passkeys.rename(caller, rowNumber(params.id) as PasskeyId, body.name)
+    await signIn.passkeys.rename(caller, parseRowId<PasskeyId>(params.id), body.name)
     return { success: true }
   },
 })
@@ -87,7 +87,7 @@ export const removePasskeyEndpoint = sessionEndpoint({
   answer: done,
   errors: [404],
   async handle({ caller, params }, { signIn }: { signIn: SignInPart }) {
-    await signIn.passkeys.remove(caller, rowNumber(params.id) as PasskeyId)
+    await signIn.passkeys.remove(caller, parseRowId<PasskeyId>(params.id))
     return { success: true }
   },
 })

@@ -14,7 +14,7 @@ import { timestamp } from '../../domain/clock.ts'
 import type { SessionId } from '../../domain/ids.ts'
 import type { Authentication } from '../../server/authentication.ts'
 import { adminEndpoint, openEndpoint, sessionEndpoint } from '../../server/endpoint.ts'
-import { presentPassword, rowId, rowNumber } from '../../server/requests/fields.ts'
+import { parseRowId, presentPassword, rowId } from '../../server/requests/fields.ts'
 import type { AccountsPart } from '../accounts.part.ts'
 import type { SignInPart } from '../sign-in.part.ts'
 import { assertRecentAuthentication } from './reauthentication.ts'
@@ -130,7 +130,7 @@ export const endSessionEndpoint = sessionEndpoint({
   answer: done,
   errors: [404],
   async handle({ caller, params }, { signIn }: { signIn: SignInPart }) {
-    await signIn.sessions.end(caller, rowNumber(params.id) as SessionId)
+    await signIn.sessions.end(caller, parseRowId<SessionId>(params.id))
     return { success: true }
   },
 })

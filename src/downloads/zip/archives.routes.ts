@@ -15,7 +15,7 @@ import { partToSend } from '../../server/answers/part-to-send.ts'
 import type { Call } from '../../server/call.ts'
 import { bytesOf, type Documentation, endpoint, keyedEndpoint } from '../../server/endpoint.ts'
 import { filesAndFolders, identifierParameter } from '../../server/requests/fields.ts'
-import type { ByteClaims } from '../../sharing/links/link-slots.ts'
+import type { ByteSlots } from '../../sharing/links/link-slots.ts'
 import type { SharingPart } from '../../sharing/sharing.part.ts'
 import type { DownloadsPart } from '../downloads.part.ts'
 import { beginSending, contentDisposition, isProbe } from '../send.ts'
@@ -47,7 +47,7 @@ export async function sendArchive(
   whose: {
     readonly folder: string | null
     readonly isOwner: boolean
-    readonly claims?: ByteClaims | null
+    readonly claims?: ByteSlots | null
   },
 ): Promise<Response> {
   const { site } = call

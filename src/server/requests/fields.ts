@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Pagination } from '../../contract/fields.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { wholeNumber } from '../../domain/ids.ts'
+import { type RowId, toRowId, wholeNumber } from '../../domain/ids.ts'
 import { LONGEST_SHARED_PASSWORD } from '../../domain/password-grade.ts'
 import { boundedNfc } from '../../domain/text.ts'
 
@@ -95,9 +95,9 @@ export const rowId = z
   .regex(/^\d{1,15}$/)
   .openapi({ example: '42' })
 
-/** 0, which no row has, for anything else. */
-export function rowNumber(text: string | undefined): number {
-  return wholeNumber(text) ?? 0
+/** The id of a row in an address; 0, which no row has, for anything else. */
+export function parseRowId<Id extends RowId>(text: string | undefined): Id {
+  return toRowId(wholeNumber(text) ?? 0)
 }
 
 /** Half of a surrogate pair would be hashed as U+FFFD, and so match any other half. */

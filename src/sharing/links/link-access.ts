@@ -19,7 +19,7 @@ import { cookieValue } from '../../server/requests/browser.ts'
 import { linkUsage, uploadLinkOf } from '../../uploads/contributions.rows.ts'
 import { linkEnded } from '../../uploads/contributions.ts'
 import type { ClosedLock, FolderPasswords } from '../folder-passwords.ts'
-import { type LinkClaims, linkUsedUp } from './link-slots.ts'
+import { type LinkSlots, linkUsedUp } from './link-slots.ts'
 import {
   countLinks,
   type LinkRow,
@@ -68,7 +68,7 @@ export type LinkAccess = ReturnType<typeof createLinkAccess>
 export function createLinkAccess(
   { db, signing, clock, random }: Pick<Core, 'db' | 'signing' | 'clock' | 'random'>,
   passwords: Pick<FolderPasswords, 'unlocks'>,
-  claims: LinkClaims,
+  claims: LinkSlots,
 ) {
   async function live(
     link: LinkRow | undefined,
@@ -237,7 +237,7 @@ export interface KnownVisitor {
  * value, and its target by the token of its slot. Throws Refusal INVALID_TOKEN for a foreign or old token.
  */
 export function createLinkVisitors(
-  claims: Pick<LinkClaims, 'begunBy' | 'isInUse'>,
+  claims: Pick<LinkSlots, 'begunBy' | 'isInUse'>,
   signing: Signing,
   { random, clock }: { readonly random: Random; readonly clock: Clock },
 ): (link: LinkRow, visit: LinkVisit) => Promise<KnownVisitor> {

@@ -12,9 +12,9 @@ import type { Row } from '../../database/schema.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY, HOUR, MINUTE, yieldToEventLoop } from '../../domain/clock.ts'
 import {
-  END_SOON_TOLD,
-  END_TOLD,
-  END_UNTOLD,
+  END_NOTIFIED,
+  END_PENDING,
+  END_SOON_NOTIFIED,
   type EndReason,
   type StoredEventKind,
 } from '../../domain/event-kinds.ts'
@@ -307,10 +307,10 @@ async function linksEnding(
     .where('ends_at', 'is not', null)
     .where('ends_at', '<=', before)
     .where('revoked_at', 'is', null)
-    .where('end_told', '<', END_TOLD)
+    .where('end_notified', '<', END_NOTIFIED)
     .orderBy('ends_at')
     .limit(most)
-  return (what === 'soon' ? links.where('end_told', '=', END_UNTOLD) : links).execute()
+  return (what === 'soon' ? links.where('end_notified', '=', END_PENDING) : links).execute()
 }
 
 /** Locks the link. False when its end was changed. */
@@ -330,11 +330,11 @@ async function endsStill(trx: Trx, { id, ends_at }: EndingLink): Promise<boolean
 async function noteEndSoon(trx: Trx, { id, ends_at }: EndingLink): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('links')
-    .set({ end_told: END_SOON_TOLD })
+    .set({ end_notified: END_SOON_NOTIFIED })
     .where('id', '=', id)
     .where('ends_at', '=', ends_at)
     .where('revoked_at', 'is', null)
-    .where('end_told', '=', END_UNTOLD)
+    .where('end_notified', '=', END_PENDING)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }

@@ -4,7 +4,7 @@ import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
 import type { Tables } from '../../database/schema.ts'
 import type { LinkDownloader } from '../../domain/access.ts'
-import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
+import type { LinkId, LinkProgram, LinkSlotId, LinkVisitor } from '../../domain/ids.ts'
 
 /** Unit of `sent`: millionths of a file or a zip, summed over several. */
 export const WHOLE = 1_000_000
@@ -18,8 +18,8 @@ interface ClaimPlace extends ClaimProgress {
   readonly reserved_until: number | null
 }
 
-export interface LinkClaim extends ClaimPlace {
-  readonly id: LinkClaimId
+export interface LinkSlot extends ClaimPlace {
+  readonly id: LinkSlotId
   readonly bytes: number
   readonly used_at: number
 }
@@ -41,12 +41,12 @@ function holding(now: number): RawBuilder<SqlBool> {
 }
 
 export const downloadsOfLink: RawBuilder<number> = sql`(
-  links.downloads + (select count(*) from link_claims where link_claims.link_id = links.id and ${downloading})
+  links.downloads + (select count(*) from link_slots where link_slots.link_id = links.id and ${downloading})
 )`
 
 function placesOfLink(now: number): RawBuilder<number> {
   return sql`(
-    links.downloads + (select count(*) from link_claims where link_claims.link_id = links.id and ${holding(now)})
+    links.downloads + (select count(*) from link_slots where link_slots.link_id = links.id and ${holding(now)})
   )`
 }
 
@@ -64,9 +64,9 @@ export function claimOf(
   link: LinkId,
   visitor: LinkVisitor,
   since: number,
-): Promise<LinkClaim | undefined> {
+): Promise<LinkSlot | undefined> {
   return db
-    .selectFrom('link_claims')
+    .selectFrom('link_slots')
     .select(['id', 'running', 'sent', 'bytes', 'reserved_until', 'used_at'])
     .where('link_id', '=', link)
     .where('visitor', '=', visitor)
@@ -93,7 +93,7 @@ export async function hasPlaceFor(
   },
 ): Promise<boolean> {
   const own = sql<number>`coalesce((
-    select case when ${holding(now)} then 1 else 0 end from link_claims
+    select case when ${holding(now)} then 1 else 0 end from link_slots
     where link_id = links.id and visitor = ${visitor} and created_at > ${since}
     order by id desc limit 1
   ), 0)`
@@ -139,7 +139,7 @@ export async function visitorBrokenOff(
 
 function claimsOfProgram(db: Queryable, link: LinkId, program: LinkProgram, since: number) {
   return db
-    .selectFrom('link_claims')
+    .selectFrom('link_slots')
     .select('visitor')
     .where('link_id', '=', link)
     .where('program', '=', program)
@@ -163,37 +163,37 @@ export async function insertClaim(
   link: LinkId,
   { visitor, program }: LinkDownloader,
   claim: Pick<
-    Insertable<Tables['link_claims']>,
+    Insertable<Tables['link_slots']>,
     'sent' | 'running' | 'created_at' | 'reserved_until' | 'used_at'
   >,
-): Promise<LinkClaimId> {
+): Promise<LinkSlotId> {
   const { id } = await trx
-    .insertInto('link_claims')
+    .insertInto('link_slots')
     .values({ ...claim, visitor, program, link_id: link })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
 }
 
-export async function beginInClaim(trx: Trx, id: LinkClaimId, sent: number, now: number): Promise<void> {
+export async function beginInClaim(trx: Trx, id: LinkSlotId, sent: number, now: number): Promise<void> {
   await trx
-    .updateTable('link_claims')
+    .updateTable('link_slots')
     .set({ sent: sql`sent + ${sent}`, running: sql`running + 1`, reserved_until: null, used_at: now })
     .where('id', '=', id)
     .execute()
 }
 
 /** Restarts an interrupted transfer, which counts as sent from then on. */
-export async function beginAgainInClaim(trx: Trx, id: LinkClaimId, sent: number, now: number): Promise<void> {
+export async function beginAgainInClaim(trx: Trx, id: LinkSlotId, sent: number, now: number): Promise<void> {
   await trx
-    .updateTable('link_claims')
+    .updateTable('link_slots')
     .set({ sent: WHOLE + sent, running: 1, bytes: 0, reserved_until: null, used_at: now })
     .where('id', '=', id)
     .execute()
 }
 
-export async function reserveInClaim(trx: Trx, id: LinkClaimId, until: number): Promise<void> {
-  await trx.updateTable('link_claims').set({ reserved_until: until }).where('id', '=', id).execute()
+export async function reserveInClaim(trx: Trx, id: LinkSlotId, until: number): Promise<void> {
+  await trx.updateTable('link_slots').set({ reserved_until: until }).where('id', '=', id).execute()
 }
 
 /**
@@ -202,22 +202,22 @@ export async function reserveInClaim(trx: Trx, id: LinkClaimId, until: number): 
  */
 export async function endInClaim(
   trx: Trx,
-  id: LinkClaimId,
+  id: LinkSlotId,
   { back, bytes, now }: { readonly back: number; readonly bytes: number; readonly now: number },
 ): Promise<number | null> {
   const claim = await trx
-    .updateTable('link_claims')
+    .updateTable('link_slots')
     .set({ sent: sql`sent - ${back}`, running: sql`running - 1`, bytes: sql`bytes + ${bytes}`, used_at: now })
     .where('id', '=', id)
     .returning(['sent', 'running', 'bytes', 'told'])
     .executeTakeFirst()
   if (claim === undefined || claim.told === 1 || claim.running > 0 || !isDownload(claim)) return null
-  await trx.updateTable('link_claims').set({ told: 1 }).where('id', '=', id).execute()
+  await trx.updateTable('link_slots').set({ told: 1 }).where('id', '=', id).execute()
   return claim.bytes
 }
 
 export async function isUsedUp(trx: Trx, link: LinkId): Promise<boolean> {
-  const told = sql<number>`(select count(*) from link_claims where link_id = links.id and told = 1)`
+  const told = sql<number>`(select count(*) from link_slots where link_id = links.id and told = 1)`
   const row = await trx
     .selectFrom('links')
     .select(['max_downloads', sql<number>`downloads + ${told}`.as('made')])
@@ -229,7 +229,7 @@ export async function isUsedUp(trx: Trx, link: LinkId): Promise<boolean> {
 /** Deletes claims without a slot, except for the last `kept`, and keeps the sum of what they sent. */
 export async function dropGivenBack(trx: Trx, link: LinkId, kept: number, now: number): Promise<void> {
   const some = trx
-    .selectFrom('link_claims')
+    .selectFrom('link_slots')
     .select('id')
     .where('link_id', '=', link)
     .where(sql<SqlBool>`not ${holding(now)}`)
@@ -237,7 +237,7 @@ export async function dropGivenBack(trx: Trx, link: LinkId, kept: number, now: n
     .limit(100)
     .offset(kept)
   const gone = await trx
-    .deleteFrom('link_claims')
+    .deleteFrom('link_slots')
     .where('id', 'in', some)
     .returning(['sent', 'bytes'])
     .execute()
@@ -266,7 +266,7 @@ async function addGivenBack(
 export async function spendGivenBack(trx: Trx, link: LinkId, now: number): Promise<number | null> {
   const claims = () => sql<SqlBool>`link_id = ${link} and sent > 0 and not ${holding(now)}`
   const sum = (column: 'sent' | 'bytes') =>
-    sql<number>`(select coalesce(sum(${sql.ref(column)}), 0) from link_claims where ${claims()})`
+    sql<number>`(select coalesce(sum(${sql.ref(column)}), 0) from link_slots where ${claims()})`
   const row = await trx
     .selectFrom('links')
     .select(['given_back', 'given_back_bytes', sum('sent').as('sent'), sum('bytes').as('bytes')])
@@ -275,7 +275,7 @@ export async function spendGivenBack(trx: Trx, link: LinkId, now: number): Promi
   if (row === undefined) return null
   const sent = row.given_back + Number(row.sent)
   if (sent < WHOLE) return null
-  await trx.deleteFrom('link_claims').where(claims()).execute()
+  await trx.deleteFrom('link_slots').where(claims()).execute()
   await trx
     .updateTable('links')
     .set({ downloads: sql`downloads + 1`, given_back: sent - WHOLE, given_back_bytes: 0 })
@@ -286,11 +286,11 @@ export async function spendGivenBack(trx: Trx, link: LinkId, now: number): Promi
 
 export function linksWithOldClaims(db: Database, before: number, most: number): Promise<OwnedLink[]> {
   return db
-    .selectFrom('link_claims')
-    .innerJoin('links', 'links.id', 'link_claims.link_id')
+    .selectFrom('link_slots')
+    .innerJoin('links', 'links.id', 'link_slots.link_id')
     .select(['links.id', 'links.account_id as account'])
     .distinct()
-    .where('link_claims.created_at', '<=', before)
+    .where('link_slots.created_at', '<=', before)
     .limit(most)
     .execute()
 }
@@ -306,13 +306,13 @@ export async function countOldClaims(
   most: number,
 ): Promise<{ readonly times: number; readonly bytes: number }> {
   const some = trx
-    .selectFrom('link_claims')
+    .selectFrom('link_slots')
     .select('id')
     .where('link_id', '=', link)
     .where('created_at', '<=', before)
     .limit(most)
   const gone = await trx
-    .deleteFrom('link_claims')
+    .deleteFrom('link_slots')
     .where('id', 'in', some)
     .returning(['sent', 'running', 'bytes', 'told'])
     .execute()
@@ -323,8 +323,8 @@ export async function countOldClaims(
     gone.filter((claim) => !isDownload(claim)),
   )
   await addDownloads(trx, link, held.length)
-  const untold = held.filter(({ told }) => told === 0)
-  return { times: untold.length, bytes: untold.reduce((sum, { bytes }) => sum + bytes, 0) }
+  const uncounted = held.filter(({ told }) => told === 0)
+  return { times: uncounted.length, bytes: uncounted.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 export async function addDownloads(trx: Trx, link: LinkId, count: number): Promise<void> {

@@ -11,7 +11,7 @@ import type { LinkDownloader, LinkRights } from '../../domain/access.ts'
 import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { EventFile } from '../../domain/event-kinds.ts'
-import type { FileId, LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
+import type { FileId, LinkId, LinkProgram, LinkSlotId, LinkVisitor } from '../../domain/ids.ts'
 import {
   addDownloads,
   beginAgainInClaim,
@@ -25,7 +25,7 @@ import {
   insertClaim,
   isHolding,
   isUsedUp,
-  type LinkClaim,
+  type LinkSlot,
   linksWithOldClaims,
   lockLink,
   reserveInClaim,
@@ -48,7 +48,7 @@ const STEP = 100
 /** Claims per transaction: SQLite serves no other request meanwhile. */
 const CLAIMS_STEP = 500
 
-export type LinkClaims = ReturnType<typeof createLinkClaims>
+export type LinkSlots = ReturnType<typeof createLinkClaims>
 
 /**
  * Downloads by links. With a limit, a claim is all that one visitor reads within a day. It holds a slot while
@@ -73,7 +73,7 @@ export function createLinkClaims(
     downloader: LinkDownloader,
     part: PromisedBytes,
     promised: number,
-  ): Promise<LinkClaimId | null> {
+  ): Promise<LinkSlotId | null> {
     return inTransaction(db, async (trx) => {
       const row = await lockLink(trx, link)
       if (row === undefined || row.revoked_at !== null) throw linkNotFound()
@@ -111,7 +111,7 @@ export function createLinkClaims(
   }
 
   /** Notifies of a download that is final, and of the link's end when it was the last. */
-  function end(link: OwnedLink, id: LinkClaimId, what: DownloadedBytes, over: Transfer): Promise<void> {
+  function end(link: OwnedLink, id: LinkSlotId, what: DownloadedBytes, over: Transfer): Promise<void> {
     return inTransaction(db, async (trx) => {
       await lockOwner(trx, link.account)
       await lockLink(trx, link.id)
@@ -121,7 +121,7 @@ export function createLinkClaims(
     })
   }
 
-  function limited(link: OwnedLink, downloader: LinkDownloader, what: DownloadedBytes): ByteClaims {
+  function limited(link: OwnedLink, downloader: LinkDownloader, what: DownloadedBytes): ByteSlots {
     return {
       async begin(part) {
         const { start, end: last, whole } = part
@@ -175,7 +175,7 @@ export function createLinkClaims(
       link: LinkRights | null | undefined,
       download: boolean,
       { file, address }: DownloadedBytes,
-    ): ByteClaims | null {
+    ): ByteSlots | null {
       if (!link || link.visitor === null) return null
       const what = { file, address: keepsAddresses ? address : null }
       if (link.isLimited) return limited(link, link.visitor, what)
@@ -220,9 +220,9 @@ async function countClaimsOf(
       await inTransaction(db, async (trx) => {
         await lockOwner(trx, link.account)
         await lockLink(trx, link.id)
-        const untold = await countOldClaims(trx, link.id, before, CLAIMS_STEP)
-        if (untold.times > 0) {
-          await noteMade(trx, link, { ...untold, file: null, address: null }, clock.now())
+        const uncounted = await countOldClaims(trx, link.id, before, CLAIMS_STEP)
+        if (uncounted.times > 0) {
+          await noteMade(trx, link, { ...uncounted, file: null, address: null }, clock.now())
         }
       })
     }
@@ -256,7 +256,7 @@ type Belonging = 'more' | 'again'
  * cookie reads without limit. A program's claim covers one file or zip.
  */
 function belonging(
-  { sent, running, bytes }: Pick<LinkClaim, 'sent' | 'running' | 'bytes'>,
+  { sent, running, bytes }: Pick<LinkSlot, 'sent' | 'running' | 'bytes'>,
   { program, isAssumed }: LinkDownloader,
   { start, whole }: PromisedBytes,
   promised: number,
@@ -329,7 +329,7 @@ function createLinkCounts(db: Database, clock: Clock) {
 
   return {
     /** Counts a download from byte 0, unless less than half of it was sent, and notifies at its end. */
-    of: (link: OwnedLink, what: DownloadedBytes): ByteClaims => ({
+    of: (link: OwnedLink, what: DownloadedBytes): ByteSlots => ({
       async begin({ start, end, whole }) {
         if (start === 0) of(link).count += 1
         return {
@@ -385,7 +385,7 @@ export interface PromisedBytes {
   readonly whole: number
 }
 
-export interface ByteClaims {
+export interface ByteSlots {
   /** Call before the first byte. Throws Refusal LINK_USED_UP when the visitor gets no slot. */
   begin(promised: PromisedBytes): Promise<RunningClaim>
 }

@@ -1,7 +1,7 @@
 import { hashPassword } from '../../core/password-hash.ts'
 import { DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { END_SOON_TOLD, END_UNTOLD, type EndTold } from '../../domain/event-kinds.ts'
+import { END_PENDING, END_SOON_NOTIFIED, type EndNotified } from '../../domain/event-kinds.ts'
 import type { FolderId } from '../../domain/ids.ts'
 import { boundedNfc, INVISIBLE_BUT_MARKS } from '../../domain/text.ts'
 import type { UploadTerms } from '../../domain/upload-terms.ts'
@@ -43,15 +43,15 @@ export function columnsOf(
     ...(message === undefined ? {} : { message: textOf('message', message, LONGEST_MESSAGE) }),
     ...(maxDownloads === undefined ? {} : { max_downloads: maxDownloads }),
     ...(endsAt === undefined ? {} : { ends_at: endsAt }),
-    ...(isOtherEnd ? { end_told: endToldOf(endsAt === undefined ? end : endsAt, now) } : {}),
+    ...(isOtherEnd ? { end_notified: endNotifiedOf(endsAt === undefined ? end : endsAt, now) } : {}),
   }
 }
 
 /** A link made for less than two days gets no notification of its end. */
 const TOO_SHORT = 2 * DAY
 
-function endToldOf(endsAt: number | null, now: number): EndTold {
-  return endsAt !== null && endsAt - now < TOO_SHORT ? END_SOON_TOLD : END_UNTOLD
+function endNotifiedOf(endsAt: number | null, now: number): EndNotified {
+  return endsAt !== null && endsAt - now < TOO_SHORT ? END_SOON_NOTIFIED : END_PENDING
 }
 
 /** Control characters and those that change the direction of adjacent text. */

@@ -94,7 +94,7 @@ export async function updateLink(
   { id, account }: OwnedLink,
   change: Pick<
     Updateable<Tables['links']>,
-    'name' | 'message' | 'password_hash' | 'ends_at' | 'max_downloads' | 'revoked_at' | 'end_told'
+    'name' | 'message' | 'password_hash' | 'ends_at' | 'max_downloads' | 'revoked_at' | 'end_notified'
   >,
 ): Promise<void> {
   await trx.updateTable('links').set(change).where('id', '=', id).where('account_id', '=', account).execute()

@@ -63,7 +63,7 @@ function untilTaken(link: string, wanted: readonly [string, number]): Promise<vo
 function untilOver(link: string): Promise<void> {
   return eventually('all transfers are over', async () => {
     const { rows } = await sql<{ n: string }>`
-      select count(*) as n from link_claims
+      select count(*) as n from link_slots
       where running > 0 and link_id = (select id from links where slug = ${link})
     `.execute(host.database)
     return Number(rows[0]?.n) === 0
@@ -87,7 +87,7 @@ async function browser(link: string): Promise<Headers> {
 
 async function claims(link: string): Promise<number> {
   const { rows } = await sql<{ n: string }>`
-    select count(*) as n from link_claims where link_id = (select id from links where slug = ${link})
+    select count(*) as n from link_slots where link_id = (select id from links where slug = ${link})
   `.execute(host.database)
   return Number(rows[0]?.n)
 }
@@ -433,7 +433,7 @@ test('of claims that gave their place back the last ones alone are kept', async 
     running: 0,
     created_at: host.clock.now(),
   }))
-  await host.database.insertInto('link_claims').values(former).execute()
+  await host.database.insertInto('link_slots').values(former).execute()
   expect(await downloadBy(link)).toBe(SMALL.length)
   await untilTaken(link, ['live', 1])
   expect(await claims(link)).toBe(201)
