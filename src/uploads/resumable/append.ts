@@ -60,7 +60,10 @@ export class AppendHandler {
     try {
       await stream.run()
     } catch (error) {
-      throw error instanceof BlobRefused ? await this.#giveUp(upload, error) : error
+      if (!(error instanceof BlobRefused)) throw error
+      // A node that was taken for dead is refused what its successor has removed or completed.
+      lease.assertHeld()
+      throw await this.#giveUp(upload, error)
     } finally {
       stopWatching()
       await writer.close()

@@ -72,7 +72,7 @@ export class Finishing {
 
   /** Returns once bytes and row would survive a power cut. A Refusal is final and ends the upload. */
   finish(upload: UploadRow, lease: AppendLease, writer: ResumableWriter, known: KnownBytes): Promise<void> {
-    return this.#orGiveUp(upload, (whole) => this.#complete(whole, lease, writer, known))
+    return this.#orGiveUp(upload, lease, (whole) => this.#complete(whole, lease, writer, known))
   }
 
   /** Waits for processing on this node. After repeated failures pauses, throwing the last: a try may copy all bytes. */
@@ -85,7 +85,7 @@ export class Finishing {
     if (before !== undefined && before.until > clock.monotonic()) throw before.error
     try {
       await leases.run(upload, uninterrupted, (lease) =>
-        this.#orGiveUp(upload, (whole) =>
+        this.#orGiveUp(upload, lease, (whole) =>
           whole.kind === 'final' ? this.#finishFinal(whole, lease) : this.#finishWritten(whole, lease),
         ),
       )
@@ -140,7 +140,11 @@ export class Finishing {
   }
 
   /** Ends the upload when that can never succeed. */
-  async #orGiveUp(upload: UploadRow, work: (whole: WholeUpload) => Promise<void>): Promise<void> {
+  async #orGiveUp(
+    upload: UploadRow,
+    lease: AppendLease,
+    work: (whole: WholeUpload) => Promise<void>,
+  ): Promise<void> {
     const { db, health, clock, report } = this.#parts
     const { size } = upload
     if (size === null) throw new Error(`upload ${upload.id} is whole and has no size`)
@@ -149,6 +153,8 @@ export class Finishing {
     } catch (error) {
       const failure = finalFailure(error)
       if (failure === null) throw health.refusalFor(error)
+      // What a node that was taken for dead finds is what its successor has done.
+      lease.assertHeld()
       reportLoss(upload, error, report)
       await abandonUpload(db, upload, failure.code, clock.now())
       throw failure

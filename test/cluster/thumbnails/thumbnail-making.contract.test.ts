@@ -295,10 +295,13 @@ describe('a process that makes thumbnails', () => {
     await using house = await sqliteHouse()
     await house.store(await blackPng(7000, 7000))
     const { making } = await house.node()
+    // That of the test before may not have ended yet.
+    const earlier = new Set(await imageWorkers(process.pid))
+    const begun = async () => (await imageWorkers(process.pid)).filter((pid) => !earlier.has(pid))
     // One that is killed before it is there is told of in another way.
     const running = making.run().catch(() => {})
-    await eventually('it has begun', async () => (await imageWorkers(process.pid)).length > 0)
-    for (const pid of await imageWorkers(process.pid)) process.kill(pid, 'SIGKILL')
+    await eventually('it has begun', async () => (await begun()).length > 0)
+    for (const pid of await begun()) process.kill(pid, 'SIGKILL')
     await running
     expect(await house.states()).toEqual(['wanted'])
     await house.pass(MINUTE)

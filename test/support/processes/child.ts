@@ -157,11 +157,15 @@ export async function startChild(
 }
 
 /** Adds an account with the command line, with or without a running server. */
-export async function addAccount(dataDir: string, username: string): Promise<ChildAccount> {
+export async function addAccount(
+  dataDir: string,
+  username: string,
+  settings: ChildSettings = {},
+): Promise<ChildAccount> {
   const { code, output, errors } = await runProgram([...PROGRAM, 'account', 'add', username, '--json'], {
     // A developer's .env must not affect tests.
     cwd: tmpdir(),
-    env: environment(dataDir, {}),
+    env: environment(dataDir, settings),
   })
   if (code !== 0) throw new Error(`account add ended with ${code}: ${errors}`)
   const { id, username: name, api_key: apiKey } = account.parse(parsed(output))
