@@ -138,7 +138,7 @@ function retryJob(environment: Environment, name: string): Promise<void> {
 
 export function nodesCommand(nodes: Command, environment: Environment): void {
   nodes
-    .description('listNodes the servers that share the database')
+    .description('list the servers that share the database')
     .option('--json', 'print a JSON array')
     .action(({ json }: { json?: true }) => listNodes(environment, json === true))
 }
@@ -163,7 +163,7 @@ function listNodes(environment: Environment, json: boolean): Promise<void> {
 
 export function settingsCommand(command: Command, environment: Environment): void {
   command
-    .description('listSettings the settings in force; secrets are not shown')
+    .description('list the settings in force; secrets are not shown')
     .option('--json', 'print a JSON array')
     .action(({ json }: { json?: true }) => listSettings(environment, json === true))
 }
@@ -201,7 +201,7 @@ const LAST = 100
 
 export function auditCommand(audit: Command, environment: Environment): void {
   audit
-    .description('printAudit the audit log, the latest entry first; nobody can change it')
+    .description('print the audit log, the latest entry first; nobody can change it')
     .addOption(new Option('--act <act>', 'only this').choices([...ACTS]))
     .option('--last <number>', 'at most this many', readCount, LAST)
     .option('--json', 'printAudit a JSON array')
