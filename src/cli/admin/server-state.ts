@@ -204,7 +204,7 @@ export function auditCommand(audit: Command, environment: Environment): void {
     .description('print the audit log, the latest entry first; nobody can change it')
     .addOption(new Option('--act <act>', 'only this').choices([...ACTS]))
     .option('--last <number>', 'at most this many', readCount, LAST)
-    .option('--json', 'printAudit a JSON array')
+    .option('--json', 'print a JSON array')
     .action((options: AuditOptions) => printAudit(environment, options))
 }
 
