@@ -678,8 +678,8 @@ interface LinksTable {
   given_back: Generated<number>
   given_back_bytes: Generated<number>
   /**
-   * Since when its downloads are told one by one, and how many were since; null: none was ever told. More of them, with
-   * their bytes, are gathered until that time is over.
+   * Start of the window in which downloads are notified one by one, null before the first, and how many were in it.
+   * Those beyond, with their bytes, are pending until the window is over.
    */
   notify_window_start: Generated<number | null>
   notified_count: Generated<number>
