@@ -53,6 +53,7 @@ export interface BlobStore {
   /** All keys, some twice, also of unfinished blobs: only the database can tell these from garbage. */
   list(): AsyncIterable<BlobKey>
 
+  /** As `list`, with sizes. */
   listSizes(): AsyncIterable<ListedBlob>
 
   /**
@@ -82,7 +83,8 @@ export type MarkCopy = 'mark' | 'mark-copy'
 
 export interface ListedBlob {
   readonly key: BlobKey
-  readonly size: number
+  /** Null for an unfinished or unreadable one. */
+  readonly size: number | null
 }
 
 export interface LinkOptions {

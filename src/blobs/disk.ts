@@ -138,9 +138,13 @@ class DiskBlobs implements BlobStore {
     return removeOneByOne(keys, (key) => this.remove(key), failed)
   }
 
-  async *list(): AsyncIterable<BlobKey> {
+  list(): AsyncIterable<BlobKey> {
     // Unfinished blobs first: one completed meanwhile is then listed twice instead of never.
-    for (const folder of this.#layout.folders) {
+    return this.#keysIn(this.#layout.folders)
+  }
+
+  async *#keysIn(folders: readonly string[]): AsyncGenerator<BlobKey> {
+    for (const folder of folders) {
       for (const key of await asDiskFailures(() => readdir(folder))) if (isBlobKey(key)) yield key
     }
   }
@@ -148,17 +152,20 @@ class DiskBlobs implements BlobStore {
   async endForgotten(): Promise<void> {}
 
   async *listSizes(): AsyncIterable<ListedBlob> {
+    for await (const key of this.#keysIn([this.#layout.unfinished, this.#layout.resumable])) {
+      yield { key, size: null }
+    }
     for (const folder of this.#layout.shards) {
       const keys = (await asDiskFailures(() => readdir(folder))).filter(isBlobKey)
       while (keys.length > 0) {
         const some = keys.splice(-SIZES_AT_ONCE)
         const sizes = await Promise.all(some.map(async (key) => ({ key, size: await this.#listedSize(key) })))
-        for (const { key, size } of sizes) if (size !== null) yield { key, size }
+        yield* sizes
       }
     }
   }
 
-  /** Null also for an unreadable entry, so that it does not hide the others. */
+  /** Null also for an entry that cannot be read or is gone, so that it does not hide the others. */
   async #listedSize(key: BlobKey): Promise<number | null> {
     try {
       return await this.size(key)

@@ -220,21 +220,21 @@ class S3Blobs implements BlobStore {
   }
 
   async *list(): AsyncIterable<BlobKey> {
-    // Unfinished blobs first: one completed meanwhile is then listed twice instead of never.
-    const sources = [
-      [unfinishedUploads(this.#client, BLOBS), keyOf],
-      [objectsUnder(this.#client, TAILS), keyOfTail],
-      [objectsUnder(this.#client, BLOBS), keyOf],
-    ] as const
-    for (const [objects, keyOfObject] of sources) {
-      for await (const { object } of named<{ readonly object: string }>(objects)) {
-        const key = keyOfObject(object)
-        if (key !== null) yield key
-      }
-    }
+    for await (const { key } of this.listSizes()) yield key
   }
 
   async *listSizes(): AsyncIterable<ListedBlob> {
+    // Unfinished blobs first: one completed meanwhile is then listed twice instead of never.
+    const unfinished = [
+      [unfinishedUploads(this.#client, BLOBS), keyOf],
+      [objectsUnder(this.#client, TAILS), keyOfTail],
+    ] as const
+    for (const [objects, keyOfObject] of unfinished) {
+      for await (const { object } of named<{ readonly object: string }>(objects)) {
+        const key = keyOfObject(object)
+        if (key !== null) yield { key, size: null }
+      }
+    }
     for await (const { object, size } of named(objectsUnder(this.#client, BLOBS))) {
       const key = keyOf(object)
       if (key !== null) yield { key, size }

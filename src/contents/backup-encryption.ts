@@ -93,7 +93,8 @@ export function encrypted(store: BackupStore, secret: string, role: Role): Backu
     remove: (blob) => store.remove(blob),
     removeAll: (blobs, failed) => store.removeAll(blobs, failed),
     async *listSizes() {
-      for await (const { key, size } of store.listSizes()) yield { key, size: plainSize(size) }
+      for await (const { key, size } of store.listSizes())
+        yield { key, size: size === null ? null : plainSize(size) }
     },
     list: () => store.list(),
     readMark: (copy) => store.readMark(copy),

@@ -39,6 +39,7 @@ import {
   addCopied,
   blobsAmong,
   forgetRelocated,
+  forgetUnlikeListed,
   listedAmong,
   liveFiles,
   makeListed,
@@ -247,6 +248,7 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
   }
   await makeListed(memory)
   await noteListed(memory, target.store.listSizes())
+  if (isKnown) await forgetUnlikeListed(memory)
   return memory
 }
 

@@ -143,7 +143,11 @@ export async function addListed(db: Database, rows: readonly ListedRow[]): Promi
     .withTables<WithListed>()
     .insertInto('listed_blobs')
     .values(rows.map(({ key, size }) => ({ key, size: Number.isInteger(size) ? size : null })))
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet(({ fn, ref }) => ({
+        size: fn.coalesce(ref('excluded.size'), ref('listed_blobs.size')),
+      })),
+    )
     .execute()
 }
 
@@ -160,6 +164,14 @@ export async function listedKeys(db: Database, limit: number): Promise<BlobKey[]
     .limit(limit)
     .execute()
   return rows.map(({ key }) => key)
+}
+
+/** Forgets contents of `blobs` that are listed with another size, or with none. */
+export async function forgetUnlikeListed(db: Database): Promise<void> {
+  await sql`
+    delete from relocated_blobs where key in (
+      select listed_blobs.key from listed_blobs join blobs on blobs.key = listed_blobs.key
+      where listed_blobs.size is not blobs.size)`.execute(db)
 }
 
 export async function addCopied(db: Database): Promise<void> {

@@ -1,5 +1,5 @@
 /** Copies all contents to another store, for backups, restores and relocations, and tells of rows on their way. */
-import { type BlobStore, StoreFailure } from '../blobs/blob-store.ts'
+import { type BlobStore, type ListedBlob, StoreFailure } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
 import type { Damage } from '../database/schema.ts'
 import { SECOND, yieldToEventLoop } from '../domain/clock.ts'
@@ -143,10 +143,10 @@ export interface BlobCopyJob {
   readonly memory: Database
   readonly copier: BlobCopier
   /**
-   * Sizes of listed keys, null where unknown: a blob listed with its size and recorded counts as copied, one not listed
-   * is missing. Null without a listing.
+   * Which of the keys the target lists: one listed and recorded counts as copied, one not listed is missing. Null
+   * without a listing.
    */
-  readonly listed: ((keys: readonly BlobKey[]) => Promise<ReadonlyMap<BlobKey, number | null>>) | null
+  readonly listed: ((keys: readonly BlobKey[]) => Promise<{ has(key: BlobKey): boolean }>) | null
   /** Makes all copied blobs durable; called before they are recorded. */
   readonly settle?: () => Promise<void>
   readonly signal: AbortSignal
@@ -202,11 +202,9 @@ async function* knownBlobs({ rows, memory, listed }: BlobCopyJob): AsyncGenerato
   for await (const blobs of inBatches(read)) {
     const keys = blobs.map((blob) => blob.key)
     const remembered = await relocatedAmong(memory, keys)
-    const sizes = (await listed?.(keys)) ?? null
+    const there = (await listed?.(keys)) ?? null
     for (const blob of blobs) {
-      const size = sizes?.get(blob.key) ?? blob.size
-      const isRemembered = remembered.has(blob.key) && size === blob.size
-      yield { ...blob, isRemembered, isListed: sizes?.has(blob.key) ?? null }
+      yield { ...blob, isRemembered: remembered.has(blob.key), isListed: there?.has(blob.key) ?? null }
     }
   }
 }
@@ -216,11 +214,8 @@ function messageOf(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** Fills a table with what a store lists; null for an unknown size. */
-export async function noteListed(
-  memory: Database,
-  listed: AsyncIterable<{ readonly key: BlobKey; readonly size: number | null }>,
-): Promise<void> {
+/** Fills a table with what a store lists. Of two entries with one key, the one with a size stays. */
+export async function noteListed(memory: Database, listed: AsyncIterable<ListedBlob>): Promise<void> {
   for await (const rows of grouped(listed, LISTED)) await addListed(memory, rows)
 }
 

@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
-import type { BlobKey } from '../domain/ids.ts'
 import { openRows } from '../storage.ts'
 import { dropListed, listedAmong, listedKeys, makeListed } from './copied.rows.ts'
 import { noteListed } from './copying.ts'
@@ -34,10 +33,6 @@ export async function adoptMirror(parts: MirrorParts): Promise<Adopted> {
   return { ...found, authenticated }
 }
 
-async function* unfinished(store: BlobStore): AsyncGenerator<{ key: BlobKey; size: null }> {
-  for await (const key of store.list()) yield { key, size: null }
-}
-
 /** Compares rows with the store's list. Memory use is independent of the number. */
 async function reconcile(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
@@ -48,7 +43,6 @@ async function reconcile(
   try {
     await makeListed(listed)
     await noteListed(listed, store.listSizes())
-    await noteListed(listed, unfinished(store))
     let [kept, missing, unknown] = [0, 0, 0]
     const read = (last: MirroredContent | null) => mirroredAfter(db, { after: last?.id ?? null }, BATCH)
     for await (const contents of inBatches(read)) {
@@ -56,8 +50,7 @@ async function reconcile(
         listed,
         contents.map(({ mirroredKey }) => mirroredKey),
       )
-      const isThere = ({ mirroredKey: key, size }: MirroredContent) =>
-        found.has(key) && (found.get(key) ?? size) === size
+      const isThere = ({ mirroredKey: key, size }: MirroredContent) => found.get(key) === size
       const there = contents.filter(isThere).map(({ mirroredKey }) => mirroredKey)
       const gone = contents
         .filter((content) => !isThere(content))

@@ -216,8 +216,7 @@ class MemoryBlobs implements BlobStore {
 
   async *listSizes(): AsyncIterable<ListedBlob> {
     for await (const key of this.list()) {
-      const size = await this.size(key)
-      if (size !== null) yield { key, size }
+      yield { key, size: await this.size(key) }
     }
   }
 

@@ -268,9 +268,29 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
       }
       const found = await keys()
       expect(many.filter((key) => !found.has(key))).toEqual([])
-      const sizes = new Map<string, number>()
+      const sizes = new Map<string, number | null>()
       for await (const { key, size } of store.listSizes()) sizes.set(key, size)
       expect(many.filter((key) => sizes.get(key) !== Buffer.from(key).length)).toEqual([])
+    })
+
+    test('lists an unfinished blob without a size', async () => {
+      const fresh = await (await newPlace(places))()
+      const [whole, begun] = [newKey(), newKey()]
+      const writer = await fresh.create(begun)
+      // More than one part of an S3 upload.
+      await writer.write(random.bytes(20 * MIB))
+      const other = await fresh.create(whole)
+      await other.write(Buffer.from('whole'))
+      await other.complete()
+      const sizes = new Map<string, number | null>()
+      for await (const { key, size } of fresh.listSizes()) sizes.set(key, size)
+      expect(sizes).toEqual(
+        new Map([
+          [begun, null],
+          [whole, 5],
+        ]),
+      )
+      await writer.abort()
     })
 
     test('has no mark at first, keeps one, and does not take it for a blob', async () => {

@@ -10,7 +10,7 @@ import { withNextVersion } from '../../support/databases/next-version.ts'
 import { OLDEST } from '../../support/databases/old-database.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 
-const NEXT = join(import.meta.dir, 'next-version.ts')
+const NEXT = join(import.meta.dir, '../../support/cli/next-version.ts')
 
 /** A data folder whose database is of the first version; returns the path of that. */
 async function firstVersion(folder: string): Promise<string> {

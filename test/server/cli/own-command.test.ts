@@ -80,7 +80,7 @@ test.each<[string, Record<string, string>, boolean]>([
 
 test('the streams of this process are named as systemd names them', () => {
   const program = `
-    import { thisProcess } from '${import.meta.dir}/../../../src/cli/own-command.ts'
+    import { thisProcess } from '${import.meta.dir}/../../../src/cli/start-failures.ts'
     console.log(JSON.stringify(thisProcess({}).streams))`
   const shell = 'stat -L -c %d:%i /proc/self/fd/1; exec "$0" -e "$1"'
   const { stdout } = spawnSync('sh', ['-c', shell, globalThis.process.execPath, program], {

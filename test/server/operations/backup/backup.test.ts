@@ -3,7 +3,7 @@
 // Only on a folder: backup-nodes.contract.test.ts has PostgreSQL and buckets.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync, statSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { findContent } from '../../../../src/contents/contents.rows.ts'
@@ -101,6 +101,16 @@ describe('a backup', () => {
     }
     expect(answered.length).toBeGreaterThan(4)
   }, 180_000)
+
+  test('goes on after one that was killed in the middle of a content', async () => {
+    const target = newPlace()
+    await backUp(target)
+    const { slug } = await upload(host, { bytes: textBytes('of this one a kill left half') })
+    const { key } = await contentOf(host, slug)
+    writeFileSync(join(target, 'tmp', key), 'of this')
+    expect(await backUp(target)).toMatchObject({ damaged: [] })
+    expect(contentsOf(target).map(({ bytes }) => String(bytes))).toContain('of this one a kill left half')
+  })
 
   test('gives damaged contents back to the installation', async () => {
     const target = newPlace()

@@ -16,6 +16,7 @@ import type { BlobKey } from '../../../../src/domain/ids.ts'
 import { systemRandom } from '../../../../src/domain/random.ts'
 import { readMetrics } from '../../../support/clients/metrics.ts'
 import { randomBytes, upload } from '../../../support/clients/public.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { keptLog } from '../../../support/kept-log.ts'
 import { copyOf, type Mirrored, startMirrored, whole } from '../../../support/operations/mirrored.ts'
 import { temporaryFolder } from '../../../support/processes/child.ts'
@@ -109,7 +110,8 @@ test.skipIf(disk === null)(
     ] as const) {
       if (state === 'read-only') {
         makeRoom()
-        expect(writable('ro')).toBe(0)
+        // A removed copy may be open for a second.
+        await eventually('the disk is read-only', () => writable('ro') === 0)
       }
       const late = await upload(it.host, { bytes: randomBytes(300_000) })
       await expect(it.keep()).rejects.toThrow(reason)
