@@ -1,8 +1,8 @@
+import type { MailContent } from '../core/mail-content.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, yieldToEventLoop } from '../domain/clock.ts'
 import { type AccountId, type DamageId, GUESTS } from '../domain/ids.ts'
-import type { MailContent } from '../domain/mail-content.ts'
 import type { EndableMails } from '../mail/outbox.ts'
 import {
   administratorsToNotify,

@@ -175,6 +175,8 @@ export type RefusedContent = z.infer<typeof refusedContent>
 
 export const refusedContentsAnswer = pageOf(refusedContent)
 
+export const auditDetails = z.record(z.string(), z.unknown())
+
 export const auditRecord = component(
   'Deed',
   z.object({
@@ -186,7 +188,7 @@ export const auditRecord = component(
     address: described(z.nullable(z.string()), { example: '203.0.113.7' }),
     act: z.enum(ACTS),
     object: described(z.nullable(z.string()), { example: 'ada' }),
-    details: described(z.record(z.string(), z.unknown()), {
+    details: described(auditDetails, {
       example: { quota: 10_737_418_240, before: null },
     }),
   }),

@@ -1,9 +1,10 @@
+import { type AuditRecord, auditDetails } from '../contract/administration.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { lockAudit } from '../database/differences.ts'
 import type { Row } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Act, Actor, AuditedAction, AuditOwner, Stranger } from '../domain/audit.ts'
-import { type Clock, DAY, MINUTE } from '../domain/clock.ts'
+import { type Clock, DAY, MINUTE, timestamp } from '../domain/clock.ts'
 import type { RefusedTry } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
 
@@ -64,7 +65,15 @@ function isWithin(length: number, clock: Clock, time: number | null): boolean {
   return time !== null && Math.abs(clock.now() - time) < length
 }
 
-export type AuditEntry = AuditRow
+/** As the API and the command line tell it. */
+function recordOf({ account_id, username, at, details, ...entry }: AuditRow): AuditRecord {
+  return {
+    ...entry,
+    at: timestamp(at),
+    account: account_id === null ? null : { id: account_id, username: username ?? '' },
+    details: auditDetails.parse(JSON.parse(details)),
+  }
+}
 
 /** Read access to the audit log, which is append-only. */
 export interface AuditLog {
@@ -73,14 +82,14 @@ export interface AuditLog {
     act: Act | null,
     page: number,
     perPage: number,
-  ): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number }>
+  ): Promise<{ readonly entries: readonly AuditRecord[]; readonly total: number }>
 }
 
 export function createAuditLog(db: Database): AuditLog {
   return {
     async list(act, page, perPage) {
       const entries = await listAudit(db, act, (page - 1) * perPage, perPage)
-      return { entries, total: await countAudit(db, act) }
+      return { entries: entries.map(recordOf), total: await countAudit(db, act) }
     },
   }
 }

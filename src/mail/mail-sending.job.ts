@@ -1,8 +1,8 @@
 import type { Core } from '../core/core.ts'
+import { type MailContent, mailContent } from '../core/mail-content.ts'
 import type { Language } from '../domain/account.ts'
 import { DAY, MINUTE, SECOND } from '../domain/clock.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
-import type { MailContent } from '../domain/mail-content.ts'
 import { claimMail, dropMail, type MailRow, nextMail, postponeMail } from './outbox.ts'
 
 /** Time limit for one mail, and its lease: longer, so that a stalled node does not send it a second time. */
@@ -40,7 +40,7 @@ export function createMailSending({
       messageId: row.message_id,
       to: row.recipient,
       language: row.language,
-      content: contentOf(row),
+      content: mailContent.parse(JSON.parse(row.letter)),
       writtenAt: row.created_at,
     }
     await transport.send(mail, signal)
@@ -109,10 +109,6 @@ export function createMailSending({
 
     stop: (): void => stopping.abort(),
   }
-}
-
-function contentOf({ letter }: MailRow): MailContent {
-  return JSON.parse(letter)
 }
 
 export interface Mail {

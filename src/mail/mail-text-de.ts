@@ -1,4 +1,3 @@
-import { dayFormat, momentFormat } from '../domain/days.ts'
 import type {
   BackupEnded,
   BackupFailed,
@@ -9,7 +8,8 @@ import type {
   LinkNews,
   LinkNewsItem,
   WebhookDisabled,
-} from '../domain/mail-content.ts'
+} from '../core/mail-content.ts'
+import { dayFormat, momentFormat } from '../domain/days.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { ListItem, MailText, MailTextContext, RenderMail } from './mail-text-en.ts'
 

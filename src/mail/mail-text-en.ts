@@ -1,4 +1,3 @@
-import { dayFormat, momentFormat } from '../domain/days.ts'
 import type {
   BackupEnded,
   BackupFailed,
@@ -10,7 +9,8 @@ import type {
   LinkNewsItem,
   MailContent,
   WebhookDisabled,
-} from '../domain/mail-content.ts'
+} from '../core/mail-content.ts'
+import { dayFormat, momentFormat } from '../domain/days.ts'
 import { formatSize } from '../domain/sizes.ts'
 
 export type ListItem = string | { readonly text: string; readonly items: readonly string[] }

@@ -1,26 +1,19 @@
 import { z } from '@hono/zod-openapi'
-import {
-  type AnyFile as AnyFileAnswer,
-  type AuditRecord,
-  allFilesAnswer,
-  auditAnswer,
-} from '../contract/administration.ts'
+import { type AnyFile as AnyFileAnswer, allFilesAnswer, auditAnswer } from '../contract/administration.ts'
 import { done } from '../contract/fields.ts'
-import { type Notice as NoticeAnswer, noticeAnswer, shownNoticeAnswer } from '../contract/notice.ts'
+import { noticeAnswer, shownNoticeAnswer } from '../contract/notice.ts'
 import {
-  type BackgroundJob,
   jobsAnswer,
   nodesAnswer,
   type Statistics,
   settingsAnswer,
   statisticsAnswer,
 } from '../contract/operations.ts'
-import type { AuditEntry } from '../core/audit-log.ts'
 import { ALL_FILES_SORTS } from '../domain/account.ts'
 import { ACTS } from '../domain/audit.ts'
-import { optionalTime, timestamp } from '../domain/clock.ts'
+import { timestamp } from '../domain/clock.ts'
 import { GUESTS } from '../domain/ids.ts'
-import { MAX_NOTICE, NOTICE_LEVELS, type Notice } from '../domain/notice.ts'
+import { MAX_NOTICE, NOTICE_LEVELS } from '../domain/notice.ts'
 import { versionWithCommit } from '../program/version.ts'
 import { fileUrl, type Site } from '../server/call.ts'
 import { adminEndpoint, openEndpoint } from '../server/endpoint.ts'
@@ -28,27 +21,6 @@ import { pageFields, pageQuery, queryNumber, toList } from '../server/requests/f
 import { pictureAddresses, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
 import type { AnyFile } from './all-files.ts'
 import type { OperationsPart } from './operations.part.ts'
-
-function toAuditRecord({
-  id,
-  at,
-  account_id,
-  username,
-  address,
-  act,
-  object,
-  details,
-}: AuditEntry): AuditRecord {
-  return {
-    id,
-    at: timestamp(at),
-    account: account_id === null ? null : { id: account_id, username: username ?? '' },
-    address,
-    act,
-    object,
-    details: JSON.parse(details),
-  }
-}
 
 export const listAuditEndpoint = adminEndpoint({
   summary: 'List the audit log',
@@ -59,7 +31,7 @@ export const listAuditEndpoint = adminEndpoint({
   async handle({ query }, { operations }: { operations: OperationsPart }) {
     const page = pageFields(query)
     const { entries, total } = await operations.auditLog.list(query.act ?? null, page.page, page.perPage)
-    return toList(page, entries.map(toAuditRecord), total)
+    return toList(page, [...entries], total)
   },
 })
 
@@ -68,21 +40,9 @@ export const listJobsEndpoint = adminEndpoint({
   description: 'With those that fail.',
   answer: jobsAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
-    const jobs = (await operations.backgroundJobs.list()).map(
-      ({ name, state, node, endedAt, failures, failure, failedAt }): BackgroundJob => ({
-        name,
-        state,
-        node,
-        ended_at: optionalTime(endedAt),
-        failures,
-        failure,
-        failed_at: optionalTime(failedAt),
-      }),
-    )
-    return {
-      success: true,
-      data: { jobs, thumbnails_waiting: await operations.backgroundJobs.thumbnailsWaiting() },
-    }
+    const jobs = await operations.backgroundJobs.list()
+    const waiting = await operations.backgroundJobs.thumbnailsWaiting()
+    return { success: true, data: { jobs: [...jobs], thumbnails_waiting: waiting } }
   },
 })
 
@@ -105,16 +65,7 @@ export const listNodesEndpoint = adminEndpoint({
   description: 'The servers that share the database.',
   answer: nodesAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
-    const nodes = await operations.backgroundJobs.nodes()
-    const data = nodes.map(({ id, started_at, host, address, version, isThis }) => ({
-      id,
-      started_at: timestamp(started_at),
-      host,
-      address,
-      version,
-      is_this: isThis,
-    }))
-    return { success: true, data }
+    return { success: true, data: [...(await operations.backgroundJobs.nodes())] }
   },
 })
 
@@ -123,17 +74,13 @@ const time = z.iso
   .nullish()
   .openapi({ example: '2037-01-31T12:00:00Z' })
 
-function toNotice({ text, level, from, until }: Notice): NoticeAnswer {
-  return { text, level, from: optionalTime(from), until: optionalTime(until) }
-}
-
 export const getNoticeEndpoint = adminEndpoint({
   summary: 'Get the configured notice',
   description: 'Also one that is not due yet or over.',
   answer: noticeAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
     const present = await operations.notices.get()
-    return { success: true, data: { notice: present === null ? null : toNotice(present) } }
+    return { success: true, data: { notice: present } }
   },
 })
 
@@ -160,7 +107,7 @@ export const setNoticeEndpoint = adminEndpoint({
     const { text, level, from, until } = body
     const given = { text, level, from: at(from), until: at(until) }
     const set = await operations.notices.set(caller, given)
-    return { success: true, data: { notice: toNotice(set) } }
+    return { success: true, data: { notice: set } }
   },
 })
 

@@ -1,3 +1,4 @@
+import type { BackgroundJob, Node } from '../contract/operations.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import { thumbnailsWaiting } from '../core/figures.rows.ts'
 import {
@@ -8,25 +9,12 @@ import {
   SET_ASIDE_AFTER,
 } from '../core/jobs/job-leases.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
-import { listNodes, type NodeRow } from '../core/nodes/nodes.ts'
+import { listNodes } from '../core/nodes/nodes.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Actor } from '../domain/audit.ts'
-import type { Clock } from '../domain/clock.ts'
+import { type Clock, optionalTime, timestamp } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { NodeId } from '../domain/ids.ts'
-
-/** Runs on one node at a time. */
-export interface JobStatus {
-  readonly name: string
-  readonly state: 'waiting' | 'running' | 'set aside'
-  readonly node: NodeId | null
-  readonly endedAt: number | null
-  readonly failures: number
-  /** Null after a success. */
-  readonly failure: string | null
-  readonly failedAt: number | null
-}
 
 /** `own`: job history that this process keeps in memory. */
 export function createBackgroundJobs(
@@ -37,7 +25,7 @@ export function createBackgroundJobs(
 ) {
   return {
     /** Jobs that have run at least once. Where leases are in memory, other processes see only failures. */
-    async list(): Promise<readonly JobStatus[]> {
+    async list(): Promise<readonly BackgroundJob[]> {
       const rows = new Map((await listJobs(db)).map((row) => [row.name, row]))
       for (const { isRunning, ...note } of own()) {
         const { failures = note.failures } = rows.get(note.name) ?? {}
@@ -59,25 +47,31 @@ export function createBackgroundJobs(
         await recordAuditEntry(trx, clock, actor, { act: 'job.retried', object: job })
       }),
 
-    async nodes(): Promise<readonly (NodeRow & { readonly isThis: boolean })[]> {
+    async nodes(): Promise<readonly Node[]> {
       const rows = await listNodes(db)
-      return rows.map((row) => ({ ...row, isThis: row.id === nodes?.id() }))
+      return rows.map(({ id, started_at, host, address, version }) => ({
+        id,
+        started_at: timestamp(started_at),
+        host,
+        address,
+        version,
+        is_this: id === nodes?.id(),
+      }))
     },
   }
 }
 
 export type BackgroundJobs = ReturnType<typeof createBackgroundJobs>
 
-function statusOf(row: JobStatusRow): JobStatus {
-  const { name, holder, ended_at, failures, failure, failed_at } = row
-  const isSetAside = failures >= SET_ASIDE_AFTER
+function statusOf({ holder, ended_at, failed_at, ...row }: JobStatusRow): BackgroundJob {
+  const isSetAside = row.failures >= SET_ASIDE_AFTER
   return {
-    name,
+    name: row.name,
     state: holder !== null ? 'running' : isSetAside ? 'set aside' : 'waiting',
     node: holder,
-    endedAt: ended_at,
-    failures,
-    failure,
-    failedAt: failed_at,
+    ended_at: optionalTime(ended_at),
+    failures: row.failures,
+    failure: row.failure,
+    failed_at: optionalTime(failed_at),
   }
 }

@@ -8,10 +8,11 @@ import {
 } from '../contents/damages.rows.ts'
 import { OWN_JOBS, type OwnRun, ownState, type Runs } from '../contents/own-backups.ts'
 import { DUE_AFTER, SCRUB_JOB, scrubDays } from '../contents/scrub.ts'
+import type { BackgroundJob } from '../contract/operations.ts'
 import { countDamaged, countUnverified, oldestUnverified } from '../core/damage.rows.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
-import type { BackgroundJobs, JobStatus } from './background-jobs.ts'
+import type { BackgroundJobs } from './background-jobs.ts'
 
 export interface ScrubState {
   /** All bytes are read again within `days`, at most `rate` bytes a second. */
@@ -22,7 +23,7 @@ export interface ScrubState {
   /** `isAll`: false where more is due than was counted. */
   readonly due: { readonly contents: number; readonly bytes: number; readonly isAll: boolean }
   /** Null before its first run, and where another process runs it. */
-  readonly job: JobStatus | null
+  readonly job: BackgroundJob | null
 }
 
 export interface IntegrityState {
@@ -35,7 +36,7 @@ export interface IntegrityState {
 }
 
 export interface OwnRunState extends Runs {
-  readonly job: JobStatus | null
+  readonly job: BackgroundJob | null
 }
 
 export interface Integrity {

@@ -1,3 +1,5 @@
+import * as z from 'zod/mini'
+import type { Notice as NoticeOnWire } from '../contract/notice.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import { dropMeta, metaOf, setMeta } from '../core/meta.rows.ts'
 import type { Database } from '../database/database.ts'
@@ -5,7 +7,7 @@ import { inTransaction } from '../database/transactions.ts'
 import type { Actor } from '../domain/audit.ts'
 import { type Clock, optionalTime } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { isDue, type Notice, parseNotice } from '../domain/notice.ts'
+import { isDue, NOTICE_LEVELS, type Notice, parseNotice } from '../domain/notice.ts'
 
 const KEY = 'notice'
 
@@ -13,8 +15,7 @@ const KEY = 'notice'
 export function createNotices(db: Database, clock: Clock) {
   let known: Notice | null = null
 
-  /** Due or not. */
-  async function get(): Promise<Notice | null> {
+  async function kept(): Promise<Notice | null> {
     const text = await metaOf(db, KEY)
     return text === null ? null : parseKept(text)
   }
@@ -23,22 +24,25 @@ export function createNotices(db: Database, clock: Clock) {
     /** From memory, so that error pages can show it too. */
     shown: (): Notice | null => (known !== null && isDue(known, clock.now()) ? known : null),
 
-    get,
+    /** Due or not. */
+    async get(): Promise<NoticeOnWire | null> {
+      const notice = await kept()
+      return notice === null ? null : onWire(notice)
+    },
 
     /** Throws Refusal INVALID_REQUEST, also for one that is over already. */
-    async set(actor: Actor, given: Notice): Promise<Notice> {
+    async set(actor: Actor, given: Notice): Promise<NoticeOnWire> {
       const notice = parseNotice(given)
       if (notice.until !== null && notice.until <= clock.now()) {
         throw new Refusal('INVALID_REQUEST', '"until": must be in the future, or nobody would see the notice')
       }
       await inTransaction(db, async (trx) => {
         await setMeta(trx, KEY, JSON.stringify(notice))
-        const { text, level, from, until } = notice
-        const details = { text, level, from: optionalTime(from), until: optionalTime(until) }
+        const details = onWire(notice)
         await recordAuditEntry(trx, clock, actor, { act: 'notice.set', object: null, details })
       })
       known = notice
-      return notice
+      return onWire(notice)
     },
 
     async clear(actor: Actor): Promise<void> {
@@ -53,13 +57,24 @@ export function createNotices(db: Database, clock: Clock) {
     },
 
     async refresh(): Promise<void> {
-      known = await get()
+      known = await kept()
     },
   }
 }
 
 export type NoticeBoard = ReturnType<typeof createNotices>
 
+const keptNotice = z.object({
+  text: z.string(),
+  level: z.enum(NOTICE_LEVELS),
+  from: z.nullable(z.int()),
+  until: z.nullable(z.int()),
+})
+
 function parseKept(text: string): Notice {
-  return JSON.parse(text)
+  return keptNotice.parse(JSON.parse(text))
+}
+
+function onWire({ text, level, from, until }: Notice): NoticeOnWire {
+  return { text, level, from: optionalTime(from), until: optionalTime(until) }
 }

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
-import { optionalTime } from '../../domain/clock.ts'
-import { NOTICE_LEVELS, type Notice, type NoticeLevel } from '../../domain/notice.ts'
+import { NOTICE_LEVELS, type NoticeLevel } from '../../domain/notice.ts'
 import { withAdministration } from '../administration.ts'
 import { timeOf } from '../options.ts'
 import { printJson, printLines, printPairs } from '../output.ts'
@@ -41,16 +40,12 @@ function readTime(text: string): number {
   throw new InvalidArgumentError('Allowed is a time such as 2030-01-31T20:00Z, or a date.')
 }
 
-function shown({ text, level, from, until }: Notice) {
-  return { text, level, from: optionalTime(from), until: optionalTime(until) }
-}
-
 function show(environment: Environment, json: boolean): Promise<void> {
   return withAdministration(environment, async ({ notices }) => {
     const notice = await notices.get()
-    if (json) return printJson(notice === null ? null : shown(notice))
+    if (json) return printJson(notice)
     if (notice === null) return printLines('There is no notice.')
-    const { text, level, from, until } = shown(notice)
+    const { text, level, from, until } = notice
     printPairs([
       ['Text', text],
       ['Level', level],

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { loadConfig, settingsInForce } from '../../config.ts'
 import { ACTS, type Act, COMMAND_LINE } from '../../domain/audit.ts'
-import { optionalTime, timestamp } from '../../domain/clock.ts'
+import { timestamp } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { withAdministration } from '../administration.ts'
 import { readCount } from '../options.ts'
@@ -103,25 +103,13 @@ export function jobsCommand(jobs: Command, environment: Environment): void {
 function listJobs(environment: Environment, json: boolean): Promise<void> {
   return withAdministration(environment, async ({ backgroundJobs }) => {
     const jobs = await backgroundJobs.list()
-    if (json) {
-      return printJson(
-        jobs.map(({ name, state, node, endedAt, failures, failure, failedAt }) => ({
-          name,
-          state,
-          node,
-          ended_at: optionalTime(endedAt),
-          failures,
-          failure,
-          failed_at: optionalTime(failedAt),
-        })),
-      )
-    }
+    if (json) return printJson(jobs)
     printTable(
       ['NAME', 'STATE', 'ENDED', 'FAILURES', 'FAILURE'],
-      jobs.map(({ name, state, endedAt, failures, failure }) => [
+      jobs.map(({ name, state, ended_at, failures, failure }) => [
         name,
         state,
-        optionalTime(endedAt) ?? '-',
+        ended_at ?? '-',
         String(failures),
         failure ?? '-',
       ]),
@@ -145,18 +133,11 @@ export function nodesCommand(nodes: Command, environment: Environment): void {
 
 function listNodes(environment: Environment, json: boolean): Promise<void> {
   return withAdministration(environment, async ({ backgroundJobs }) => {
-    const nodes = await backgroundJobs.nodes()
-    const rows = nodes.map(({ id, started_at, host, address, version }) => ({
-      id,
-      started_at: timestamp(started_at),
-      host,
-      address,
-      version,
-    }))
-    if (json) return printJson(rows)
+    const nodes = (await backgroundJobs.nodes()).map(({ is_this: _, ...node }) => node)
+    if (json) return printJson(nodes)
     printTable(
       ['NODE', 'STARTED', 'HOST', 'ADDRESS', 'VERSION'],
-      rows.map(({ id, started_at, host, address, version }) => [id, started_at, host, address, version]),
+      nodes.map(({ id, started_at, host, address, version }) => [id, started_at, host, address, version]),
     )
   })
 }
@@ -211,29 +192,17 @@ export function auditCommand(audit: Command, environment: Environment): void {
 function printAudit(environment: Environment, { act, last, json }: AuditOptions): Promise<void> {
   return withAdministration(environment, async ({ auditLog }) => {
     const { entries } = await auditLog.list(act ?? null, 1, last)
-    if (json) {
-      return printJson(
-        entries.map(({ id, at, account_id, username, address, act, object, details }) => ({
-          id,
-          at: timestamp(at),
-          account: account_id === null ? null : { id: account_id, username },
-          address,
-          act,
-          object,
-          details: JSON.parse(details),
-        })),
-      )
-    }
+    if (json) return printJson(entries)
     printTable(
       ['NUMBER', 'TIME', 'WHO', 'ADDRESS', 'ACT', 'WHAT', 'DETAILS'],
       entries.map((entry) => [
         String(entry.id),
-        timestamp(entry.at),
-        entry.username ?? (entry.address === null ? 'command line' : 'not signed in'),
+        entry.at,
+        entry.account?.username ?? (entry.address === null ? 'command line' : 'not signed in'),
         entry.address ?? '-',
         entry.act,
         entry.object ?? '-',
-        entry.details === '{}' ? '' : entry.details,
+        Object.keys(entry.details).length === 0 ? '' : JSON.stringify(entry.details),
       ]),
     )
   })

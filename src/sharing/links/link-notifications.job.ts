@@ -6,6 +6,7 @@ import {
   notifyBatchedDownloads,
   type OwnedLink,
 } from '../../core/link-events.rows.ts'
+import type { LinkNewsItem } from '../../core/mail-content.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
 import type { Row } from '../../database/schema.ts'
@@ -19,7 +20,6 @@ import {
   type StoredEventKind,
 } from '../../domain/event-kinds.ts'
 import { type AccountId, GUESTS, type LinkEventId, type LinkId } from '../../domain/ids.ts'
-import type { LinkNewsItem } from '../../domain/mail-content.ts'
 import {
   type MailRecipient,
   mailRecipients,

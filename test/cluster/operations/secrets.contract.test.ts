@@ -55,7 +55,7 @@ async function rotations(): Promise<unknown[]> {
   const { db, close } = await openDatabase()
   try {
     const { entries } = await createAuditLog(db).list('secret.rotated', 1, 100)
-    return entries.map(({ details }) => JSON.parse(details)).reverse()
+    return entries.map(({ details }) => details).reverse()
   } finally {
     await close()
   }

@@ -163,9 +163,9 @@ async function levelOfFinding(failure: string | null = null) {
     name: 'keep the mirror',
     state: 'waiting',
     node: null,
-    endedAt: 0,
+    ended_at: null,
     failures: 0,
-    failedAt: 0,
+    failed_at: null,
   } as const
   const found = await checkMirror({ db, config, clock }, { list: async () => [{ ...job, failure }] })
   return found.level
