@@ -19,7 +19,7 @@ const BASE = [
   '^src/(domain|contract)/',
   '^src/database/',
   '^src/blobs/blob-store\\.ts$',
-  '^src/(config|config/setting-groups|log)\\.ts$',
+  '^src/(config|log)\\.ts$',
   ENTRIES,
   '^src/program/version\\.ts$',
 ]

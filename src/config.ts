@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { contradictions } from './config/contradictions.ts'
 import {
   ConfigError,
@@ -14,103 +13,37 @@ import {
   withoutPassword,
   written,
 } from './config/environment.ts'
-import {
-  type BackupConfig,
-  type MailConfig,
-  type MetricsConfig,
-  type MirrorConfig,
-  type OidcConfig,
-  readBackup,
-  readMail,
-  readMetrics,
-  readMirror,
-  readOidc,
-  readS3,
-  readSecretSource,
-  type S3Config,
-  type SecretSource,
-} from './config/setting-groups.ts'
-import { clientVariables, type Setting, settings } from './settings.ts'
+import { type BucketAddress, clientVariables, type Setting, type SettingPart, settings } from './settings.ts'
 
 export { openToOthers }
 
+type Settings = typeof settings
+type Values = {
+  readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer Value> ? Value : never
+}
+type Fields = {
+  readonly [Name in keyof Settings as Settings[Name] extends SettingPart<unknown>
+    ? never
+    : Name]: Values[Name]
+}
+type Groups = ReturnType<typeof groupsOf>
+
 /** Typed, without contradictions. Sizes are bytes, rates per hour. */
-export interface Config {
-  readonly host: string
-  /** 0: any free port. */
-  readonly port: number
-  readonly dataDir: string
-  /** For new files in the data folder. */
-  readonly groupRead: boolean
-  /** Without a trailing slash; null: the listening address. */
-  readonly publicUrl: string | null
-  /** Without a trailing slash; null: the public address. */
-  readonly contentUrl: string | null
-  readonly databaseUrl: string | null
-  readonly databaseConnections: number
-  readonly databasePrepares: boolean
-  /** Null: blobs in the data folder. */
-  readonly s3: S3Config | null
-  readonly s3Redirect: boolean
-  readonly trustedProxies: readonly string[]
-  readonly maxFileSize: number
-  readonly storageLimit: number
-  readonly rateLimit: number
-  /** Multiple of `rateLimit` for all keys of an account together; 0: unlimited. */
-  readonly accountRateFactor: number
-  /** All sessions of an account together. */
-  readonly sessionRateLimit: number
-  readonly signUp: SignUp
-  readonly secret: SecretSource | null
-  readonly backup: BackupConfig
-  readonly mirror: MirrorConfig | null
-  readonly oidc: OidcConfig | null
-  readonly mail: MailConfig | null
-  /** Hours without a new byte before an unfinished upload is deleted. */
-  readonly uploadExpires: number
-  readonly guestUploads: boolean
-  readonly guestRateLimit: number
-  /** Bytes an hour and address. */
-  readonly guestHourlySize: number
-  readonly guestStorage: number
-  readonly minFreeSpace: number
-  readonly linkAddresses: boolean
-  readonly webhookPrivateNetworks: boolean
-  /** 0: unused files are kept. */
-  readonly inactiveDays: number
-  /** For accounts' files; null: `inactiveDays`. */
-  readonly accountInactiveDays: number | null
-  readonly binDays: number
-  readonly maxFolderDepth: number
-  /** Days within which all bytes are verified again; 0 for never; null: the store's default. */
-  readonly scrubDays: number | null
-  /** Bytes per second. */
-  readonly scrubRate: number
-  readonly verifyReads: boolean
-  readonly shutdownGrace: number
-  readonly thumbnails: boolean
-  readonly metrics: MetricsConfig | null
-  readonly logs: LogsConfig | null
-  readonly logLevel: LogLevel
+export interface Config extends Fields, Readonly<Groups> {
   /** Also unreadable ones. */
   readonly secretFiles: readonly SecretFile[]
 }
 
-export interface LogsConfig {
-  readonly folder: string
-  /** 0: no access log. */
-  readonly accessDays: number
-  readonly isAnonymous: boolean
-}
-
-export type SignUp = 'open' | 'invitation' | 'closed'
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+export type OwnBackups = NonNullable<Config['backup']['own']>
+export type MirrorConfig = NonNullable<Config['mirror']>
+export type OidcConfig = NonNullable<Config['oidc']>
+export type MailConfig = NonNullable<Config['mail']>
 
 /** Empty variables count as unset. Throws ConfigError for invalid, contradictory or unknown variables. */
 export function loadConfig(environment: Environment): Config {
   const reader = new SettingsReader(environment)
-  const config = { ...readConfig(reader), secretFiles: secretFiles(environment) }
+  const values = valuesOf(reader)
+  const config = { ...fieldsOf(values), ...groupsOf(values), secretFiles: secretFiles(environment) }
   const contradicting = contradictions(reader)
   const problems = [
     ...unknownVariables(environment),
@@ -122,59 +55,140 @@ export function loadConfig(environment: Environment): Config {
   return config
 }
 
-function readConfig(reader: SettingsReader): Omit<Config, 'secretFiles'> {
+/** Reads every setting, so that each wrong one is reported, and a wrong one as its default. */
+function valuesOf(reader: SettingsReader): Values
+function valuesOf(reader: SettingsReader): object {
+  const every: readonly (readonly [string, Setting<unknown>])[] = Object.entries(settings)
+  return Object.fromEntries(every.map(([name, setting]) => [name, reader.value(setting)]))
+}
+
+function fieldsOf(values: Values): Fields
+function fieldsOf(values: Readonly<Record<string, unknown>>): object {
+  const fields = Object.entries(settings).filter(([, setting]) => !('isPart' in setting))
+  return Object.fromEntries(fields.map(([name]) => [name, values[name]]))
+}
+
+/** Fields of `Config` that several settings make together; null where the feature is off. */
+function groupsOf(values: Values) {
   return {
-    host: reader.value(settings.host),
-    port: reader.value(settings.port),
-    dataDir: resolve(reader.value(settings.dataDir)),
-    groupRead: reader.value(settings.groupRead),
-    publicUrl: reader.value(settings.publicUrl),
-    contentUrl: reader.value(settings.contentUrl),
-    databaseUrl: reader.value(settings.databaseUrl),
-    databaseConnections: reader.value(settings.databaseConnections),
-    databasePrepares: reader.value(settings.databasePrepares),
-    s3: readS3(reader),
-    s3Redirect: reader.value(settings.s3Redirect),
-    trustedProxies: reader.value(settings.trustedProxies),
-    maxFileSize: reader.value(settings.maxFileSize),
-    storageLimit: reader.value(settings.storageLimit),
-    rateLimit: reader.value(settings.rateLimit),
-    accountRateFactor: reader.value(settings.accountRateFactor),
-    sessionRateLimit: reader.value(settings.sessionRateLimit),
-    signUp: reader.value(settings.signUp),
-    secret: readSecretSource(reader),
-    backup: readBackup(reader),
-    mirror: readMirror(reader),
-    oidc: readOidc(reader),
-    mail: readMail(reader),
-    uploadExpires: reader.value(settings.uploadExpires),
-    guestUploads: reader.value(settings.guestUploads),
-    guestRateLimit: reader.value(settings.guestRateLimit),
-    guestHourlySize: reader.value(settings.guestHourlySize),
-    guestStorage: reader.value(settings.guestStorage),
-    minFreeSpace: reader.value(settings.minFreeSpace),
-    linkAddresses: reader.value(settings.linkAddresses),
-    webhookPrivateNetworks: reader.value(settings.webhookPrivateNetworks),
-    inactiveDays: reader.value(settings.inactiveDays),
-    accountInactiveDays: reader.value(settings.accountInactiveDays),
-    binDays: reader.value(settings.binDays),
-    maxFolderDepth: reader.value(settings.maxFolderDepth),
-    scrubDays: reader.value(settings.scrubDays),
-    scrubRate: reader.value(settings.scrubRate),
-    verifyReads: reader.value(settings.verifyReads),
-    shutdownGrace: reader.value(settings.shutdownGrace),
-    thumbnails: reader.value(settings.thumbnails),
-    metrics: readMetrics(reader),
-    logs: readLogs(reader),
-    logLevel: reader.value(settings.logLevel),
+    s3: s3Of(values),
+    secret: secretOf(values),
+    backup: backupOf(values),
+    mirror: mirrorOf(values),
+    oidc: oidcOf(values),
+    mail: mailOf(values),
+    /** Without a token, `/metrics` is public. */
+    metrics: values.metrics ? { token: values.metricsToken } : null,
+    logs: logsOf(values),
   }
 }
 
-function readLogs(reader: SettingsReader): LogsConfig | null {
-  const folder = reader.value(settings.logDir)
-  const accessDays = reader.value(settings.accessLogDays)
-  const isAnonymous = reader.value(settings.accessLogAnonymous)
-  return folder === '' ? null : { folder: resolve(folder), accessDays, isAnonymous }
+export type S3Config = BucketAddress & Readonly<ReturnType<typeof bucketAccess>>
+
+function s3Of(values: Values): S3Config | null {
+  const { s3Endpoint: endpoint, s3Bucket: bucket } = values
+  return endpoint === null ? null : { endpoint, bucket, ...bucketAccess(values, 's3') }
+}
+
+/** A backup or mirror without a key of its own uses that of the main store. */
+function bucketAccess(values: Values, of: 's3' | 'backupS3' | 'mirrorS3') {
+  const key = values[`${of}AccessKeyId`] === '' ? 's3' : of
+  return {
+    region: values[`${of}Region`],
+    accessKeyId: values[`${key}AccessKeyId`],
+    secretAccessKey: values[`${key}SecretAccessKey`],
+    pathStyle: values[`${of}PathStyle`],
+  }
+}
+
+/** Paths are absolute. */
+export type StorePlace =
+  | { readonly kind: 'folder'; readonly path: string }
+  | { readonly kind: 's3'; readonly s3: S3Config }
+
+function placeOf(values: Values, of: 'backup' | 'mirror'): StorePlace | null {
+  const place = values[of]
+  if (place === null) return null
+  if ('folder' in place) return { kind: 'folder', path: place.folder }
+  return { kind: 's3', s3: { ...place, ...bucketAccess(values, `${of}S3`) } }
+}
+
+export type SecretSource =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly path: string }
+
+function secretOf({ secret, secretFile }: Values): SecretSource | null {
+  if (secret !== null) return { kind: 'text', text: secret }
+  return secretFile === null ? null : { kind: 'file', path: secretFile }
+}
+
+function backupOf(values: Values) {
+  const { backupS3AccessKeyId: accessKeyId, backupS3SecretAccessKey: secretAccessKey } = values
+  return {
+    /** Without it, backups are not encrypted. */
+    passphraseFile: values.backupPassphraseFile,
+    /** Null: the key of the main store. */
+    s3Key: accessKeyId === '' ? null : { accessKeyId, secretAccessKey },
+    own: ownBackupsOf(values),
+  }
+}
+
+function ownBackupsOf(values: Values) {
+  const place = placeOf(values, 'backup')
+  if (place === null) return null
+  return {
+    place,
+    hours: values.backupHours,
+    keepDaily: values.backupKeepDaily,
+    keepWeekly: values.backupKeepWeekly,
+    /** Bytes per second. */
+    rate: values.backupRate,
+    /** Between two test restores; 0 for none. */
+    drillDays: values.drillDays,
+    /** Null: the system's temporary folder. */
+    drillFolder: values.drillFolder,
+  }
+}
+
+const USUAL_SCRUB_DAYS = 30
+
+function mirrorOf(values: Values) {
+  const place = placeOf(values, 'mirror')
+  if (place === null) return null
+  const usualDays = place.kind === 'folder' ? USUAL_SCRUB_DAYS : 0
+  return {
+    place,
+    /** Bytes per second. */
+    rate: values.mirrorRate,
+    /** Days within which all copies are verified again; 0 for never. */
+    scrubDays: values.mirrorScrubDays ?? usualDays,
+  }
+}
+
+function oidcOf({ oidcIssuer: issuer, oidcClientId, oidcClientSecret, oidcName }: Values) {
+  if (issuer === null) return null
+  return { issuer, clientId: oidcClientId, clientSecret: oidcClientSecret, name: oidcName }
+}
+
+/** Also null when only one of server and sender is set, which is a contradiction. */
+function mailOf({ smtpUrl, mailFrom: from }: Values) {
+  if (smtpUrl === null || from === null) return null
+  const { protocol, hostname, port, username, password } = new URL(smtpUrl)
+  /** TLS from the first byte. Otherwise STARTTLS where the server offers it. */
+  const secure = protocol === 'smtps:'
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
+    login:
+      username === '' ? null : { user: decodeURIComponent(username), password: decodeURIComponent(password) },
+    from,
+  }
+}
+
+function logsOf({ logDir, accessLogDays, accessLogAnonymous }: Values) {
+  if (logDir === null) return null
+  return { folder: logDir, accessDays: accessLogDays, isAnonymous: accessLogAnonymous }
 }
 
 export interface SettingInForce {

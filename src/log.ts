@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { type DestinationStream, stdSerializers } from 'pino'
 import pretty from 'pino-pretty'
-import type { LogLevel } from './config.ts'
+import type { Config } from './config.ts'
 
 /** An error under `err` is written with stack and causes. */
 export type LogFields = Readonly<Record<string, unknown>>
@@ -31,7 +31,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const
  * UTC), the fields and `msg`. JSON lines are collected for at most 100 ms, so that a request costs no system call; the
  * rest is written when the process exits, also by an error. A reader that has gone is no failure.
  */
-export function createLog(lowest: LogLevel, { terminal }: { readonly terminal: boolean }): Log {
+export function createLog(lowest: Config['logLevel'], { terminal }: { readonly terminal: boolean }): Log {
   // pino-pretty's usual worker thread would lose the last lines.
   const destination = terminal
     ? pretty({ destination: STANDARD_OUTPUT, sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })

@@ -3,8 +3,7 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import { openDiskBlobs } from './blobs/disk.ts'
 import { openS3Blobs } from './blobs/s3.ts'
 import type { S3Watch } from './blobs/s3-client.ts'
-import type { StorePlace } from './config/setting-groups.ts'
-import type { Config } from './config.ts'
+import type { Config, StorePlace } from './config.ts'
 import { ensureGuests } from './core/accounts.rows.ts'
 import {
   closeToOthers,

@@ -1,4 +1,4 @@
-import type { SignUp as Mode } from '../config.ts'
+import type { Config } from '../config.ts'
 import { findAccountByName, hasAdmin } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import { hashToken } from '../core/hmac.ts'
@@ -12,7 +12,12 @@ import { Refusal } from '../domain/errors.ts'
 import type { AccountId, Sha256 } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 
-export function createOneTimeLinks(db: Database, clock: Clock, make: CreateOneTimeLink, mode: Mode) {
+export function createOneTimeLinks(
+  db: Database,
+  clock: Clock,
+  make: CreateOneTimeLink,
+  mode: Config['signUp'],
+) {
   return {
     welcome: (): Promise<OneTimeLink | null> =>
       inTransaction(db, async (trx) => {
@@ -49,7 +54,7 @@ export function createOneTimeLinks(db: Database, clock: Clock, make: CreateOneTi
 export type OneTimeLinks = ReturnType<typeof createOneTimeLinks>
 
 /** Throws Refusal SIGN_UP_CLOSED. */
-export function assertOpen(mode: Mode): void {
+export function assertOpen(mode: Config['signUp']): void {
   if (mode === 'closed')
     throw new Refusal(
       'SIGN_UP_CLOSED',

@@ -12,7 +12,7 @@ import type { Relocated, RelocationStep } from '../contents/relocation.ts'
 import { systemClock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { systemRandom } from '../domain/random.ts'
-import { readBucketAddress, type Setting, settings } from '../settings.ts'
+import { type BucketAddress, readBucketAddress, type Setting, settings } from '../settings.ts'
 import { explain } from './failure.ts'
 import { formatTime, printLines, printProblem } from './output.ts'
 import { bytesPlace, databasePlace } from './session.ts'
@@ -195,15 +195,10 @@ function tellCopies({ mirror, backup }: Config, { bytes }: Moves): void {
 export interface TargetOptions {
   /** A PostgreSQL URL, or `sqlite`. */
   readonly toDatabase?: string
-  readonly toS3?: S3Address | 'none'
+  readonly toS3?: BucketAddress | 'none'
   readonly toS3Region?: string
   readonly toS3PathStyle?: true
   readonly toDataDir?: string
-}
-
-export interface S3Address {
-  readonly endpoint: string
-  readonly bucket: string
 }
 
 export function targetEnvironment(environment: Environment, options: TargetOptions): Environment {
@@ -265,7 +260,7 @@ export function asSetting(setting: Setting<unknown>, ...words: readonly string[]
   }
 }
 
-export function readS3Address(text: string): S3Address | 'none' {
+export function readS3Address(text: string): BucketAddress | 'none' {
   if (text === 'none') return text
   const address = readBucketAddress(text)
   if (address !== undefined) return address

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
 import { type Setting, settings, type WrittenPlace } from '../settings.ts'
 import type { ConfigProblem, SettingsReader } from './environment.ts'
 
@@ -170,7 +169,8 @@ function backupPointless(reader: SettingsReader): ConfigProblem[] {
 
 function drillFolderContradictions(reader: SettingsReader): ConfigProblem[] {
   const { drillDays, drillFolder, dataDir, backup } = settings
-  if (!reader.isWritten(drillFolder) || reader.value(backup) === null) return []
+  const folder = reader.value(drillFolder)
+  if (folder === null || reader.value(backup) === null) return []
   if (reader.value(drillDays) === 0) {
     const reason = `it means nothing while ${drillDays.variable} is 0; leave this out`
     return [{ variable: drillFolder.variable, value: reader.shown(drillFolder), reason }]
@@ -180,7 +180,7 @@ function drillFolderContradictions(reader: SettingsReader): ConfigProblem[] {
     { variable: dataDir.variable, folder: reader.value(dataDir) },
     ...(place !== null && 'folder' in place ? [{ variable: backup.variable, folder: place.folder }] : []),
   ]
-  return liesWithin(reader, drillFolder, reader.value(drillFolder), others)
+  return liesWithin(reader, drillFolder, folder, others)
 }
 
 function mirrorPointless(reader: SettingsReader): ConfigProblem[] {
@@ -264,7 +264,7 @@ function liesWithin(
 }
 
 function isWithin(inner: string, outer: string): boolean {
-  return `${resolve(inner)}/`.startsWith(`${resolve(outer)}/`)
+  return `${inner}/`.startsWith(`${outer}/`)
 }
 
 function ownFolder(reader: SettingsReader, named: Setting<unknown>, where: string): ConfigProblem {

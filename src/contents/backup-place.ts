@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import type { StorePlace } from '../config/setting-groups.ts'
+import type { StorePlace } from '../config.ts'
 import { metaOf, setMeta } from '../core/meta.rows.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'

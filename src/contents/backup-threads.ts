@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { StoreFailure, type StoreFailureReason } from '../blobs/blob-store.ts'
-import type { StorePlace } from '../config/setting-groups.ts'
+import type { StorePlace } from '../config.ts'
 import { entryPath } from '../program/entries.ts'
 import type { StoreSettings } from '../storage.ts'
 import type { BlobToMove } from './copied.rows.ts'

@@ -5,7 +5,7 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StorePlace } from '../config/setting-groups.ts'
+import type { StorePlace } from '../config.ts'
 import { metaOf, setMeta } from '../core/meta.rows.ts'
 import { pairMeta } from '../core/store/pairing.ts'
 import type { Database } from '../database/database.ts'
@@ -56,7 +56,6 @@ import { makeScratch } from './scratch.ts'
 import { liesWithServer, placeName, sharesDisk } from './store-places.ts'
 import type { Watch } from './walk.ts'
 
-export type { StorePlace } from '../config/setting-groups.ts'
 export type { TargetOptions } from './backup-place.ts'
 export type { RetentionPolicy } from './backup-points.ts'
 export type { Outcome } from './own-backups.ts'

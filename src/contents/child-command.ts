@@ -3,8 +3,7 @@
  * block every call for minutes; in the server itself that would stop answers.
  */
 import { join } from 'node:path'
-import type { S3Config, StorePlace } from '../config/setting-groups.ts'
-import type { Config } from '../config.ts'
+import type { Config, S3Config, StorePlace } from '../config.ts'
 import { endsWithin } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
 import { ROOT } from '../program/entries.ts'

@@ -1,5 +1,5 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import type { StorePlace } from '../config/setting-groups.ts'
+import type { StorePlace } from '../config.ts'
 import type { BlobKey } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { isSyncedAsWhole, openBlobs, type StoreSettings, syncFileSystem } from '../storage.ts'

@@ -1,6 +1,6 @@
 /** Reads copies in the mirror, to replace damaged ones before they are needed. */
 import * as z from 'zod/mini'
-import type { MirrorConfig } from '../config/setting-groups.ts'
+import type { MirrorConfig } from '../config.ts'
 import { metaOf, setMeta } from '../core/meta.rows.ts'
 import type { Database } from '../database/database.ts'
 import type { Damage } from '../database/schema.ts'

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { MirrorConfig, StorePlace } from '../config/setting-groups.ts'
-import type { Config } from '../config.ts'
+import type { Config, MirrorConfig, StorePlace } from '../config.ts'
 import type { Installation } from '../core/store/pairing.ts'
 import { endsWithin } from '../domain/abort.ts'
 import { MINUTE } from '../domain/clock.ts'

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import type { BackupConfig, OwnBackups } from '../config/setting-groups.ts'
-import type { Config } from '../config.ts'
+import type { Config, OwnBackups } from '../config.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import type { MailContent } from '../core/mail-content.ts'
@@ -196,7 +195,7 @@ function environmentOf(config: Config, inherited: ChildEnvironment): ChildEnviro
   }
 }
 
-function backupEnvironment({ own, passphraseFile }: BackupConfig): ChildEnvironment {
+function backupEnvironment({ own, passphraseFile }: Config['backup']): ChildEnvironment {
   return {
     ...(passphraseFile === null ? {} : { [settings.backupPassphraseFile.variable]: passphraseFile }),
     ...(own === null ? {} : { ...placeEnvironment('backup', own.place), ...timesEnvironment(own) }),

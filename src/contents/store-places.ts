@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { StorePlace } from '../config/setting-groups.ts'
-import type { Config } from '../config.ts'
+import type { Config, StorePlace } from '../config.ts'
 
 export function placeName(place: StorePlace): string {
   return place.kind === 'folder' ? place.path : `${place.s3.endpoint}/${place.s3.bucket}`

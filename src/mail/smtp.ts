@@ -1,5 +1,5 @@
 import type { SendMailOptions } from 'nodemailer'
-import type { MailConfig } from '../config/setting-groups.ts'
+import type { MailConfig } from '../config.ts'
 import type { Language } from '../domain/account.ts'
 import { SECOND } from '../domain/clock.ts'
 import type { MailAddress } from '../domain/mail-address.ts'

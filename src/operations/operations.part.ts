@@ -1,5 +1,4 @@
-import type { MailConfig } from '../config/setting-groups.ts'
-import type { SettingInForce } from '../config.ts'
+import type { MailConfig, SettingInForce } from '../config.ts'
 import type { DiskLoad } from '../contents/pace.ts'
 import type { AuditLog } from '../core/audit-log.ts'
 import type { Core } from '../core/core.ts'

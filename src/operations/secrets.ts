@@ -7,7 +7,7 @@ import {
   turnOffCodes,
 } from '../accounts/sign-in/second-factor.ts'
 import { endAllSessions } from '../accounts/sign-in/sessions.rows.ts'
-import type { SecretSource } from '../config/setting-groups.ts'
+import type { SecretSource } from '../config.ts'
 import { assertOwnVersion } from '../contents/installation.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import { dropMeta, metaOf, metaValue, setMeta } from '../core/meta.rows.ts'

@@ -1,4 +1,4 @@
-import type { S3Config } from '../config/setting-groups.ts'
+import type { S3Config } from '../config.ts'
 import { ERROR_STATUSES, type Refusal } from '../domain/errors.ts'
 import { errorHeaders, errorResponse } from '../server/answers/answers.ts'
 import type { Call, Site } from '../server/call.ts'

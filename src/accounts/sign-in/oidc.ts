@@ -1,6 +1,6 @@
 import type { Configuration, CustomFetch, IDToken } from 'openid-client'
 import * as z from 'zod'
-import type { OidcConfig } from '../../config/setting-groups.ts'
+import type { OidcConfig } from '../../config.ts'
 import { insertAccount } from '../../core/accounts.rows.ts'
 import type { SessionCaller } from '../../core/callers.ts'
 import type { Core } from '../../core/core.ts'

@@ -2,24 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
-import { type Config, loadConfig } from '../../config.ts'
-import type {
-  BackedUp,
-  BackupStep,
-  Outcome,
-  RetentionPolicy,
-  StorePlace,
-  TargetOptions,
-} from '../../contents/backup.ts'
+import { type Config, loadConfig, type StorePlace } from '../../config.ts'
+import type { BackedUp, BackupStep, Outcome, RetentionPolicy, TargetOptions } from '../../contents/backup.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import { settings } from '../../settings.ts'
+import { settings, type WrittenPlace } from '../../settings.ts'
 import { ProblemsFound } from '../failure.ts'
 import { readRate } from '../options.ts'
 import { count, printJson, printLines, printProblem } from '../output.ts'
-import { asSetting, readS3Address, type S3Address } from '../relocate.ts'
+import { asSetting, readS3Address } from '../relocate.ts'
 import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
 import { abortedBySignal } from '../stop-signal.ts'
 import { damageJson, printDamage } from './damage-lines.ts'
@@ -56,7 +49,7 @@ export function backupCommand(backup: Command, environment: Environment): void {
     .option('--rate <size>', 'copy at most so many bytes a second (50MB)', readRate)
     .option('--json', 'print {"taken_at","files","contents","bytes","copied_contents","copied_bytes",…}')
     .addOption(new Option('--for-server').hideHelp())
-    .action((target: NamedPlace | undefined, options: Options) => run(backup, environment, target, options))
+    .action((target: WrittenPlace | undefined, options: Options) => run(backup, environment, target, options))
 }
 
 /** Throws InvalidArgumentError. */
@@ -79,7 +72,7 @@ function keepingOf(
 async function run(
   command: Command,
   environment: Environment,
-  named: NamedPlace | undefined,
+  named: WrittenPlace | undefined,
   options: Options,
 ): Promise<void> {
   const config = loadConfig(environment)
@@ -159,8 +152,6 @@ function tell({ point, copied, dropped, damaged, catalog, isNewSeries }: BackedU
   printDamage(damaged, 'cannot be backed up')
 }
 
-export type NamedPlace = { readonly folder: string } | S3Address
-
 export interface StoreOptions {
   readonly s3Region?: string
   readonly s3PathStyle?: true
@@ -174,7 +165,7 @@ export const REGION = [
 export const PATH_STYLE = ['--s3-path-style', 'put the bucket in the path instead of the host name'] as const
 
 /** A folder, or `https://host/bucket`. Throws InvalidArgumentError. */
-export function readPlace(text: string): NamedPlace {
+export function readPlace(text: string): WrittenPlace {
   if (!/^https?:/.test(text)) return { folder: resolve(text) }
   const address = readS3Address(text)
   if (address !== 'none') return address
@@ -189,7 +180,7 @@ export const TARGET = [
 
 export async function openingOf(
   command: Command,
-  named: NamedPlace | undefined,
+  named: WrittenPlace | undefined,
   options: StoreOptions,
   { config, signal }: { readonly config: Config; readonly signal: AbortSignal },
 ): Promise<TargetOptions> {
@@ -213,7 +204,7 @@ export async function openingAt(place: StorePlace, config: Config): Promise<Omit
 /** The named place, or that of scheduled backups. Exits with a usage error without either. */
 function targetOf(
   command: Command,
-  named: NamedPlace | undefined,
+  named: WrittenPlace | undefined,
   options: StoreOptions,
   config: Config,
 ): StorePlace {
@@ -224,7 +215,7 @@ function targetOf(
 
 /** Throws Refusal INVALID_REQUEST where a store has no key. */
 export function placeOf(
-  named: NamedPlace,
+  named: WrittenPlace,
   { s3Region, s3PathStyle }: StoreOptions,
   config: Config,
 ): StorePlace {

@@ -8,20 +8,13 @@ import type { BackupRepair } from '../../contents/restore.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
+import type { WrittenPlace } from '../../settings.ts'
 import { ProblemsFound } from '../failure.ts'
 import { readRate } from '../options.ts'
 import { count, printJson, printLines, printProblem, printTable } from '../output.ts'
 import { linkAddress } from '../session.ts'
 import { standardError } from '../step-progress.ts'
-import {
-  type NamedPlace,
-  openingAt,
-  PATH_STYLE,
-  placeOf,
-  REGION,
-  readPlace,
-  type StoreOptions,
-} from './backup.ts'
+import { openingAt, PATH_STYLE, placeOf, REGION, readPlace, type StoreOptions } from './backup.ts'
 import { stopWithServer } from './server-child.ts'
 
 interface Options extends StoreOptions {
@@ -30,7 +23,7 @@ interface Options extends StoreOptions {
   readonly dryRun?: true
   readonly markMany?: true
   readonly repair?: true
-  readonly from?: NamedPlace
+  readonly from?: WrittenPlace
   readonly removeOrphans?: true
   readonly database?: true
   readonly forServer?: true

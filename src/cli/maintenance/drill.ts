@@ -7,11 +7,12 @@ import type { Drilled, Outcome } from '../../contents/drill.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
+import type { WrittenPlace } from '../../settings.ts'
 import { ProblemsFound } from '../failure.ts'
 import { count, printJson, printLines, printProblem } from '../output.ts'
 import { standardError, stepProgress } from '../step-progress.ts'
 import { abortedBySignal } from '../stop-signal.ts'
-import { type NamedPlace, openingOf, PATH_STYLE, REGION, type StoreOptions, TARGET } from './backup.ts'
+import { openingOf, PATH_STYLE, REGION, type StoreOptions, TARGET } from './backup.ts'
 import { damageJson, printDamage } from './damage-lines.ts'
 import { titles } from './restore.ts'
 import { silent, stopWithServer } from './server-child.ts'
@@ -40,7 +41,7 @@ export function drillCommand(drill: Command, environment: Environment): void {
     .option(...PATH_STYLE)
     .option('--json', 'print {"good","taken_at","files","read_files","read_bytes","wrong","damaged"}')
     .addOption(new Option('--for-server').hideHelp())
-    .action((target: NamedPlace | undefined, options: Options) => run(drill, environment, target, options))
+    .action((target: WrittenPlace | undefined, options: Options) => run(drill, environment, target, options))
 }
 
 /** Throws InvalidArgumentError. */
@@ -52,7 +53,7 @@ function readCount(text: string): number {
 async function run(
   command: Command,
   environment: Environment,
-  named: NamedPlace | undefined,
+  named: WrittenPlace | undefined,
   options: Options,
 ): Promise<void> {
   const config = loadConfig(environment)

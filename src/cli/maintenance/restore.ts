@@ -6,13 +6,14 @@ import type { RelocationStep } from '../../contents/relocation.ts'
 import type { FoundBackup, RecoveryPoint, Restored } from '../../contents/restore.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
+import type { WrittenPlace } from '../../settings.ts'
 import { ProblemsFound } from '../failure.ts'
 import { timeOf } from '../options.ts'
 import { count, printJson, printLines, printTable } from '../output.ts'
 import { bytesPlace, databasePlace } from '../session.ts'
 import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
 import { abortedBySignal } from '../stop-signal.ts'
-import { type NamedPlace, openingOf, PATH_STYLE, REGION, type StoreOptions, TARGET } from './backup.ts'
+import { openingOf, PATH_STYLE, REGION, type StoreOptions, TARGET } from './backup.ts'
 import { damageJson, printDamage } from './damage-lines.ts'
 
 interface Options extends StoreOptions {
@@ -55,7 +56,9 @@ export function restoreCommand(restore: Command, environment: Environment): void
       '--json',
       'print {"taken_at","files","contents","bytes","series","number","authenticated","damaged"}, or a list of points',
     )
-    .action((target: NamedPlace | undefined, options: Options) => run(restore, environment, target, options))
+    .action((target: WrittenPlace | undefined, options: Options) =>
+      run(restore, environment, target, options),
+    )
 }
 
 /** Throws InvalidArgumentError. */
@@ -78,7 +81,7 @@ function readTime(text: string): number {
 async function run(
   command: Command,
   environment: Environment,
-  named: NamedPlace | undefined,
+  named: WrittenPlace | undefined,
   options: Options,
 ): Promise<void> {
   const config = loadConfig(environment)

@@ -1,5 +1,4 @@
-import type { MailConfig } from '../../config/setting-groups.ts'
-import type { Config } from '../../config.ts'
+import type { Config, MailConfig } from '../../config.ts'
 import { createSigning } from '../../core/hmac.ts'
 import { assertOwnStore } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'

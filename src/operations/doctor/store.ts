@@ -1,6 +1,5 @@
 import { StoreFailure } from '../../blobs/blob-store.ts'
-import type { OwnBackups } from '../../config/setting-groups.ts'
-import type { Config } from '../../config.ts'
+import type { Config, OwnBackups } from '../../config.ts'
 import type { OwnState, Runs } from '../../contents/own-backups.ts'
 import { SCRUB_JOB } from '../../contents/scrub.ts'
 import { DAY, HOUR } from '../../domain/clock.ts'

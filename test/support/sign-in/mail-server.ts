@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
-import type { MailConfig } from '../../../src/config/setting-groups.ts'
+import type { MailConfig } from '../../../src/config.ts'
 import { parseSender } from '../../../src/domain/mail-address.ts'
 
 export interface ReceivedMail {
