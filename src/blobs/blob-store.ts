@@ -121,6 +121,8 @@ export interface BlobChunks {
 
   /** Gives back the chunks' memory after the end. No chunk may be in use. */
   release(): void
+  /** Fills a target of the whole length instead of `next`, where that saves a copy. */
+  readAll?(target: Uint8Array): Promise<void>
 }
 
 /** Reads one chunk ahead, and cancels when left early. A chunk is valid until the next one is asked for. */
@@ -156,6 +158,7 @@ export async function readInto(
 
 /** The target has the length of all chunks. */
 export async function fill(target: Uint8Array, chunks: BlobChunks): Promise<void> {
+  if (chunks.readAll !== undefined) return chunks.readAll(target)
   let filled = 0
   for await (const chunk of eachChunk(chunks)) {
     target.set(chunk, filled)

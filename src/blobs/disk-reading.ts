@@ -193,6 +193,14 @@ export class FileChunks implements BlobChunks {
     return chunk
   }
 
+  async readAll(target: Uint8Array): Promise<void> {
+    try {
+      await this.#file.readInto(this.#position, target)
+    } finally {
+      this.#close()
+    }
+  }
+
   cancel(): void {
     this.#isCancelled = true
     for (const buffer of this.#buffers.splice(0)) dropBuffer(buffer)
