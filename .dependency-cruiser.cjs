@@ -38,13 +38,19 @@ const MAY_IMPORT = {
   uploads: ['files/', 'thumbnails/thumbnails\\.ts$'],
   sharing: [
     'files/',
-    'accounts/(api-keys|sign-in/sessions)\\.rows\\.ts$',
+    'accounts/((api-keys|sign-in/sessions)\\.rows|authentication)\\.ts$',
     'mail/(outbox|mail-addresses\\.rows)\\.ts$',
     'thumbnails/thumbnails\\.ts$',
     'uploads/',
   ],
-  downloads: ['files/', 'sharing/', 'thumbnails/(thumbnails|icons)\\.ts$', 'uploads/hashing/'],
-  events: ['files/folders/'],
+  downloads: [
+    'accounts/authentication\\.ts$',
+    'files/',
+    'sharing/',
+    'thumbnails/(thumbnails|icons)\\.ts$',
+    'uploads/hashing/',
+  ],
+  events: ['accounts/authentication\\.ts$', 'files/folders/'],
   contents: [
     'accounts/keys\\.ts$',
     'mail/(outbox|mail-addresses\\.rows)\\.ts$',

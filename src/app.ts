@@ -14,7 +14,8 @@ import { createDownloadsPart } from './downloads/downloads.part.ts'
 import { createEventsPart } from './events/events.part.ts'
 import { createFilesPart } from './files/files.part.ts'
 import type { Log } from './log.ts'
-import { createMailPart, type MailPart } from './mail/mail.part.ts'
+import { createMailPart } from './mail/mail.part.ts'
+import { createOutbox } from './mail/outbox.ts'
 import { sendTestMail, tryMailServer } from './mail/smtp.ts'
 import type { Metrics } from './operations/metrics/metrics.ts'
 import { createOperationsPart } from './operations/operations.part.ts'
@@ -24,7 +25,7 @@ import { createPagesPart } from './pages/pages.part.ts'
 import { versionWithCommit } from './program/version.ts'
 import type { ListenWay } from './server/connections/listener.ts'
 import type { Parts } from './server/parts.ts'
-import { type HttpServer, startServer } from './server/server.ts'
+import { startServer } from './server/server.ts'
 import { settings } from './settings.ts'
 import { createSharingPart } from './sharing/sharing.part.ts'
 import {
@@ -85,8 +86,8 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
   shutdown.addSlow(await holdDataFolder(config))
   await guardDataFolder(start)
   const site = await openBuiltSite()
-  let server: HttpServer | null = null
-  const publicUrl = () => config.publicUrl ?? server?.url ?? ''
+  let listeningAt = ''
+  const publicUrl = () => config.publicUrl ?? listeningAt
   const { core, signInSecret } = await openCore(shutdown, start, publicUrl, metrics)
   const { parts, mail, jobs: allJobs } = await createParts(core, start, { metrics, signInSecret, site })
 
@@ -95,7 +96,7 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
   parts.thumbnails.wake()
   const welcome = await parts.accounts.oneTimeLinks.welcome()
   const way = start.way === undefined ? {} : { way: start.way }
-  const listening = await startServer(parts, {
+  const server = await startServer(parts, {
     ...core,
     metrics: metrics?.requests ?? null,
     hasOtherNodes: core.nodes.hasOthers,
@@ -109,16 +110,16 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
     },
     ...way,
   })
-  server = listening
+  listeningAt = server.url
   const flush = () => flushAll([parts.files.usage, parts.sharing.linkClaims, core.traffic, core.rates])
   return {
-    url: listening.url,
+    url: server.url,
     welcome,
     runJobs: () => jobs.runAll(),
     flush,
     async stop() {
       try {
-        await listening.stop()
+        await server.stop()
         await parts.thumbnails.stop()
         mail.stop()
         parts.webhooks.stop()
@@ -136,27 +137,18 @@ async function createParts(
   core: Core,
   { settings, diskPressure = linuxDiskPressure }: Start,
   given: { readonly metrics: Metrics | null; readonly signInSecret: string; readonly site: BuiltSite },
-): Promise<{ readonly parts: Parts; readonly mail: MailPart; readonly jobs: readonly Job[] }> {
+) {
+  const outbox = createOutbox(core.clock, core.random, core.config.mail?.from.address ?? null)
   const files = await createFilesPart(core)
-  const before = {
-    hasWork: () => signIn.passwordResets.areAsked(),
-    run: (mayGoOn: () => boolean) => signIn.passwordResets.answerAll(mayGoOn),
-  }
-  const mail = createMailPart(core, { before })
-  const signIn = createSignInPart(core, { secret: given.signInSecret, mail })
-  const accounts = createAccountsPart(core, { files, mail, signIn })
-  const mails = { outbox: mail.outbox, unsubscribePath: accounts.warningEnd.pathOf }
+  const signIn = createSignInPart(core, { secret: given.signInSecret, outbox })
+  const mail = createMailPart(core, signIn.passwordResets)
+  const accounts = createAccountsPart(core, { files, outbox, signIn })
+  const mails = { outbox, unsubscribePath: accounts.warningEnd.pathOf }
   const sharing = createSharingPart(core, mails, files)
   const thumbnails = createThumbnailsPart(core)
   const uploads = createUploadsPart(core, { files, thumbnails })
-  const contents = createContentsPart(core, { diskPressure: () => diskPressure(), mails })
-  const downloads = createDownloadsPart(core, {
-    sharing,
-    copies: contents.copies,
-    suspects: contents.suspects,
-    arrivalOf: uploads.arrivalOf,
-    partialReads: uploads.partialReads,
-  })
+  const contents = createContentsPart(core, { diskPressure, mails })
+  const downloads = createDownloadsPart(core, { contents, sharing, uploads })
   const events = createEventsPart(core)
   const webhooks = createWebhooksPart(core, mails, manifest.version)
   const operations = await createOperationsPart(core, {
@@ -168,30 +160,14 @@ async function createParts(
   const authentication = createAuthentication({
     ...core,
     keyedRequests: accounts.keyedRequests,
-    sessions: signIn.sessions,
+    signIn,
     usage: files.usage,
-    forgetSession: () => signIn.forget(),
-    grants: (cookie) => sharing.folderPasswords.grants(cookie),
+    grants: sharing.folderPasswords.grants,
   })
   const pages = createPagesPart(given.site, { authentication, operations })
-  const forPeople = { accounts, authentication, operations, pages, signIn }
-  return {
-    parts: { ...forPeople, downloads, events, files, sharing, thumbnails, uploads, webhooks },
-    mail,
-    jobs: jobsOf([
-      core,
-      files,
-      sharing,
-      thumbnails,
-      uploads,
-      mail,
-      signIn,
-      accounts,
-      contents,
-      operations,
-      webhooks,
-    ]),
-  }
+  const withJobs = { accounts, files, operations, sharing, signIn, thumbnails, uploads, webhooks }
+  const parts: Parts = { ...withJobs, authentication, downloads, events, pages }
+  return { parts, mail, jobs: jobsOf([core, contents, mail, ...Object.values(withJobs)]) }
 }
 
 async function openCore(

@@ -2,7 +2,7 @@ import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { FilesPart } from '../files/files.part.ts'
-import type { MailPart } from '../mail/mail.part.ts'
+import type { Outbox } from '../mail/outbox.ts'
 import { createAccountAdministration } from './account-administration.ts'
 import { createAccounts, notifyNearlyFull } from './accounts.ts'
 import { createFileWarnings, createWarnedFiles, createWarningEnd } from './expiry-warnings.ts'
@@ -17,15 +17,17 @@ export function createAccountsPart(
   core: Core,
   needs: {
     readonly files: Pick<FilesPart, 'inactivity'>
-    readonly mail: Pick<MailPart, 'outbox'>
+    readonly outbox: Outbox
     readonly signIn: Pick<SignInPart, 'reauthentication'>
   },
 ) {
   const { db, nonDurableDb, isShared, clock, random, rates, signing, config } = core
   const rate = { limit: config.rateLimit, factor: config.accountRateFactor }
-  const { outbox } = needs.mail
-  const { reauthentication } = needs.signIn
-  const { inactivity } = needs.files
+  const {
+    outbox,
+    files: { inactivity },
+    signIn: { reauthentication },
+  } = needs
   const accounts = createAccounts(db, clock, random)
   const makeLink = oneTimeLinkCreator(clock, random)
   const warningEnd = createWarningEnd(db, signing)

@@ -5,37 +5,39 @@ import { hashToken } from '../core/hmac.ts'
 import { type KeyVerdict, takeForKey } from '../core/rate-limits/rate-limits.ts'
 import type { Database } from '../database/database.ts'
 import { lookup } from '../database/prepared.ts'
-import { parseScopes, type Viewer } from '../domain/access.ts'
+import { parseScopes, type Requester, type Viewer } from '../domain/access.ts'
+import type { Administrator } from '../domain/audit.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal, wrongSecret } from '../domain/errors.ts'
 import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../domain/ids.ts'
 import type { Usage } from '../files/use-counters.ts'
-import type { Authentication } from '../server/authentication.ts'
 import { bearerKey, type Call, FOLDER_COOKIE } from '../server/call.ts'
 import { assertOwnOrigin, cookieValue, isSafe, mayBeSignedIn } from '../server/requests/browser.ts'
-import { accountDisabled, type Sessions, sessionCookie, sessionToken, signedOut } from './sign-in/sessions.ts'
+import { accountDisabled, sessionCookie, sessionToken, signedOut } from './sign-in/sessions.ts'
+import type { SignInPart } from './sign-in.part.ts'
 
+export type Authentication = ReturnType<typeof createAuthentication>
+
+/** Stores caller and remaining rate limit in the call. */
 export function createAuthentication({
   db,
   clock,
   rates,
   config,
   keyedRequests,
-  sessions,
+  signIn,
   usage,
-  forgetSession,
   grants,
 }: Pick<Core, 'db' | 'clock' | 'rates'> & {
   readonly config: Pick<Core['config'], 'rateLimit' | 'accountRateFactor' | 'sessionRateLimit'>
   /** Finds and counts a key in one statement, where these are round trips. */
   readonly keyedRequests: { admit(secret: string): Promise<AdmittedKey> } | null
-  readonly sessions: Sessions
+  readonly signIn: Pick<SignInPart, 'sessions' | 'forget'>
   readonly usage: Usage
-  /** Set-Cookie headers that clear the session cookie. */
-  forgetSession(): readonly string[]
   /** Folders that the cookie unlocks. */
   grants(cookie: string | null): Viewer['grants']
-}): Authentication {
+}) {
+  const { sessions } = signIn
   const keys = createKeyHolders(db, clock)
 
   /**
@@ -50,6 +52,7 @@ export function createAuthentication({
     return sessions.authenticate(token, call.address)
   }
 
+  /** An invalid session makes the caller anonymous. */
   async function pageSession(call: Call): Promise<SessionCaller | null> {
     try {
       const session = mayBeSignedIn(call) ? await sessionOf(call) : null
@@ -59,7 +62,7 @@ export function createAuthentication({
       if (!(error instanceof Refusal)) throw error
       // Clears the cookie of an ended session: uploads from the page would be refused with it.
       if (error.code === 'NOT_SIGNED_IN') {
-        for (const cookie of forgetSession()) call.headers.set('Set-Cookie', cookie)
+        for (const cookie of signIn.forget()) call.headers.set('Set-Cookie', cookie)
       }
       return null
     }
@@ -119,12 +122,14 @@ export function createAuthentication({
     return caller
   }
 
+  /** Throws Refusal INVALID_API_KEY, NOT_SIGNED_IN, FOREIGN_ORIGIN, ACCOUNT_DISABLED, RATE_LIMITED, SCOPE_MISSING. */
   async function keyed(call: Call): Promise<AccountCaller> {
     const caller = await counted(call)
     assertNeed(call, caller)
     return caller
   }
 
+  /** Session only. Throws Refusal NOT_SIGNED_IN, FOREIGN_ORIGIN, ACCOUNT_DISABLED or RATE_LIMITED. */
   async function signedIn(call: Call): Promise<SessionCaller> {
     const caller = await sessionOf(call)
     if (caller === null) throw signedOut()
@@ -137,16 +142,25 @@ export function createAuthentication({
     keyed,
     signedIn,
 
-    async administrator(call) {
+    /** `signedIn`; also throws Refusal ADMIN_NEEDED. */
+    async administrator(call: Call): Promise<Administrator> {
       const { account, username, by } = await signedIn(call)
       if (!by.isAdmin) throw new Refusal('ADMIN_NEEDED', 'Only administrators of this server can do this')
       return { kind: 'administrator', account, username, address: call.address }
     },
 
-    keyedOrGuest: async (call) => (isKnown(call) ? keyed(call) : asGuest(call)),
-    keyOrGuest: async (call) => (call.request.headers.has('authorization') ? keyed(call) : asGuest(call)),
+    /** An invalid key or expired session never counts as a guest. */
+    keyedOrGuest: async (call: Call): Promise<Caller> => (isKnown(call) ? keyed(call) : asGuest(call)),
 
-    async count(call) {
+    /** Ignores cookies. */
+    keyOrGuest: async (call: Call): Promise<Caller> =>
+      call.request.headers.has('authorization') ? keyed(call) : asGuest(call),
+
+    /**
+     * Counts a valid key where the route needs none: unknown address, wrong method, public or session routes. Ignores
+     * other Authorization headers. Throws Refusal RATE_LIMITED.
+     */
+    async count(call: Call): Promise<void> {
       if (!call.request.headers.has('authorization')) return
       try {
         await counted(call)
@@ -156,13 +170,18 @@ export function createAuthentication({
       }
     },
 
-    async assertGoodKey({ request }) {
+    /**
+     * For routes where a valid key changes nothing: a client with a bad key believes to act for its account. Throws
+     * Refusal INVALID_API_KEY or ACCOUNT_DISABLED. Leaves other schemes to the route.
+     */
+    async assertGoodKey({ request }: Call): Promise<void> {
       if (!/^bearer\b/i.test(request.headers.get('authorization')?.trim() ?? '')) return
       const key = bearerKey(request)
       if (key !== null) await keys.authenticate(key)
     },
 
-    async ofBytes(call) {
+    /** `keyedOrGuest` without rate limit, for the many requests with bytes of an upload. */
+    async ofBytes(call: Call): Promise<Caller> {
       if (!isKnown(call)) return asGuest(call)
       const caller = await callerOf(call)
       await takeRate(call, caller, 0)
@@ -171,9 +190,12 @@ export function createAuthentication({
       return caller
     },
 
-    isStillLetIn: (call) => refusedAs(call, false, async () => (await callerOf(call)) !== null),
+    /** For long-lived responses; not counted. */
+    isStillLetIn: (call: Call): Promise<boolean> =>
+      refusedAs(call, false, async () => (await callerOf(call)) !== null),
 
-    async requester(call) {
+    /** A key that is invalid or lacks the read scope makes the caller anonymous. */
+    async requester(call: Call): Promise<Requester> {
       const unlocked = grants(cookieValue(call.request, FOLDER_COOKIE))
       const reach = await refusedAs(call, null, async () => {
         const key = bearerKey(call.request)
@@ -188,9 +210,10 @@ export function createAuthentication({
 
     pageSession,
     sessionCookie,
-    sendsSession: (call) => sessionToken(call) !== null,
+    /** Valid or not. */
+    sendsSession: (call: Call): boolean => sessionToken(call) !== null,
 
-    async endSession(call) {
+    async endSession(call: Call): Promise<void> {
       const token = sessionToken(call)
       if (token === null) return
       const present = await sessions.authenticate(token, call.address).catch((error: unknown) => {

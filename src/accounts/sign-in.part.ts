@@ -1,7 +1,7 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE } from '../domain/clock.ts'
-import type { MailPart } from '../mail/mail.part.ts'
+import type { Outbox } from '../mail/outbox.ts'
 import { oneTimeLinkCreator } from './one-time-links.ts'
 import { createChallenges } from './sign-in/challenges.ts'
 import { createOidc, createOidcExchange, createOidcProvider } from './sign-in/oidc.ts'
@@ -14,12 +14,9 @@ import { createCodeStep, createKnownBrowsers, createSignIn } from './sign-in/sig
 import { createSignUp } from './sign-in/sign-up.ts'
 
 /** `secret`: encrypts the secrets of authenticator apps. */
-export function createSignInPart(
-  core: Core,
-  needs: { readonly secret: string; readonly mail: Pick<MailPart, 'outbox'> },
-) {
+export function createSignInPart(core: Core, needs: { readonly secret: string; readonly outbox: Outbox }) {
   const { db, clock, random, log, rates, signing, config, publicUrl } = core
-  const { outbox } = needs.mail
+  const { outbox } = needs
   const sessionStart = createSessionStart({ clock, random, publicUrl })
   const challenges = createChallenges({ db, clock, random, publicUrl })
   const webAuthn = createWebAuthn(publicUrl)

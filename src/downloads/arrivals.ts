@@ -25,16 +25,6 @@ export const WAITING_READERS: SharedCeiling = {
   idleAfter: 5 * SECOND,
 }
 
-export interface Arrivals {
-  canSend(upload: Pick<ArrivingUpload, 'id'>): Promise<boolean>
-  /**
-   * The last byte waits until the file is stored, so that a client cannot take an abandoned upload for a whole file;
-   * for that the connection closes early. Null where the file is stored meanwhile. Throws Refusal FILE_ARRIVING when
-   * nothing can be sent yet, and FILE_NOT_FOUND when nothing will.
-   */
-  send(call: Call, upload: ArrivingUpload, reader: ArrivalReader): Promise<Response | null>
-}
-
 export interface ArrivingUpload {
   readonly id: UploadId
   readonly slug: Slug
@@ -49,7 +39,7 @@ interface ArrivalParts {
   readonly partialReads: PartialReads
 }
 
-export function createArrivals({ blobs, clock, arrivalOf, partialReads }: ArrivalParts): Arrivals {
+export function createArrivals({ blobs, clock, arrivalOf, partialReads }: ArrivalParts) {
   const readers = new Shares(clock, WAITING_READERS)
 
   async function begin(
@@ -86,9 +76,15 @@ export function createArrivals({ blobs, clock, arrivalOf, partialReads }: Arriva
   }
 
   return {
-    canSend: async ({ id }) => bytesAt(await arrivalOf(id), 0) !== null,
+    canSend: async ({ id }: Pick<ArrivingUpload, 'id'>): Promise<boolean> =>
+      bytesAt(await arrivalOf(id), 0) !== null,
 
-    async send(call, upload, reader) {
+    /**
+     * The last byte waits until the file is stored, so that a client cannot take an abandoned upload for a whole file;
+     * for that the connection closes early. Null where the file is stored meanwhile. Throws Refusal FILE_ARRIVING when
+     * nothing can be sent yet, and FILE_NOT_FOUND when nothing will.
+     */
+    async send(call: Call, upload: ArrivingUpload, reader: ArrivalReader): Promise<Response | null> {
       const turn = takeTurn(readers, call)
       const opened = new ArrivingBlobs(blobs)
       let response: Response | null = null

@@ -14,24 +14,6 @@ export interface SuspectQueue {
   add(content: BlobId): void
 }
 
-/** The caller has checked access. */
-export interface Content {
-  /** Throws FileDamaged for a content that is marked as damaged. */
-  assertSound(file: FileDetailRow): Promise<void>
-  /** Throws Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has lost bytes. */
-  read(file: FileDetailRow, start: number, end: number): Promise<BlobChunks>
-  charset(file: FileDetailRow): Promise<Charset | null>
-  /** Queues a check where bytes are unreadable or missing. Never throws. */
-  failed(file: FileDetailRow, error: unknown): void
-  /** If enabled: on a mismatch FileDamaged is thrown in place of the last chunk, and `tell` is called. */
-  verified(file: FileDetailRow, chunks: SourceChunks, tell: (error: unknown) => void): SourceChunks
-  /** For public files: valid for half an hour without further permission. Null where unsupported or disabled. */
-  link(
-    file: FileDetailRow,
-    headers: { readonly type: string; readonly disposition: string },
-  ): Promise<string | null>
-}
-
 /** Seconds, as for our own addresses, so that a paused download goes on. */
 const LINK_LIFETIME = 1800
 
@@ -48,7 +30,10 @@ export interface ContentParts {
   readonly redirects: boolean
 }
 
-export function createContent(parts: ContentParts): Content {
+export type Content = ReturnType<typeof createContent>
+
+/** The caller has checked access. */
+export function createContent(parts: ContentParts) {
   const { db, blobs, copies, verification, suspects, redirects } = parts
   const charsets = new Charsets(blobs)
 
@@ -57,6 +42,7 @@ export function createContent(parts: ContentParts): Content {
     return new FileDamaged(file, cause, comesBack ? BACK_WITHIN : undefined)
   }
 
+  /** Queues a check where bytes are unreadable or missing. Never throws. */
   function failed(file: FileDetailRow, error: unknown): void {
     if (isUnreadable(error) || isLost(error)) suspects.add(file.blob_id)
   }
@@ -70,14 +56,16 @@ export function createContent(parts: ContentParts): Content {
 
   return {
     failed,
-    charset: (file) => charsets.of(file),
+    charset: (file: FileDetailRow): Promise<Charset | null> => charsets.of(file),
 
-    async assertSound(file) {
+    /** Throws FileDamaged for a content that is marked as damaged. */
+    async assertSound(file: FileDetailRow): Promise<void> {
       if (file.damage === null) return
       throw await damaged(file, new Error(`a check found its content damaged: ${file.damage}`))
     },
 
-    verified(file, chunks, tell) {
+    /** If enabled: on a mismatch FileDamaged is thrown in place of the last chunk, and `tell` is called. */
+    verified(file: FileDetailRow, chunks: SourceChunks, tell: (error: unknown) => void): SourceChunks {
       if (verification === null) return chunks
       return verification.verified(chunks, file, () => {
         const cause = new Error(`the bytes of content ${file.blob_key} have another hash`)
@@ -87,11 +75,16 @@ export function createContent(parts: ContentParts): Content {
       })
     },
 
-    async link(file, headers) {
+    /** For public files: valid for half an hour without further permission. Null where unsupported or disabled. */
+    async link(
+      file: FileDetailRow,
+      headers: { readonly type: string; readonly disposition: string },
+    ): Promise<string | null> {
       return redirects ? blobs.link(file.blob_key, { seconds: LINK_LIFETIME, ...headers }) : null
     },
 
-    async read(file, start, end) {
+    /** Throws Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has lost bytes. */
+    async read(file: FileDetailRow, start: number, end: number): Promise<BlobChunks> {
       try {
         return await blobs.read(file.blob_key, start, end, file.size)
       } catch (error) {

@@ -8,26 +8,23 @@ export interface Expected {
   readonly sha256: Sha256
 }
 
-export interface Verification {
-  /** For a whole content. Throws what `differs` returns in place of the last chunk when the hash differs. */
-  verified(chunks: SourceChunks, expected: Expected, differs: () => Error): SourceChunks
-  close(): void
-}
-
 /** Bytes up to which the main thread hashes: handing over takes longer. */
 const SMALL = 64 * 1024
 
-export function startVerification(): Verification {
+export type Verification = ReturnType<typeof startVerification>
+
+export function startVerification() {
   const memory = new SharedMemory()
   const thread = new HashingThread(memory.bytes)
   return {
-    verified: (chunks, expected, differs) =>
+    /** For a whole content. Throws what `differs` returns in place of the last chunk when the hash differs. */
+    verified: (chunks: SourceChunks, expected: Expected, differs: () => Error): SourceChunks =>
       new VerifiedChunks(chunks, {
         expected,
         differs,
         hash: expected.size > SMALL ? new PassingHash(thread.start(), memory) : smallHash(),
       }),
-    close: () => thread.close(),
+    close: (): void => thread.close(),
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import type { Authentication } from '../accounts/authentication.ts'
 import { optionalTime } from '../domain/clock.ts'
 import type { FileId, FolderId } from '../domain/ids.ts'
 import { sortedByName } from '../domain/sort-key.ts'
@@ -8,7 +9,6 @@ import { archiveAnswers, archiveName, archiveReader, sendArchive } from '../down
 import type { FileListRow } from '../files/file-lists.rows.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import { fileNotFound } from '../files/files.ts'
-import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'

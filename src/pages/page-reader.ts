@@ -1,5 +1,5 @@
+import type { Authentication } from '../accounts/authentication.ts'
 import type { Caller } from '../core/callers.ts'
-import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { type PageReader, readerOf } from '../server/requests/browser.ts'
 

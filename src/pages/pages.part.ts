@@ -1,5 +1,5 @@
+import type { Authentication } from '../accounts/authentication.ts'
 import type { Refusal } from '../domain/errors.ts'
-import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import type { PageReader } from '../server/requests/browser.ts'
 import { iconAnswer } from '../thumbnails/icons.ts'

@@ -1,4 +1,5 @@
 import type { AccountsPart } from '../accounts/accounts.part.ts'
+import type { Authentication } from '../accounts/authentication.ts'
 import type { SignInPart } from '../accounts/sign-in.part.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import type { EventsPart } from '../events/events.part.ts'
@@ -9,7 +10,6 @@ import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { ThumbnailsPart } from '../thumbnails/thumbnails.part.ts'
 import type { UploadsPart } from '../uploads/uploads.part.ts'
 import type { WebhooksPart } from '../webhooks/webhooks.part.ts'
-import type { Authentication } from './authentication.ts'
 
 /** Each handler's type names what it needs; only the route table knows all. */
 export interface Parts {

@@ -2,7 +2,6 @@ import type { AccountCaller, Caller, SessionCaller } from '../core/callers.ts'
 import type { Administrator } from '../domain/audit.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { JsonAnswer } from './answers/answers.ts'
-import type { Authentication } from './authentication.ts'
 import { type Call, carriesBytes, type Need, type Origins } from './call.ts'
 import type { Documentation, Endpoint } from './endpoint.ts'
 import type { Parts } from './parts.ts'
@@ -20,7 +19,7 @@ type Auth =
 
 export interface RouteAccess<Who> {
   readonly as: Auth
-  readonly authenticate: (call: Call, authentication: Authentication) => Promise<Who>
+  readonly authenticate: (call: Call, authentication: Parts['authentication']) => Promise<Who>
 }
 
 /** The endpoint may determine the viewer itself. */

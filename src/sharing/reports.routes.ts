@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import type { Authentication } from '../accounts/authentication.ts'
 import {
   type Report,
   refusedContentsAnswer,
@@ -11,7 +12,6 @@ import { optionalTime, timestamp } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { isSha256, parseFileIdentifier, parseSlug, type ReportId, type Sha256 } from '../domain/ids.ts'
 import { MAX_REPORT_TEXT, parseReportText, REPORT_REASONS } from '../domain/report.ts'
-import type { Authentication } from '../server/authentication.ts'
 import { fileUrl, type Site } from '../server/call.ts'
 import { adminEndpoint, openEndpoint } from '../server/endpoint.ts'
 import {

@@ -20,7 +20,7 @@ import { type Content, createContent } from '../../src/downloads/content.ts'
 import { createFilesPart, type FilesPart } from '../../src/files/files.part.ts'
 import { type FileDetailRow, findFile } from '../../src/files/files.ts'
 import type { Log } from '../../src/log.ts'
-import { createMailPart } from '../../src/mail/mail.part.ts'
+import { createOutbox } from '../../src/mail/outbox.ts'
 import { createSharingPart, type SharingPart } from '../../src/sharing/sharing.part.ts'
 import { noThumbnails } from '../../src/thumbnails/thumbnails.ts'
 import type { ContentHashing } from '../../src/uploads/hashing/content-hash.ts'
@@ -86,8 +86,8 @@ export async function startServices(parts: {
     publicUrl: () => 'http://localhost',
   })
   const files = await createFilesPart(core)
-  const mail = createMailPart(core, { before: { hasWork: async () => false, run: async () => {} } })
-  const sharing = createSharingPart(core, { outbox: mail.outbox, unsubscribePath: () => '/' }, files)
+  const outbox = createOutbox(core.clock, core.random, null)
+  const sharing = createSharingPart(core, { outbox, unsubscribePath: () => '/' }, files)
   const uploads = createUploadsPart(core, { files, thumbnails: noThumbnails, hashing: hashingHere })
   const content = createContent({
     ...{ ...core, copies: noSecondCopies, verification: null, suspects: { add() {} }, redirects: false },

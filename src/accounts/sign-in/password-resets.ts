@@ -69,9 +69,10 @@ export function createPasswordResets({
       await insertResetRequest(db, nameOf(asked), clock.now())
     },
 
-    areAsked: async (): Promise<boolean> => (await nextResetRequest(db)) !== undefined,
+    hasWork: async (): Promise<boolean> => (await nextResetRequest(db)) !== undefined,
 
-    async answerAll(mayGoOn: () => boolean): Promise<void> {
+    /** Answers every request with a mail in the outbox. */
+    async run(mayGoOn: () => boolean): Promise<void> {
       while (mayGoOn()) {
         const request = await nextResetRequest(db)
         if (request === undefined) break
