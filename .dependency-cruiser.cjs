@@ -54,7 +54,7 @@ const MAY_IMPORT = {
   contents: [
     'accounts/keys\\.ts$',
     'mail/(outbox|mail-addresses\\.rows)\\.ts$',
-    'uploads/(hashing/|hashing-writer\\.ts$|uploads\\.rows\\.ts$)',
+    'uploads/uploads\\.rows\\.ts$',
     '(settings|storage)\\.ts$',
   ],
   operations: [
@@ -207,7 +207,7 @@ module.exports = {
         '^src/client/',
         '^src/(domain|contract)/',
         '^src/operations/(administration|database-check|migration-time|secrets|takeover|doctor/doctor)\\.ts$',
-        '^src/contents/(check|mirror|mirror-repair|mark-copies|backup|restore|damage|drill|relocation|copying|walk)\\.ts$',
+        '^src/contents/(check|mirror|mirror-reading|mark-copies|backup|restore|damage|drill|relocation|copying|walk)\\.ts$',
         '^src/(app|config|config/(config-problems|environment)|settings|log|program/(bundle|version))\\.ts$',
       ],
     ),

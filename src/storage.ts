@@ -99,7 +99,7 @@ async function migrated(db: Database, { config, report }: StorageParts): Promise
   }
 }
 
-/** The same, as it is. Throws PostgresTooOld. */
+/** Opens the database without migrating it. Throws PostgresTooOld. */
 export function connect({ config, report, lost }: StorageParts): Promise<OpenDatabase> {
   const { databaseUrl } = config
   return databaseUrl === null ? openOwnSqlite(config, lost) : openPools(databaseUrl, { config, report })
@@ -216,6 +216,11 @@ export async function openBlobs(
   }
   const folder = await openDataFolder(config.dataDir, config.groupRead)
   return openDiskBlobs(folder.blobs, random, { alone, groupRead: config.groupRead, isSyncedLater })
+}
+
+/** Where the settings put the bytes. */
+export function storePlace({ s3, dataDir }: StoreSettings): StorePlace {
+  return s3 === null ? { kind: 'folder', path: dataFolder(dataDir).blobs } : { kind: 's3', s3 }
 }
 
 /** Bytes of the largest thing in a store beside the first one: a file, or a database in one piece. */

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import * as z from 'zod/mini'
 import type { StorePlace } from '../config.ts'
 import { metaOf, setMeta } from '../core/meta.rows.ts'
@@ -17,9 +16,9 @@ import {
   hasCatalog,
   holdCatalog,
 } from './backup-catalog.ts'
-import { type BackupKey, type BackupStore, encrypted, makeKey } from './backup-encryption.ts'
-import { COPIES, type CopyFault, type MarkState, stateName } from './mark-copies.ts'
-import { holdsOtherThings, inSettingsOf, placeName } from './store-places.ts'
+import { type BackupKey, type BackupStore, encrypted, makeKey, type Role } from './backup-encryption.ts'
+import { type CopyFault, type MarkState, stateName } from './mark-copies.ts'
+import { holdsOtherThings, inSettingsOf, isUnmarkedFolder, placeName } from './store-places.ts'
 
 export interface TargetOptions {
   readonly place: StorePlace
@@ -31,7 +30,8 @@ export interface TargetOptions {
   readonly onFault: (fault: CopyFault) => void
 }
 
-export interface Target {
+/** Releases its catalog when disposed. */
+export interface Target extends AsyncDisposable {
   readonly store: BackupStore
   readonly rows: BackupStore
   readonly catalog: HeldCatalog
@@ -53,8 +53,7 @@ export async function openToWrite(
 
 /** Whether a backup is or was there, even an unusable one. Neither waits for a lease nor writes. */
 export async function isBegun({ place, random }: Pick<TargetOptions, 'place' | 'random'>): Promise<boolean> {
-  if (place.kind === 'folder' && !COPIES.some((copy) => existsSync(join(place.path, copy)))) return false
-  return hasCatalog(await opened({ place, random }))
+  return !isUnmarkedFolder(place) && hasCatalog(await opened({ place, random }))
 }
 
 /** Throws Refusal PRECONDITION_FAILED where there is none. */
@@ -94,8 +93,9 @@ async function held(
   )
   for (const fault of catalog.faults) options.onFault(fault)
   const { key } = catalog
-  if (key === null) return { store, rows: store, catalog }
-  return { store: encrypted(store, key, 'content'), rows: encrypted(store, key, 'rows'), catalog }
+  const sealed = (role: Role) => (key === null ? store : encrypted(store, key, role))
+  const [contents, rows] = [sealed('content'), sealed('rows')]
+  return { store: contents, rows, catalog, [Symbol.asyncDispose]: () => catalog.release() }
 }
 
 function noBackup(place: StorePlace): Error {

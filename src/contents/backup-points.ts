@@ -8,6 +8,7 @@ import { eachChunk, isUnreadable, StoreFailure } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { DAY } from '../domain/clock.ts'
+import { disposing } from '../domain/disposing.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type BlobKey, isBlobKey } from '../domain/ids.ts'
 import { openRows } from '../storage.ts'
@@ -93,8 +94,8 @@ export async function removeUnwanted(
   retained: readonly RecoveryPoint[],
   scratch: string,
 ): Promise<Pruned> {
-  const wanted = openRows(join(scratch, 'wanted.sqlite'))
-  try {
+  return disposing(async (open) => {
+    const wanted = open.use(openRows(join(scratch, 'wanted.sqlite')))
     await inTransaction(wanted, makeRelocatedBlobs)
     const lost = new Set<RecoveryPoint>()
     for (const point of retained) {
@@ -113,9 +114,7 @@ export async function removeUnwanted(
     }
     if (failures.length === 0) await catalog.change({ unswept: false })
     return { lostPoints: [...lost], unremoved: failures.map(firstLine) }
-  } finally {
-    await wanted.destroy()
-  }
+  })
 }
 
 function firstLine(error: unknown): string {

@@ -11,6 +11,7 @@ import { pairMeta } from '../core/store/pairing.ts'
 import type { Database } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { inTransaction } from '../database/transactions.ts'
+import { disposing } from '../domain/disposing.ts'
 import { preconditionFailed, type Refusal } from '../domain/errors.ts'
 import { makeBlobKey } from '../domain/random.ts'
 import { openRows, type StorageOptions } from '../storage.ts'
@@ -33,7 +34,6 @@ import {
   retainedPoints,
   unpackRows,
 } from './backup-points.ts'
-import { startCopyThreads } from './backup-threads.ts'
 import { contentTotals } from './contents.rows.ts'
 import {
   addCopied,
@@ -47,13 +47,20 @@ import {
   rememberAllBlobs,
   writeRows,
 } from './copied.rows.ts'
-import { type BlobCopier, copyBlobs, noteListed, type UncopyableBlob, watchedRows } from './copying.ts'
-import { type Durability, durabilityOf } from './durability.ts'
-import { withInstallation } from './installation.ts'
+import { addressOf } from './copy-threads.ts'
+import {
+  type Copies,
+  copyEveryRow,
+  durabilityOf,
+  type Filled,
+  noteListed,
+  type UncopyableBlob,
+  withCopies,
+} from './copying.ts'
 import { type MarkState, makeSeries } from './mark-copies.ts'
 import { copySnapshot } from './row-copy.rows.ts'
 import { makeScratch } from './scratch.ts'
-import { liesWithServer, placeName, sharesDisk } from './store-places.ts'
+import { isOnDiskOf, liesWithServer, placeName, withInstallation } from './store-places.ts'
 import type { Watch } from './walk.ts'
 
 export type { TargetOptions } from './backup-place.ts'
@@ -88,40 +95,35 @@ const MOST_SNAPSHOTS = 5
 
 /** Throws Refusal PRECONDITION_FAILED where there is nothing to back up, or no backup to add to. */
 export async function backUp(backup: Backup): Promise<BackedUp> {
-  const { config, place, rate, watch } = backup
+  const { config, place, rate } = backup
   if (liesWithServer(place, config)) {
     throw preconditionFailed(
       `${placeName(place)} lies where the server keeps its files or their mirror: name a place of its own`,
     )
   }
   return withInstallation(backup, async ({ db }) => {
-    const open = new AsyncDisposableStack()
-    try {
-      const mark = (await metaOf(db, pairMeta.mark)) ?? ''
-      const known = await seenOf(db, place)
-      if (known !== null && !backup.newSeries && !(await isBegun(backup))) throw gone(place)
-      const target = await openToWrite(backup, { replacesLost: backup.newSeries })
-      open.defer(() => target.catalog.release())
-      const isNewSeries = opensSeries(backup, target.catalog, { known, mark })
-      const isOnDataDisk = await sharesDisk(place, config)
-      const scratch = await makeScratch()
-      open.defer(() => rm(scratch, { recursive: true, force: true }))
-      const durability = await durabilityOf(place)
-      const { s3, dataDir, groupRead } = config
-      const { isSyncedLater } = durability
-      const copier = startCopyThreads(
-        { config: { s3, dataDir, groupRead }, place, key: target.catalog.key, isSyncedLater, rate },
-        (bytes) => {
-          durability.wrote(bytes)
-          watch.advance({ count: 0, bytes, wasThere: false })
-        },
-      )
-      open.defer(() => copier.close())
-      const run = { ...backup, db, target, durability, copier, scratch, mark, isNewSeries, isOnDataDisk }
-      return await addPoint(run)
-    } finally {
-      await open.disposeAsync()
-    }
+    const mark = (await metaOf(db, pairMeta.mark)) ?? ''
+    const known = await seenOf(db, place)
+    if (known !== null && !backup.newSeries && !(await isBegun(backup))) throw gone(place)
+    return disposing(async (open) => {
+      const target = open.use(await openToWrite(backup, { replacesLost: backup.newSeries }))
+      const { store, catalog } = target
+      const isNewSeries = opensSeries(backup, catalog, { known, mark })
+      const isRemote = config.s3 !== null && config.databaseUrl !== null
+      const isOnDataDisk = !isRemote && (await isOnDiskOf(config.dataDir, place))
+      const scratch = open.use(await makeScratch())
+      const filled = { to: store, durability: await durabilityOf(place) }
+      const order = {
+        from: addressOf(config),
+        to: { kind: 'place', place, key: catalog.key },
+        goesOn: true,
+        // The store's sync and checksum suffice, and the drill reads back.
+        readsBack: false,
+        rate,
+      } as const
+      const run = { ...backup, ...filled, db, target, scratch: scratch.path, mark, isNewSeries, isOnDataDisk }
+      return await withCopies(order, filled, backup, (copies) => addPoint({ ...run, copies }))
+    })
   })
 }
 
@@ -151,16 +153,16 @@ function opensSeries(
   )
 }
 
-type Run = Backup & {
-  readonly db: Database
-  readonly target: Target
-  readonly durability: Durability
-  readonly copier: BlobCopier
-  readonly scratch: string
-  readonly mark: string
-  readonly isNewSeries: boolean
-  readonly isOnDataDisk: boolean
-}
+type Run = Backup &
+  Filled & {
+    readonly db: Database
+    readonly target: Target
+    readonly copies: Copies
+    readonly scratch: string
+    readonly mark: string
+    readonly isNewSeries: boolean
+    readonly isOnDataDisk: boolean
+  }
 
 async function addPoint(run: Run): Promise<BackedUp> {
   const { target, durability, retention, watch, random, scratch, mark, db, place } = run
@@ -173,13 +175,12 @@ async function addPoint(run: Run): Promise<BackedUp> {
   const before = opening === null ? null : await seenOf(db, place)
   const { number: known, series: had } = before ?? catalog.present
   await remember(known, had, opening)
-  const copied = { contents: 0, bytes: 0 }
-  const memory = await rememberLast(run)
-  try {
-    watch.begin('bytes', await contentTotals(run.db))
-    await copyContents(run, run.db, memory, copied)
+  return disposing(async (open) => {
+    const memory = open.use(await rememberLast(run))
+    watch.begin('bytes', await contentTotals(db))
+    await copyContents(run, db, memory)
     await addCopied(memory)
-    const { file, damaged, ...taken } = await takeSnapshot(run, memory, copied)
+    const { file, damaged, ...taken } = await takeSnapshot(run, memory)
     watch.begin('pack', { count: 0, bytes: 0 })
     const key = makeBlobKey(random)
     const point = { ...taken, key, damaged: damaged.length, ...(await packRows(file, target.rows, key)) }
@@ -208,7 +209,7 @@ async function addPoint(run: Run): Promise<BackedUp> {
     const { number } = catalog.present
     return {
       point,
-      copied,
+      copied: run.copies.copied,
       dropped,
       damaged,
       ...pruned,
@@ -216,12 +217,7 @@ async function addPoint(run: Run): Promise<BackedUp> {
       isNewSeries,
       isOnDataDisk,
     }
-  } catch (error) {
-    await durability.removeLost(target.store)
-    throw error
-  } finally {
-    await memory.destroy()
-  }
+  })
 }
 
 /**
@@ -251,26 +247,8 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
   return memory
 }
 
-function copyContents(
-  { copier, durability, signal, watch }: Run,
-  rows: Database,
-  memory: Database,
-  copied: { contents: number; bytes: number },
-): Promise<UncopyableBlob[]> {
-  return copyBlobs({
-    rows,
-    memory,
-    copier: copier,
-    listed: (keys) => listedAmong(memory, keys),
-    signal,
-    onBlob({ key, size }, wasThere) {
-      watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere })
-      if (wasThere) return
-      copied.contents++
-      copied.bytes += size
-      durability.copied(key)
-    },
-  })
+function copyContents({ copies }: Run, rows: Database, memory: Database): Promise<UncopyableBlob[]> {
+  return copies.copy({ rows, memory, listed: (keys) => listedAmong(memory, keys) })
 }
 
 interface Taken extends Pick<RecoveryPoint, 'takenAt' | 'files' | 'contents' | 'bytes'> {
@@ -278,58 +256,42 @@ interface Taken extends Pick<RecoveryPoint, 'takenAt' | 'files' | 'contents' | '
   readonly damaged: readonly UncopyableBlob[]
 }
 
-async function takeSnapshot(
-  run: Run,
-  memory: Database,
-  copied: { contents: number; bytes: number },
-): Promise<Taken> {
-  const { db, clock, scratch, watch } = run
-  for (let tries = 1; ; tries++) {
+async function takeSnapshot(run: Run, memory: Database): Promise<Taken> {
+  const { scratch } = run
+  for (let tries = 1; tries <= MOST_SNAPSHOTS; tries++) {
     const path = join(scratch, `point-${tries}.sqlite`)
-    const taken = await withRows(path, async (rows) => {
-      const takenAt = clock.now()
-      await copyRowsInto(run, rows)
-      const sum = await contentTotals(rows)
-      watch.begin('new bytes', sum)
-      const damaged = await copyContents(run, rows, memory, copied)
-      const there = await blobsAmong(
-        db,
-        damaged.map(({ key }) => key),
-      )
-      if (damaged.some(({ key }) => !there.has(key))) return null
-      const file = join(scratch, 'point')
-      await writeRows(rows, file)
-      return { takenAt, files: await liveFiles(rows), contents: sum.count, bytes: sum.bytes, file, damaged }
-    })
+    const taken = await readPoint(run, memory, path)
     if (taken !== null) return taken
     await rm(path)
-    if (tries === MOST_SNAPSHOTS) {
-      throw preconditionFailed(
-        'files were removed faster than they could be copied; run it again when less is deleted',
-      )
-    }
   }
+  throw preconditionFailed(
+    'files were removed faster than they could be copied; run it again when less is deleted',
+  )
 }
 
-async function withRows<T>(path: string, work: (rows: Database) => Promise<T>): Promise<T> {
-  const rows = openRows(path)
-  try {
-    return await work(rows)
-  } finally {
-    await rows.destroy()
-  }
+/** Null where a content that the rows name was removed meanwhile. */
+async function readPoint(run: Run, memory: Database, path: string): Promise<Taken | null> {
+  const { db, clock, scratch, watch } = run
+  return disposing(async (open) => {
+    const rows = open.use(openRows(path))
+    const takenAt = clock.now()
+    await copyRowsInto(run, rows)
+    const { count: contents, bytes } = await contentTotals(rows)
+    watch.begin('new bytes', { count: contents, bytes })
+    const damaged = await copyContents(run, rows, memory)
+    const keys = damaged.map(({ key }) => key)
+    const there = await blobsAmong(db, keys)
+    if (keys.some((key) => !there.has(key))) return null
+    const file = join(scratch, 'point')
+    await writeRows(rows, file)
+    return { takenAt, files: await liveFiles(rows), contents, bytes, file, damaged }
+  })
 }
 
 async function copyRowsInto(run: Run, rows: Database): Promise<void> {
   const { db, target } = run
   await migrate(rows)
-  await copySnapshot({
-    from: db,
-    to: rows,
-    ownMeta: Object.values(pairMeta),
-    sameStore: false,
-    onRows: await watchedRows(db, { sameStore: false }, run),
-  })
+  await copyEveryRow(copySnapshot, { from: db, to: rows, sameStore: false }, run)
   // A killed restore recognizes by this mark what it has begun to fill.
   const { mark } = target.catalog.present
   await inTransaction(rows, async (trx) => {

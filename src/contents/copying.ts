@@ -1,10 +1,11 @@
-/** Copies all contents to another store, for backups, restores and relocations, and tells of rows on their way. */
+/** Copies all contents and all rows, for backups, restores and relocations. */
 import { type BlobStore, type ListedBlob, StoreFailure } from '../blobs/blob-store.ts'
+import type { StorePlace } from '../config.ts'
+import { pairMeta } from '../core/store/pairing.ts'
 import type { Database } from '../database/database.ts'
-import type { Damage } from '../database/schema.ts'
-import { SECOND, yieldToEventLoop } from '../domain/clock.ts'
+import { yieldToEventLoop } from '../domain/clock.ts'
 import type { BlobKey } from '../domain/ids.ts'
-import { startContentHashing } from '../uploads/hashing/content-hash.ts'
+import { isSyncedAsWhole, syncFileSystem } from '../storage.ts'
 import {
   addListed,
   type BlobToMove,
@@ -14,121 +15,21 @@ import {
   relocatedFilesOfBlob,
   rememberRelocated,
 } from './copied.rows.ts'
-import type { Throttle } from './pace.ts'
-import { copyContent, type Reading, readDamage, sizeDamage } from './reading.ts'
+import {
+  type BlobCopier,
+  type CopiedBlob,
+  type CopyOrder,
+  type KnownBlob,
+  startCopyThreads,
+} from './copy-threads.ts'
 import { countRows, type RowCopy } from './row-copy.rows.ts'
 import { grouped, inBatches, tolerance, type Watch, walk } from './walk.ts'
 
-export const MAX_CONCURRENT = 32
+const MAX_CONCURRENT = 32
 const MAX_CONCURRENT_BYTES = 64 * 1024 * 1024
 const RECORD_AFTER = { blobs: 500, bytes: 256 * 1024 * 1024 }
 const BATCH = 200
 const LISTED = 1000
-const TRIES = 4
-
-/** What is known of a content at the target: copied by an earlier run, and listed there; null without a listing. */
-export interface KnownBlob extends BlobToMove {
-  readonly isRemembered: boolean
-  readonly isListed: boolean | null
-}
-
-export type CopiedBlob =
-  | { readonly kind: 'there' | 'copied' }
-  | { readonly kind: 'damaged'; readonly reason: string }
-
-export interface BlobCopier {
-  /** Retries: a short outage does not end a long run. Throws StoreFailure when a store stays unavailable. */
-  copy(blob: KnownBlob, signal: AbortSignal): Promise<CopiedBlob>
-}
-
-export interface CopyRoute {
-  readonly from: Pick<BlobStore, 'read' | 'size'>
-  readonly to: Pick<BlobStore, 'create' | 'read' | 'size' | 'remove'>
-  readonly goesOn: boolean
-  /** Whether to read each blob back before it counts as copied: required before `from` is given up. */
-  readonly readsBack: boolean
-  /** Null: hashes on this thread. */
-  readonly hashing: Pick<HashingThreads, 'departure' | 'arrival'> | null
-  readonly throttle?: Throttle | undefined
-  readonly pause: (milliseconds: number) => Promise<void>
-  /** Progress in bytes: half when written, half when read back. */
-  readonly onBytes: (bytes: number) => void
-}
-
-type HashingThread = NonNullable<Reading['hashing']>
-
-interface HashingThreads {
-  readonly departure: HashingThread
-  readonly arrival: HashingThread
-  close(): void
-}
-
-export function startHashingThreads(): HashingThreads {
-  const [departure, arrival] = [startContentHashing(), startContentHashing()]
-  return {
-    departure,
-    arrival,
-    close() {
-      departure.close()
-      arrival.close()
-    },
-  }
-}
-
-/** Copied: what was read from `from`, and with `readsBack` from `to`, has the SHA-256 of its row. */
-export function createBlobCopier(route: CopyRoute): BlobCopier {
-  return {
-    async copy(blob, signal) {
-      for (let tries = 1; ; tries++) {
-        try {
-          const mayBeThere = (blob.isListed ?? route.goesOn) || tries > 1
-          return await copyBlob(route, blob, mayBeThere, signal)
-        } catch (error) {
-          const isPassing = error instanceof StoreFailure && error.reason === 'away'
-          if (!isPassing || tries === TRIES) throw error
-        }
-        await route.pause(tries * SECOND)
-        signal.throwIfAborted()
-      }
-    },
-  }
-}
-
-async function copyBlob(
-  { from, to, hashing, throttle, readsBack, onBytes }: CopyRoute,
-  blob: KnownBlob,
-  mayBeThere: boolean,
-  signal: AbortSignal,
-): Promise<CopiedBlob> {
-  const onChunk = (bytes: number) => onBytes(bytes / 2)
-  const arrival = { signal, hashing: hashing?.arrival ?? null }
-  if (mayBeThere) {
-    const isWhole = (await sizeDamage(to, blob)) === null
-    if (isWhole && (blob.isRemembered || (await readDamage(to, blob, arrival)) === null)) {
-      return { kind: 'there' }
-    }
-    // An incomplete blob of an earlier attempt would prevent the write.
-    await to.remove(blob.key)
-  }
-  const departure = { signal, hashing: hashing?.departure ?? null, onChunk, throttle, isLenient: true }
-  const damage = await copyContent(from, blob, to, blob.key, departure)
-  if (damage !== null) return { kind: 'damaged', reason: await reasonOf(from, blob, damage) }
-  if (!readsBack) onBytes(blob.size / 2)
-  else if ((await readDamage(to, blob, { ...arrival, onChunk })) !== null) {
-    await to.remove(blob.key)
-    throw new Error(`the new store returned other bytes than were written to it (blob ${blob.key})`)
-  }
-  return { kind: 'copied' }
-}
-
-async function reasonOf(from: CopyRoute['from'], { key, size }: BlobToMove, damage: Damage): Promise<string> {
-  if (damage === 'missing') return 'is missing'
-  if (damage === 'unreadable') return 'cannot be read'
-  const stored = damage === 'size' ? await from.size(key) : size
-  return stored === size
-    ? 'has other bytes than it was uploaded with'
-    : `has ${stored} bytes instead of ${size}`
-}
 
 export interface UncopyableBlob {
   readonly key: BlobKey
@@ -219,20 +120,147 @@ export async function noteListed(memory: Database, listed: AsyncIterable<ListedB
   for await (const rows of grouped(listed, LISTED)) await addListed(memory, rows)
 }
 
-/** Reports rows copied, then compared. Stops with the signal's reason. */
-export async function watchedRows(
-  db: Database,
-  which: Pick<RowCopy, 'sameStore'>,
-  { watch, signal }: { readonly watch: Watch<'rows' | 'compare'>; readonly signal: AbortSignal },
-): Promise<RowCopy['onRows']> {
-  const count = await countRows(db, which)
-  let step: 'copied' | 'compared' = 'copied'
-  watch.begin('rows', { count, bytes: 0 })
-  return async (present, rows) => {
-    signal.throwIfAborted()
-    if (present !== step) watch.begin('compare', { count, bytes: 0 })
-    step = present
-    watch.advance({ count: rows, bytes: 0, wasThere: false })
-    await yieldToEventLoop()
+interface Progress {
+  readonly watch: Watch<'rows' | 'compare'>
+  readonly signal: AbortSignal
+}
+
+export interface Copies {
+  /** So far, without those that were there. */
+  readonly copied: { readonly contents: number; readonly bytes: number }
+  /** As `copyBlobs`. Without a listing `memory` outlives the run, and records only durable contents. */
+  copy(job: Pick<BlobCopyJob, 'rows' | 'memory' | 'listed'>): Promise<UncopyableBlob[]>
+}
+
+/** Copies on threads while `use` runs. After its failure, removes what a failed sync may have lost. */
+export async function withCopies<T>(
+  order: Omit<CopyOrder, 'isSyncedLater'>,
+  { durability, to }: Filled,
+  { watch, signal }: { readonly watch: Pick<Watch<never>, 'advance'>; readonly signal: AbortSignal },
+  use: (copies: Copies) => Promise<T>,
+): Promise<T> {
+  const { isSyncedLater } = durability
+  const copied = { contents: 0, bytes: 0 }
+  const settle = () => durability.settle()
+  const copier = startCopyThreads({ ...order, isSyncedLater }, (bytes) => {
+    durability.wrote(bytes)
+    watch.advance({ count: 0, bytes, wasThere: false })
+  })
+  function onBlob({ key, size }: BlobToMove, wasThere: boolean): void {
+    watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere })
+    if (wasThere) return
+    copied.contents++
+    copied.bytes += size
+    durability.copied(key)
   }
+  try {
+    return await use({
+      copied,
+      copy: (job) =>
+        copyBlobs({ ...job, ...(job.listed === null ? { settle } : {}), copier, signal, onBlob }),
+    })
+  } catch (error) {
+    await durability.removeLost(to)
+    throw error
+  } finally {
+    await copier.close()
+  }
+}
+
+/** A store that is filled. */
+export interface Filled {
+  readonly to: Pick<BlobStore, 'removeAll'>
+  readonly durability: Durability
+}
+
+/** Bytes between background syncs, so that the last one is short. */
+const SYNC_EVERY = 256 * 1024 * 1024
+
+/**
+ * Syncs the file system as a whole where possible: one sync a content takes longer than all else. After a power cut the
+ * next run compares the contents that no point names with their hashes.
+ */
+export async function durabilityOf(place: StorePlace): Promise<Durability> {
+  return new Durability(place.kind === 'folder' && (await isSyncedAsWhole(place.path)) ? place.path : null)
+}
+
+export class Durability {
+  /** Null: each content is durable when it is complete. */
+  readonly #folder: string | null
+  #written = 0
+  #unsynced: BlobKey[] = []
+  #syncing: Promise<void> | null = null
+  #failure: { readonly error: unknown } | null = null
+
+  constructor(folder: string | null) {
+    this.#folder = folder
+  }
+
+  get isSyncedLater(): boolean {
+    return this.#folder !== null
+  }
+
+  wrote(bytes: number): void {
+    this.#written += bytes
+    if (this.#written >= SYNC_EVERY && this.#syncing === null) void this.#sync()
+  }
+
+  /** Called with each copied content. Throws StoreFailure once a sync has failed. */
+  copied(key: BlobKey): void {
+    if (this.isSyncedLater) this.#unsynced.push(key)
+    if (this.#failure !== null) throw this.#failure.error
+  }
+
+  /** Everything copied is durable when it returns. Throws StoreFailure. */
+  async settle(): Promise<void> {
+    await this.#syncing
+    await this.#sync()
+    if (this.#failure !== null) throw this.#failure.error
+  }
+
+  /** After a failed sync the page cache still holds bytes that the next run would trust. Never throws. */
+  async removeLost(store: Filled['to']): Promise<void> {
+    await this.#syncing
+    if (this.#failure !== null) await store.removeAll(this.#unsynced, () => {}).catch(() => {})
+  }
+
+  /** Never throws. A failed sync is final: later ones do not make up for it. */
+  async #sync(): Promise<void> {
+    this.#written = 0
+    if (this.#folder === null) return
+    const count = this.#unsynced.length
+    this.#syncing = syncFileSystem(this.#folder)
+      .then(() => {
+        if (this.#failure === null) this.#unsynced = this.#unsynced.slice(count)
+      })
+      .catch((error: unknown) => {
+        this.#failure ??= { error }
+      })
+      .finally(() => {
+        this.#syncing = null
+      })
+    return this.#syncing
+  }
+}
+
+/** Copies all rows by `copy`, but what ties a database to its store, and compares them. Stops with the signal's reason. */
+export async function copyEveryRow(
+  copy: (rows: RowCopy) => Promise<void>,
+  rows: Pick<RowCopy, 'from' | 'to' | 'sameStore'>,
+  { watch, signal }: Progress,
+): Promise<void> {
+  const total = { count: await countRows(rows.from, rows), bytes: 0 }
+  let step: 'copied' | 'compared' = 'copied'
+  watch.begin('rows', total)
+  await copy({
+    ...rows,
+    ownMeta: Object.values(pairMeta),
+    async onRows(present, count) {
+      signal.throwIfAborted()
+      if (present !== step) watch.begin('compare', total)
+      step = present
+      watch.advance({ count, bytes: 0, wasThere: false })
+      await yieldToEventLoop()
+    },
+  })
 }

@@ -1,5 +1,5 @@
 /** Rehearses a restore into a scratch place, and compares files served from there with their hashes. */
-import { rm, stat, statfs } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createKeys } from '../accounts/keys.ts'
 import type { Config } from '../config.ts'
@@ -8,7 +8,8 @@ import { isBlank } from '../database/migrate.ts'
 import { chunksUnlessAborted } from '../domain/abort.ts'
 import { SCOPES } from '../domain/access.ts'
 import { MINUTE } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
+import { disposing } from '../domain/disposing.ts'
+import { preconditionFailed } from '../domain/errors.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { connect, databaseExists } from '../storage.ts'
 import { seenOf } from './backup-place.ts'
@@ -46,11 +47,9 @@ export interface WrongFile {
 /** Leaves nothing behind. Throws Refusal PRECONDITION_FAILED when the newest point cannot be restored. */
 export async function drill(given: Drill): Promise<Drilled> {
   await assertRoom(given)
-  const open = new AsyncDisposableStack()
-  try {
-    const folder = await makeScratch(given.scratch)
-    open.defer(() => rm(folder, { recursive: true, force: true }))
-    const config = scratchConfig(given.config, join(folder, 'data'))
+  return disposing(async (open) => {
+    const scratch = open.use(await makeScratch(given.scratch))
+    const config = scratchConfig(given.config, join(scratch.path, 'data'))
     const atLeast = await seenBefore(given)
     const restored = await restore({ ...given, config, at: null, atLeast, onFound() {} })
     const { sample, keys } = await drawSample({ ...given, config })
@@ -64,9 +63,7 @@ export async function drill(given: Drill): Promise<Drilled> {
     }
     const bytes = sample.reduce((sum, { size }) => sum + size, 0)
     return { ...restored, files: sample.length, bytes, wrong }
-  } finally {
-    await open.disposeAsync()
-  }
+  })
 }
 
 async function seenBefore(given: Drill): Promise<MarkState | null> {
@@ -83,12 +80,11 @@ async function seenBefore(given: Drill): Promise<MarkState | null> {
 
 async function assertRoom(given: Drill): Promise<void> {
   const newest = (await pointsOf(given)).at(-1)
-  if (newest === undefined) throw new Refusal('PRECONDITION_FAILED', 'the backup has no point yet')
+  if (newest === undefined) throw preconditionFailed('the backup has no point yet')
   const { bavail, bsize } = await statfs(given.scratch)
   const room = bavail * bsize - (await keptFree(given))
   if (newest.bytes < room) return
-  throw new Refusal(
-    'PRECONDITION_FAILED',
+  throw preconditionFailed(
     `${given.scratch} has room for ${formatSize(Math.max(0, room))}, and the backup has ${formatSize(newest.bytes)}: name a folder on a larger disk with --scratch or HOLDFAST_DRILL_FOLDER`,
   )
 }

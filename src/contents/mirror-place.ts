@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { type BlobStore, type MarkCopy, StoreFailure } from '../blobs/blob-store.ts'
 import type { StorePlace } from '../config.ts'
@@ -24,7 +22,7 @@ import {
   withSum,
 } from './mark-copies.ts'
 import { mirroredAfter, oldestUnmirrored } from './mirror.rows.ts'
-import { holdsOtherThings, inSettingsOf, placeName } from './store-places.ts'
+import { holdsBlobs, holdsOtherThings, inSettingsOf, isUnmarkedFolder, placeName } from './store-places.ts'
 
 /**
  * The mirror's store. Its mark names the pair of database and store, so that a foreign or unmounted folder is
@@ -132,9 +130,7 @@ export async function openMirror({ db, place, clock, random, onFault }: MirrorPa
   const text = await metaValue(db, STATE, () => JSON.stringify(begun))
   const { series } = mirrorState.parse(JSON.parse(text))
   // Check before the store creates its folders there.
-  if (place.kind === 'folder' && !COPIES.some((copy) => existsSync(join(place.path, copy)))) {
-    await assertNoCopies(db, place)
-  }
+  if (isUnmarkedFolder(place)) await assertNoCopies(db, place)
   const store = await opened(place, random)
 
   const inOrder = (change: (now: MirrorState) => Partial<MirrorState>) =>
@@ -271,7 +267,7 @@ function occupied(place: StorePlace): MirrorUnusable {
 }
 
 async function assertEmpty(store: BlobStore, place: StorePlace): Promise<void> {
-  for await (const _ of store.list()) throw occupied(place)
+  if (await holdsBlobs(store)) throw occupied(place)
 }
 
 /**

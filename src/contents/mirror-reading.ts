@@ -1,6 +1,6 @@
-/** Reads copies in the mirror, to replace damaged ones before they are needed. */
+/** Reads copies in the mirror, to replace damaged ones before they are needed, and repairs contents from them. */
 import * as z from 'zod/mini'
-import type { MirrorConfig } from '../config.ts'
+import type { Config, MirrorConfig } from '../config.ts'
 import { metaOf, setMeta } from '../core/meta.rows.ts'
 import type { Database } from '../database/database.ts'
 import type { Damage } from '../database/schema.ts'
@@ -10,12 +10,13 @@ import type { BlobId, BlobKey } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import { otherContents } from './contents.rows.ts'
+import { type RepairBlob, type RepairParts, repairFromCopy } from './damage.ts'
 import { forgetCopy, type MirroredContent, mirroredAfter, mirroredContent } from './mirror.rows.ts'
-import type { Mirror } from './mirror-place.ts'
+import { type Mirror, openMirror } from './mirror-place.ts'
 import type { DiskLoad, Throttle } from './pace.ts'
 import { assertReadable, isChosen, readDamage, type StoredContent, sizeDamage } from './reading.ts'
 import { DUE_AFTER } from './scrub.ts'
-import { type Amount, eachOf, inBatches, WalkLeft, walk } from './walk.ts'
+import { type Amount, eachOf, inBatches, isOutage, WalkLeft, walk } from './walk.ts'
 
 interface CopyReading {
   readonly db: Database
@@ -41,6 +42,47 @@ export async function checkCopy(
   await mirror.assertOwn()
   await forgetCopy(db, { id, key }, clock.now() + DAY)
   return damage
+}
+
+/** `gone`: deleted, or uploaded again meanwhile. `damaged`: the copy is damaged too, and is forgotten. */
+export type RepairResult = 'repaired' | 'gone' | 'none' | 'damaged'
+
+/** Looks twice more before it forgets a copy, which is removed later. Throws as `repairFromCopy` does. */
+export async function repairFromMirror(
+  parts: RepairParts & { readonly mirror: Mirror },
+  id: BlobId,
+): Promise<RepairResult> {
+  const { db, mirror, throttle } = parts
+  const content = await mirroredContent(db, id)
+  if (content === undefined) return 'none'
+  const from = mirror.store
+  const result = await repairFromCopy({ from, fromKey: content.mirroredKey }, content, parts)
+  if (result === 'repaired' || result === 'gone') return result
+  const damage = await checkCopy(parts, content, (copy) => readDamage(from, copy, { throttle }))
+  return damage === null ? 'none' : 'damaged'
+}
+
+/** Undefined without a mirror. The check goes on without a mirror that cannot be used. */
+export function mirrorRepair(config: Config, onFailure: (error: unknown) => void): RepairBlob | undefined {
+  if (config.mirror === null) return undefined
+  const { place } = config.mirror
+  let mirror: Mirror | null = null
+  let isUnusable = false
+  return async (parts, { content }) => {
+    if (isUnusable) return false
+    try {
+      mirror ??= await openMirror({
+        ...parts,
+        place,
+        onFault: ({ copy, reason }) => onFailure(new Error(`of the mark of the mirror, "${copy}" ${reason}`)),
+      })
+      return (await repairFromMirror({ ...parts, mirror }, content.id)) === 'repaired'
+    } catch (error) {
+      isUnusable = isOutage(error)
+      onFailure(error)
+      return false
+    }
+  }
 }
 
 function copiesAfter(db: Database, after: BlobId | null): AsyncGenerator<MirroredContent> {

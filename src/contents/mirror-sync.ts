@@ -22,7 +22,7 @@ import {
   unmirroredContents,
 } from './mirror.rows.ts'
 import { type Mirror, MirrorUnusable } from './mirror-place.ts'
-import { type RepairResult, repairFromMirror } from './mirror-repair.ts'
+import { type RepairResult, repairFromMirror } from './mirror-reading.ts'
 import type { Throttle } from './pace.ts'
 import { confirmed, copyContent, type DamagedBlob, isDamagedBlob, readDamage } from './reading.ts'
 import { eachOf, inBatches, tolerance, WalkLeft, walk } from './walk.ts'

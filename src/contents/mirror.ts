@@ -1,25 +1,45 @@
-import { stat } from 'node:fs/promises'
-import type { Config, MirrorConfig, StorePlace } from '../config.ts'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import type { MirrorConfig } from '../config.ts'
 import type { Installation } from '../core/store/pairing.ts'
+import type { Database } from '../database/database.ts'
 import { endsWithin } from '../domain/abort.ts'
-import { MINUTE } from '../domain/clock.ts'
+import { type Clock, DAY, MINUTE } from '../domain/clock.ts'
+import { disposing } from '../domain/disposing.ts'
 import { preconditionFailed } from '../domain/errors.ts'
 import type { BlobKey } from '../domain/ids.ts'
 import type { Log } from '../log.ts'
 import { settings } from '../settings.ts'
-import type { StorageOptions } from '../storage.ts'
+import { openRows, type StorageOptions } from '../storage.ts'
+import { dropListed, listedAmong, listedKeys, makeListed } from './copied.rows.ts'
+import { noteListed } from './copying.ts'
 import { markFound } from './damage.ts'
-import { withInstallation } from './installation.ts'
 import type { MarkState } from './mark-copies.ts'
-import { type Amount, type MirrorOrder, mirroredTotals, unmirroredTotals } from './mirror.rows.ts'
-import { type Adopted, adoptMirror } from './mirror-adoption.ts'
-import { attachedMirror, type Mirror, type MirrorParts, mirrorLag, openMirror } from './mirror-place.ts'
-import { type CopiesRead, isReadingDue, readCopies, readRound } from './mirror-reading.ts'
-import type { RepairResult } from './mirror-repair.ts'
+import {
+  type Amount,
+  type Copied,
+  type MirroredContent,
+  type MirrorOrder,
+  mirroredAfter,
+  mirroredTotals,
+  queueKeys,
+  unmirroredTotals,
+} from './mirror.rows.ts'
+import {
+  attachedMirror,
+  type Mirror,
+  type MirrorParts,
+  mirrorLag,
+  openMirror,
+  takeOverMirror,
+} from './mirror-place.ts'
+import { type CopiesRead, isReadingDue, type RepairResult, readCopies, readRound } from './mirror-reading.ts'
 import { syncMirror } from './mirror-sync.ts'
 import { createDiskLoad, createThrottle, linuxDiskPressure } from './pace.ts'
-import { placeName } from './store-places.ts'
-import type { Watch } from './walk.ts'
+import { makeScratch } from './scratch.ts'
+import { isOnDiskOf, placeName, withInstallation } from './store-places.ts'
+import { inBatches, type Watch } from './walk.ts'
 
 export type MirrorStep = 'copy' | 'read'
 
@@ -127,7 +147,8 @@ async function reportOf(
     mirrored: await mirroredTotals(db),
     lacking: await unmirroredTotals(db),
     waited: await mirrorLag(db, clock.now()),
-    isOnSameDisk: await isOnSameDisk(place, config),
+    // Losing the one disk would lose both copies.
+    isOnSameDisk: config.s3 === null && (await isOnDiskOf(config.dataDir, place)),
     ...done,
   }
 }
@@ -178,9 +199,67 @@ function tellResult(log: Log, key: BlobKey, result: RepairResult): void {
     log.error({ key }, 'a content is damaged, and its copy in the mirror is damaged too')
 }
 
-/** Losing the one disk would lose both copies. */
-async function isOnSameDisk(place: StorePlace, { s3, dataDir }: Config): Promise<boolean> {
-  if (place.kind !== 'folder' || s3 !== null) return false
-  const [mirror, data] = await Promise.all([stat(place.path), stat(dataDir)])
-  return mirror.dev === data.dev
+const BATCH = 500
+
+export interface Adopted {
+  /** `unknown`: without a row, removed a day later. */
+  readonly kept: number
+  readonly missing: number
+  readonly unknown: number
+  /** Authentic, so of this installation or one it was restored from; null for an empty place. */
+  readonly authenticated: boolean | null
+}
+
+/** Throws MirrorUnusable for a place that holds anything but a mirror. */
+export async function adoptMirror(parts: MirrorParts): Promise<Adopted> {
+  let found = { kept: 0, missing: 0, unknown: 0 }
+  const authenticated = await takeOverMirror(parts, async (store) => {
+    found = await reconcile(parts, store)
+  })
+  return { ...found, authenticated }
+}
+
+/** Compares rows with the store's list. Memory use is independent of the number. */
+async function reconcile(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  store: BlobStore,
+): Promise<Omit<Adopted, 'authenticated'>> {
+  return disposing(async (open) => {
+    const scratch = open.use(await makeScratch())
+    const listed = open.use(openRows(join(scratch.path, 'listed.sqlite')))
+    await makeListed(listed)
+    await noteListed(listed, store.listSizes())
+    let [kept, missing, unknown] = [0, 0, 0]
+    const read = (last: MirroredContent | null) => mirroredAfter(db, { after: last?.id ?? null }, BATCH)
+    for await (const contents of inBatches(read)) {
+      const found = await listedAmong(
+        listed,
+        contents.map(({ mirroredKey }) => mirroredKey),
+      )
+      const isThere = ({ mirroredKey: key, size }: MirroredContent) => found.get(key) === size
+      const there = contents.filter(isThere).map(({ mirroredKey }) => mirroredKey)
+      const gone = contents
+        .filter((content) => !isThere(content))
+        .map(({ id, mirroredKey: key }) => ({ id, key }))
+      await dropCopies(db, gone)
+      await dropListed(listed, there)
+      kept += there.length
+      missing += gone.length
+    }
+    // Each batch is dropped before the next is read.
+    for await (const keys of inBatches(() => listedKeys(listed, BATCH))) {
+      await queueKeys(db, keys, clock.now() + DAY)
+      await dropListed(listed, keys)
+      unknown += keys.length
+    }
+    return { kept, missing, unknown }
+  })
+}
+
+/** Keeps copies recorded meanwhile. */
+async function dropCopies(db: Database, copies: readonly Copied[]): Promise<void> {
+  if (copies.length === 0) return
+  const [ids, keys] = [copies.map(({ id }) => id), copies.map(({ key }) => key)]
+  await sql`update blobs set mirrored_key = null
+    where id in (${sql.join(ids)}) and mirrored_key in (${sql.join(keys)})`.execute(db)
 }

@@ -11,8 +11,6 @@ import {
 import type { Database } from '../database/database.ts'
 import type { Damage, Row } from '../database/schema.ts'
 import type { BlobKey } from '../domain/ids.ts'
-import type { startContentHashing } from '../uploads/hashing/content-hash.ts'
-import { HashingWriter } from '../uploads/hashing-writer.ts'
 import { type BlobRow, findContent, otherContents } from './contents.rows.ts'
 import type { Throttle } from './pace.ts'
 
@@ -23,8 +21,6 @@ export interface Reading {
   readonly signal?: AbortSignal
   readonly onChunk?: (bytes: number) => void
   readonly store?: (bytes: Uint8Array) => Promise<void>
-  /** A thread that hashes; this one without it. */
-  readonly hashing?: ReturnType<typeof startContentHashing> | null
   /** Whether every failure of a body, unless the store is unavailable, is damage of this content. */
   readonly isLenient?: boolean
 }
@@ -36,26 +32,24 @@ export interface Reading {
 export async function readDamage(
   from: Pick<BlobStore, 'read'>,
   content: StoredContent,
-  { throttle, signal, onChunk, store, hashing = null, isLenient = false }: Reading = {},
+  { throttle, signal, onChunk, store, isLenient = false }: Reading = {},
 ): Promise<Damage | null> {
-  const isOnThread = hashing !== null && content.size > HASHED_HERE
-  const hash = isOnThread ? hashOnThread(hashing, store) : hashHere(store)
+  const hash = new Bun.CryptoHasher('sha256')
   let read = 0
   try {
     for await (const chunk of bytesOf(from, content, isLenient)) {
       signal?.throwIfAborted()
       await throttle?.(chunk.byteLength)
-      await hash.take(chunk)
+      hash.update(chunk)
+      await store?.(chunk)
       onChunk?.(chunk.byteLength)
       read += chunk.byteLength
     }
     if (read !== content.size) return 'size'
-    return (await hash.end()) === content.sha256 ? null : 'hash'
+    return hash.digest('hex') === content.sha256 ? null : 'hash'
   } catch (error) {
     if (error instanceof SourceDamaged) return error.damage
     throw error
-  } finally {
-    await hash.rest()
   }
 }
 
@@ -81,9 +75,6 @@ export async function copyContent(
     throw error
   }
 }
-
-/** Handing over a small content takes longer than hashing it. */
-const HASHED_HERE = 256 * 1024
 
 class SourceDamaged extends Error {
   override readonly name = 'SourceDamaged'
@@ -117,37 +108,6 @@ function damageOf(error: unknown): Damage | null {
   if (error instanceof BlobMissing) return 'missing'
   if (error instanceof BlobDamaged) return 'size'
   return isUnreadable(error) ? 'unreadable' : null
-}
-
-interface ContentHash {
-  take(chunk: Uint8Array): Promise<void>
-  end(): Promise<string>
-  rest(): Promise<void>
-}
-
-function hashHere(store: Reading['store']): ContentHash {
-  const hash = new Bun.CryptoHasher('sha256')
-  return {
-    async take(chunk) {
-      hash.update(chunk)
-      await store?.(chunk)
-    },
-    end: async () => hash.digest('hex'),
-    async rest() {},
-  }
-}
-
-function hashOnThread(hashing: ReturnType<typeof startContentHashing>, store: Reading['store']): ContentHash {
-  const hash = hashing.start()
-  const writer = new HashingWriter({ hashing, hash, store: store ?? (async () => {}), from: 0 })
-  return {
-    take: (chunk) => writer.write(chunk),
-    end: async () => (await writer.end()).sha256,
-    async rest() {
-      await writer.rest()
-      hash.drop()
-    },
-  }
 }
 
 export async function sizeDamage(

@@ -1,14 +1,14 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config.ts'
 import { dropMeta, metaOf, setMeta } from '../core/meta.rows.ts'
-import { type AssertNoServerStarted, assertNoServerRuns } from '../core/nodes/nodes.ts'
+import { assertNoServerRuns } from '../core/nodes/nodes.ts'
 import { generationsOf, isBehind } from '../core/store/generations.ts'
 import {
   assertPaired,
-  type Move,
+  type Installation,
+  type Marked,
   makeMark,
-  movesOf,
   pairMeta,
   readStoreMark,
   setMoved,
@@ -19,34 +19,49 @@ import type { Database } from '../database/database.ts'
 import { isBlank, migrate } from '../database/migrate.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
+import { disposing } from '../domain/disposing.ts'
+import { preconditionFailed, Refusal } from '../domain/errors.ts'
 import type { BlobKey } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import { connect, databaseExists, holdDataFolder, openBlobs, type StorageOptions } from '../storage.ts'
+import {
+  connect,
+  databaseExists,
+  holdDataFolder,
+  openBlobs,
+  type StorageOptions,
+  storePlace,
+} from '../storage.ts'
 import { endEveryUpload } from '../uploads/uploads.rows.ts'
 import { contentTotals } from './contents.rows.ts'
 import { blobsAmong, blobsNotRelocated, dropRelocatedBlobs, makeRelocatedBlobs } from './copied.rows.ts'
-import {
-  copyBlobs,
-  createBlobCopier,
-  startHashingThreads,
-  type UncopyableBlob,
-  watchedRows,
-} from './copying.ts'
-import { type Durability, openToFill, synced } from './durability.ts'
+import { addressOf, type StoreAddress } from './copy-threads.ts'
+import { copyEveryRow, durabilityOf, type UncopyableBlob, withCopies } from './copying.ts'
 import { copyRows, holdsNothing } from './row-copy.rows.ts'
+import { holdsBlobs, placeName } from './store-places.ts'
 import { grouped, inBatches, type Watch } from './walk.ts'
 
 export type RelocationStep = 'watch' | 'bytes' | 'rows' | 'compare' | 'switch'
 
-export interface RelocationParts extends Move {
+/** What is moved away from. Threads read its contents at `address`. */
+export interface Origin extends Omit<Installation, 'blobs'> {
+  readonly blobs: Marked
+  readonly address: StoreAddress
+}
+
+/** A half that is not moved is the same object on both sides. */
+interface Move {
+  readonly source: Origin
+  readonly target: Installation
+}
+
+interface RelocationParts extends Move {
   readonly clock: Clock
   readonly random: Random
-  readonly pause: (milliseconds: number) => Promise<void>
+  /** Of the target. */
+  readonly config: Config
   /** Without effect once the switch has begun. */
   readonly signal: AbortSignal
   readonly watch: Watch<RelocationStep>
-  readonly durability: Durability
   /** Told to operators who later start a server on the source; null where no server used the source. */
   readonly movedTo: string | null
   readonly skipDamaged: boolean
@@ -58,6 +73,10 @@ export interface Relocated {
   readonly damaged: readonly UncopyableBlob[]
 }
 
+function movesOf({ source, target }: Move): { readonly rows: boolean; readonly bytes: boolean } {
+  return { rows: source.db !== target.db, bytes: source.blobs !== target.blobs }
+}
+
 /**
  * Relocates an installation that is not served: copies every blob and verifies its SHA-256 in the target, then copies
  * every row and compares them one by one. Until the final step the source is unchanged and the target refuses to be
@@ -65,12 +84,14 @@ export interface Relocated {
  * neither can be paired with the remains of the source. Throws Refusal PRECONDITION_FAILED when a server runs or the
  * target is in use.
  */
-export async function relocateBlobs(parts: RelocationParts): Promise<Relocated> {
-  const { source, target, watch, signal, random } = parts
+export async function moveInstallation(parts: RelocationParts): Promise<Relocated> {
+  const { source, target, clock, signal, watch, random } = parts
   const moves = movesOf(parts)
   if (!moves.rows && !moves.bytes) throw new Refusal('INVALID_REQUEST', 'everything is there already')
 
-  const quiet = await watchForServers(parts)
+  const shared = [...new Set([source, target].filter(({ isShared }) => isShared).map(({ db }) => db))]
+  if (shared.length > 0) watch.begin('watch', { count: shared.length, bytes: 0 })
+  const quiet = await Promise.all(shared.map((db) => assertNoServerRuns(db, { clock, pause, signal })))
   const claim = await claimTarget(parts, random)
   if (claim === 'only the last step is missing') {
     await switchOver(parts)
@@ -83,7 +104,8 @@ export async function relocateBlobs(parts: RelocationParts): Promise<Relocated> 
   if (isGivenUp || (damaged.length > 0 && !parts.skipDamaged)) return { isSwitched: false, damaged }
   if (goesOn) await removeStrays(source.db, target.blobs)
   // Rows last: commands for accounts and keys may change the source until then.
-  if (moves.rows) await moveRows(parts)
+  if (moves.rows)
+    await copyEveryRow(copyRows, { from: source.db, to: target.db, sameStore: !moves.bytes }, parts)
   if (moves.bytes) await assertAllThere(target.db, damaged)
   for (const stillQuiet of quiet) await stillQuiet()
   signal.throwIfAborted()
@@ -92,71 +114,20 @@ export async function relocateBlobs(parts: RelocationParts): Promise<Relocated> 
   return { isSwitched: true, damaged }
 }
 
-async function watchForServers({
-  source,
-  target,
-  clock,
-  pause,
-  signal,
-  watch,
-}: RelocationParts): Promise<AssertNoServerStarted[]> {
-  const shared = [source, target].filter(({ isShared, db }, at, both) => {
-    return isShared && (at === 0 || both[0]?.db !== db)
-  })
-  if (shared.length > 0) watch.begin('watch', { count: shared.length, bytes: 0 })
-  return Promise.all(shared.map(({ db }) => assertNoServerRuns(db, { clock, pause, signal })))
-}
-
-async function moveBytes(
-  { source, target, ...parts }: RelocationParts,
-  goesOn: boolean,
-): Promise<UncopyableBlob[]> {
-  const { watch, signal, pause, durability } = parts
+async function moveBytes(parts: RelocationParts, goesOn: boolean): Promise<UncopyableBlob[]> {
+  const { source, target, config, watch } = parts
   watch.begin('bytes', await contentTotals(source.db))
-  const hashing = startHashingThreads()
-  try {
-    const copier = createBlobCopier({
-      from: source.blobs,
-      to: target.blobs,
-      goesOn,
-      readsBack: true,
-      hashing,
-      pause,
-      onBytes(bytes) {
-        durability.wrote(bytes)
-        watch.advance({ count: 0, bytes, wasThere: false })
-      },
-    })
-    return await copyBlobs({
-      rows: source.db,
-      memory: target.db,
-      copier,
-      listed: null,
-      settle: () => durability.settle(),
-      signal,
-      onBlob({ key, size }, wasThere) {
-        watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere })
-        if (!wasThere) durability.copied(key)
-      },
-    })
-  } catch (error) {
-    await durability.removeLost(target.blobs)
-    throw error
-  } finally {
-    hashing.close()
+  const order = {
+    from: source.address,
+    to: addressOf(config),
+    goesOn,
+    readsBack: true,
+    rate: null,
   }
-}
-
-async function moveRows(parts: RelocationParts): Promise<void> {
-  const { source, target } = parts
-  const sameStore = !movesOf(parts).bytes
-  await copyRows({
-    from: source.db,
-    to: target.db,
-    ownMeta: Object.values(pairMeta),
-    sameStore,
-    onRows: await watchedRows(source.db, { sameStore }, parts),
-  })
+  const filled = { to: target.blobs, durability: await durabilityOf(storePlace(config)) }
+  return withCopies(order, filled, parts, (copies) =>
+    copies.copy({ rows: source.db, memory: target.db, listed: null }),
+  )
 }
 
 /** Throws when a row references a blob that was not copied: the source was changed meanwhile. */
@@ -165,8 +136,7 @@ async function assertAllThere(db: Database, damaged: readonly UncopyableBlob[]):
   const read = (last: BlobKey | null) => blobsNotRelocated(db, last, STEP)
   for await (const missing of inBatches(read)) {
     if (missing.every((key) => known.has(key))) continue
-    throw new Refusal(
-      'PRECONDITION_FAILED',
+    throw preconditionFailed(
       'files were uploaded while they were moved: stop every server, then start this again, and it goes on',
     )
   }
@@ -227,10 +197,7 @@ async function claimTarget(move: Move, random: Random): Promise<RelocationClaim>
   const { source, target } = move
   const moves = movesOf(move)
   if (await isBlank(source.db)) {
-    throw new Refusal(
-      'PRECONDITION_FAILED',
-      'there is nothing to move: the database that is configured is empty',
-    )
+    throw preconditionFailed('there is nothing to move: the database that is configured is empty')
   }
   await migrate(source.db)
   if (moves.rows) {
@@ -261,8 +228,7 @@ async function claimTarget(move: Move, random: Random): Promise<RelocationClaim>
 /** Refuses a restored copy of the database, whose store may belong to a newer one. */
 async function assertCounts({ db, blobs }: Move['source']): Promise<void> {
   if (!isBehind(await generationsOf(db, blobs))) return
-  throw new Refusal(
-    'PRECONDITION_FAILED',
+  throw preconditionFailed(
     'the database that is configured is older than what its store has seen; if it is the only one from now on, run "holdfast takeover" first',
   )
 }
@@ -286,14 +252,12 @@ async function assertFree({ source, target }: Move): Promise<void> {
   const origin = await metaOf(target.db, pairMeta.relocating)
   if (origin === null) {
     if (await holdsNothing(target.db)) return
-    throw new Refusal(
-      'PRECONDITION_FAILED',
+    throw preconditionFailed(
       'the target database is not empty: it is in use already, or an earlier relocation into it is finished; name an empty one',
     )
   }
   if (origin !== (await metaOf(source.db, pairMeta.mark))) {
-    throw new Refusal(
-      'PRECONDITION_FAILED',
+    throw preconditionFailed(
       'the target database holds the unfinished relocation of another Holdfast; finish that one, or name an empty database',
     )
   }
@@ -305,23 +269,17 @@ async function isOwnStore(db: Database, store: BlobStore): Promise<boolean> {
   if (present !== null && present === (await metaOf(db, pairMeta.next))) return true
   // The empty target may have been started once, which marks the pair.
   const isFree = present === null || present === (await metaOf(db, pairMeta.mark))
-  if (isFree && (await isEmpty(store))) return false
-  throw new Refusal(
-    'PRECONDITION_FAILED',
+  if (isFree && !(await holdsBlobs(store))) return false
+  throw preconditionFailed(
     isFree
       ? 'there are files in the target store already; name an empty one'
       : 'the target store belongs to a database already; name an empty one',
   )
 }
 
-async function isEmpty(store: BlobStore): Promise<boolean> {
-  for await (const _ of store.list()) return false
-  return true
-}
-
 export function movedParts(from: Config, to: Config): { readonly rows: boolean; readonly bytes: boolean } {
   const database = ({ databaseUrl, dataDir }: Config) => databaseUrl ?? dataDir
-  const store = ({ s3, dataDir }: Config) => (s3 === null ? dataDir : `${s3.endpoint}/${s3.bucket}`)
+  const store = (config: Config) => placeName(storePlace(config))
   return { rows: database(from) !== database(to), bytes: store(from) !== store(to) }
 }
 
@@ -346,31 +304,27 @@ export async function relocate(
   const { config, target } = parts
   const moves = movedParts(config, target)
   if (!databaseExists(config)) {
-    throw new Refusal('PRECONDITION_FAILED', `there is nothing to move: no database is in ${config.dataDir}`)
+    throw preconditionFailed(`there is nothing to move: no database is in ${config.dataDir}`)
   }
-  const open = new AsyncDisposableStack()
-  const partsOf = (its: Config) => ({ ...parts, config: its, report() {} })
-  const connected = async (its: Config) => {
-    const { db, isShared, close } = await connect(partsOf(its))
-    open.defer(close)
-    return { db, isShared }
-  }
-  try {
+  return disposing(async (open) => {
+    const partsOf = (its: Config) => ({ ...parts, config: its, report() {} })
+    const connected = async (its: Config) => {
+      const { db, isShared, close } = await connect(partsOf(its))
+      open.defer(close)
+      return { db, isShared }
+    }
     open.defer(await holdDataFolder(config))
     if (moves.rows) open.defer(await ofTarget(holdDataFolder(target)))
-    const source = { ...(await connected(config)), blobs: await openBlobs(partsOf(config), false) }
-    const filled = moves.bytes ? await ofTarget(openToFill(partsOf(target))) : null
-    return await relocateBlobs({
+    const blobs = await openBlobs(partsOf(config), false)
+    const source = { ...(await connected(config)), blobs, address: addressOf(config) }
+    return await moveInstallation({
       ...parts,
+      config: target,
       source,
-      durability: filled?.durability ?? synced,
       target: {
-        ...(moves.rows ? await ofTarget(connected(target)) : source),
-        blobs: filled?.blobs ?? source.blobs,
+        blobs: moves.bytes ? await ofTarget(openBlobs(partsOf(target), false)) : blobs,
+        ...(moves.rows ? await ofTarget(connected(target)) : { db: source.db, isShared: source.isShared }),
       },
-      pause: (milliseconds) => setTimeout(milliseconds),
     })
-  } finally {
-    await open.disposeAsync()
-  }
+  })
 }

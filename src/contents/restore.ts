@@ -1,21 +1,19 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import type { StorePlace } from '../config.ts'
 import { metaOf } from '../core/meta.rows.ts'
-import { type Origin, pairMeta } from '../core/store/pairing.ts'
+import { pairMeta } from '../core/store/pairing.ts'
 import type { Database } from '../database/database.ts'
 import { isBlank } from '../database/migrate.ts'
-import { Refusal } from '../domain/errors.ts'
-import { connect, holdDataFolder, openRows, type StorageOptions } from '../storage.ts'
+import { disposing } from '../domain/disposing.ts'
+import { preconditionFailed } from '../domain/errors.ts'
+import { connect, holdDataFolder, openBlobs, openRows, type StorageOptions } from '../storage.ts'
 import { addDoubted, type HeldCatalog, type RecoveryPoint } from './backup-catalog.ts'
-import type { BackupStore } from './backup-encryption.ts'
 import { assertAtLeast, openToRead, type TargetOptions } from './backup-place.ts'
 import { contentKeys, unpackRows } from './backup-points.ts'
 import type { UncopyableBlob } from './copying.ts'
 import { type RepairBlob, repairFromCopy } from './damage.ts'
-import { openToFill } from './durability.ts'
 import type { MarkState } from './mark-copies.ts'
-import { relocateBlobs as copyInstallation, type RelocationStep } from './relocation.ts'
+import { moveInstallation, type Origin, type RelocationStep } from './relocation.ts'
 import { holdsNothing } from './row-copy.rows.ts'
 import { makeScratch } from './scratch.ts'
 import type { Watch } from './walk.ts'
@@ -51,12 +49,14 @@ export interface Restored {
 export async function pointsOf(
   options: TargetOptions & Partial<Pick<Restoring, 'atLeast' | 'onFound'>>,
 ): Promise<readonly RecoveryPoint[]> {
-  const { catalog } = await openToRead(options)
-  await catalog.release()
-  const found = foundIn(catalog)
-  options.onFound?.(found)
-  assertAtLeast(found, options.atLeast ?? null)
-  return catalog.present.points
+  return disposing(async (open) => {
+    const target = open.use(await openToRead(options))
+    const { catalog } = target
+    const found = foundIn(catalog)
+    options.onFound?.(found)
+    assertAtLeast(found, options.atLeast ?? null)
+    return catalog.present.points
+  })
 }
 
 /**
@@ -65,50 +65,39 @@ export async function pointsOf(
  */
 export async function restore(restoring: Restoring): Promise<Restored> {
   const { config, at, atLeast, onFound } = restoring
-  const open = new AsyncDisposableStack()
-  try {
-    const { store, rows: packed, catalog } = await openToRead(restoring)
-    open.defer(() => catalog.release())
+  return disposing(async (open) => {
+    const backup = open.use(await openToRead(restoring))
+    const { catalog } = backup
     const found = foundIn(catalog)
     onFound(found)
     assertAtLeast(found, atLeast)
     const point = catalog.present.points.findLast(({ takenAt }) => at === null || takenAt <= at)
     if (point === undefined) {
-      throw new Refusal(
-        'PRECONDITION_FAILED',
-        'the backup has no point that is so old; "--points" lists them',
-      )
+      throw preconditionFailed('the backup has no point that is so old; "--points" lists them')
     }
-    const scratch = await makeScratch()
-    open.defer(() => rm(scratch, { recursive: true, force: true }))
-    const path = join(scratch, 'point.sqlite')
-    await unpackRows(packed, point, path)
-    const rows = openRows(path)
-    open.defer(() => rows.destroy())
+    const scratch = open.use(await makeScratch())
+    const path = join(scratch.path, 'point.sqlite')
+    await unpackRows(backup.rows, point, path)
+    const rows = open.use(openRows(path))
     await assertKeys(rows)
 
     open.defer(await holdDataFolder(config))
     const { db, isShared, close } = await connect({ ...restoring, report() {} })
     open.defer(close)
     await assertEmpty(db)
-    const { blobs, durability } = await openToFill(restoring)
-    const { damaged } = await copyInstallation({
+    const { damaged } = await moveInstallation({
       ...restoring,
-      durability,
-      source: originOf(rows, store, catalog.present.mark),
-      target: { db, isShared, blobs },
+      source: originOf(rows, catalog, restoring.place),
+      target: { db, isShared, blobs: await openBlobs(restoring, false) },
       skipDamaged: true,
       movedTo: null,
-      pause: (milliseconds) => pause(milliseconds),
     })
     if (damaged.length > 0) {
       const keys = damaged.map(({ key }) => key)
       await catalog.change({ doubted: addDoubted(catalog.present.doubted, keys) })
     }
     return { point, damaged, found }
-  } finally {
-    await open.disposeAsync()
-  }
+  })
 }
 
 function foundIn({ present, key }: HeldCatalog): FoundBackup {
@@ -125,22 +114,20 @@ async function assertKeys(rows: Database): Promise<void> {
 async function assertEmpty(db: Database): Promise<void> {
   if ((await isBlank(db)) || (await holdsNothing(db))) return
   if ((await metaOf(db, pairMeta.relocating)) !== null) return
-  throw new Refusal(
-    'PRECONDITION_FAILED',
+  throw preconditionFailed(
     'the database that is configured is not empty: a backup is restored into an empty data folder, or an empty database and an empty bucket. Name those in the settings',
   )
 }
 
-function originOf(db: Database, store: BackupStore, mark: string): Origin {
+function originOf(db: Database, { present: { mark }, key }: HeldCatalog, place: StorePlace): Origin {
   return {
     db,
     isShared: false,
     blobs: {
-      read: (key, start, end, size) => store.read(key, start, end, size),
-      size: (key) => store.size(key),
       readMark: async () => mark,
       writeMark: () => Promise.reject(new Error('a backup has no mark of a store')),
     },
+    address: { kind: 'place', place, key },
   }
 }
 

@@ -7,13 +7,18 @@ import { join } from 'node:path'
 
 const NAME = 'holdfast-scratch-'
 
-/** First removes those of killed runs. */
-export async function makeScratch(folder = tmpdir()): Promise<string> {
+export interface Scratch extends AsyncDisposable {
+  readonly path: string
+}
+
+/** Removes those of killed runs first, and this one when disposed. */
+export async function makeScratch(folder = tmpdir()): Promise<Scratch> {
   for (const name of await readdir(folder)) {
     const owner = name.startsWith(NAME) ? (name.slice(NAME.length).split('-')[0] ?? null) : null
     if (hasProcessEnded(owner)) await rm(join(folder, name), { recursive: true, force: true })
   }
-  return mkdtemp(join(folder, `${NAME}${ownProcess() ?? 'unknown'}-`))
+  const path = await mkdtemp(join(folder, `${NAME}${ownProcess() ?? 'unknown'}-`))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
 
 /** Boot id and namespace of process ids; null where the system does not tell. */

@@ -1,7 +1,15 @@
+/** Where stores lie, and the configured one opened beside running servers. */
 import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config, StorePlace } from '../config.ts'
+import { assertPaired, type Installation } from '../core/store/pairing.ts'
+import type { Database } from '../database/database.ts'
+import { missingMigrations } from '../database/migrate.ts'
+import { preconditionFailed } from '../domain/errors.ts'
+import { connect, databaseExists, openBlobs, type StorageOptions } from '../storage.ts'
+import { COPIES } from './mark-copies.ts'
 
 export function placeName(place: StorePlace): string {
   return place.kind === 'folder' ? place.path : `${place.s3.endpoint}/${place.s3.bucket}`
@@ -20,8 +28,18 @@ export function inSettingsOf(of: 'backup' | 'mirror', message: string): string {
 export async function holdsOtherThings(folder: string): Promise<boolean> {
   if (!existsSync(folder)) return false
   const names = await readdir(folder)
-  if (names.includes('mark') || names.includes('mark-copy')) return false
+  if (COPIES.some((copy) => names.includes(copy))) return false
   return !names.every((name) => /^([0-9a-f]{2}|tmp|resumable|lost\+found)$/.test(name))
+}
+
+/** A look at an unmounted folder must not create a store there. */
+export function isUnmarkedFolder(place: StorePlace): boolean {
+  return place.kind === 'folder' && !COPIES.some((copy) => existsSync(join(place.path, copy)))
+}
+
+export async function holdsBlobs(store: Pick<BlobStore, 'list'>): Promise<boolean> {
+  for await (const _ of store.list()) return true
+  return false
 }
 
 /** Whether the place would be lost together with the server's data, or with its mirror. */
@@ -35,11 +53,11 @@ export function liesWithServer(place: StorePlace, { dataDir, s3, mirror }: Confi
   return taken.some((its) => isInside(place, its))
 }
 
-/** Whether losing the data folder's disk loses both; false where all data is remote. */
-export async function sharesDisk(place: StorePlace, { dataDir, s3, databaseUrl }: Config): Promise<boolean> {
-  if (place.kind !== 'folder' || (s3 !== null && databaseUrl !== null)) return false
-  const [its, data] = await Promise.all([stat(place.path), stat(dataDir)])
-  return its.dev === data.dev
+/** Whether losing the folder's disk loses the place too. */
+export async function isOnDiskOf(folder: string, place: StorePlace): Promise<boolean> {
+  if (place.kind !== 'folder') return false
+  const [its, other] = await Promise.all([stat(place.path), stat(folder)])
+  return its.dev === other.dev
 }
 
 function isInside(inner: StorePlace, outer: StorePlace): boolean {
@@ -48,4 +66,34 @@ function isInside(inner: StorePlace, outer: StorePlace): boolean {
   }
   if (outer.kind === 'folder') return false
   return inner.s3.endpoint === outer.s3.endpoint && inner.s3.bucket === outer.s3.bucket
+}
+
+/**
+ * Opens the configured installation, beside running servers, while `use` runs. Throws Refusal PRECONDITION_FAILED
+ * without a database of this version, and WrongStore.
+ */
+export async function withInstallation<T>(
+  parts: StorageOptions,
+  use: (installation: Installation) => Promise<T>,
+): Promise<T> {
+  const { config, random } = parts
+  if (!databaseExists(config)) throw preconditionFailed(`there is no Holdfast data in ${config.dataDir}`)
+  const storage = { ...parts, report() {} }
+  const { close, ...database } = await connect(storage)
+  try {
+    await assertOwnVersion(database.db)
+    const blobs = await openBlobs(storage, false)
+    await assertPaired(database.db, blobs, random)
+    return await use({ ...database, blobs })
+  } finally {
+    await close()
+  }
+}
+
+/** Throws Refusal PRECONDITION_FAILED for another schema version. */
+export async function assertOwnVersion(db: Database): Promise<void> {
+  if ((await missingMigrations(db)) === 0) return
+  throw preconditionFailed(
+    'the database is not of this program\'s version; "holdfast migrate" brings it there',
+  )
 }

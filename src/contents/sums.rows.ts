@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Queryable, Trx } from '../database/database.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { wholeSum } from '../database/differences.ts'
 import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../domain/ids.ts'
 
 export interface FolderSums {
@@ -134,4 +135,128 @@ async function wrongEntries(
 /** The caller holds the account's lock. */
 export async function setEntrySums(trx: Trx, { id, held_files, held_bytes }: EntrySums): Promise<void> {
   await trx.updateTable('bin').set({ files: held_files, bytes: held_bytes }).where('id', '=', id).execute()
+}
+
+export interface AccountSums {
+  readonly id: AccountId
+  readonly username: string
+  readonly storage_used: number
+  readonly files_count: number
+  readonly folders_count: number
+  readonly bin_bytes: number
+  readonly bin_entries: number
+  /** Sums over the rows of its files, without the bin. */
+  readonly bytes: number
+  readonly files: number
+  readonly folders: number
+  /** Sums over its bin, without entries deleted for good. */
+  readonly binned_bytes: number
+  readonly binned_entries: number
+  readonly restoring: number
+  /** Deleted folders still being cleared: no longer counted, but their rows exist. */
+  readonly clearing: number
+}
+
+/** In the order of ids, after `id`. Sums and rows are one snapshot. */
+export function accountSumsAfter(db: Database, id: AccountId | null, limit: number): Promise<AccountSums[]> {
+  const accounts = sumsOfAccounts(db).orderBy('accounts.id').limit(limit)
+  return (id === null ? accounts : accounts.where('accounts.id', '>', id)).execute()
+}
+
+export function findAccountSums(db: Queryable, id: AccountId): Promise<AccountSums | undefined> {
+  return sumsOfAccounts(db).where('accounts.id', '=', id).executeTakeFirst()
+}
+
+const IS_KEPT = sql<SqlBool>`bin.account_id = accounts.id
+  and (accounts.bin_emptied is null or bin.id > accounts.bin_emptied)`
+
+function sumsOfAccounts(db: Queryable) {
+  return db
+    .selectFrom('accounts')
+    .select(['accounts.id', 'accounts.username', 'accounts.storage_used', 'accounts.files_count'])
+    .select(['accounts.folders_count', 'accounts.bin_bytes', 'accounts.bin_entries'])
+    .select((row) => [
+      row
+        .selectFrom('files')
+        .select(wholeSum(db, 'size').as('bytes'))
+        .whereRef('files.account_id', '=', 'accounts.id')
+        .where('removed_at', 'is', null)
+        .$asScalar()
+        .$notNull()
+        .as('bytes'),
+      row
+        .selectFrom('files')
+        .select((files) => files.fn.countAll<number>().as('files'))
+        .whereRef('files.account_id', '=', 'accounts.id')
+        .where('removed_at', 'is', null)
+        .$asScalar()
+        .$notNull()
+        .as('files'),
+      row
+        .selectFrom('folders')
+        .select((folders) => folders.fn.countAll<number>().as('folders'))
+        .whereRef('folders.account_id', '=', 'accounts.id')
+        .where('deleted_at', 'is', null)
+        .where('parent_id', 'is not', null)
+        .$asScalar()
+        .$notNull()
+        .as('folders'),
+      row
+        .selectFrom('bin')
+        .select(wholeSum(db, 'bytes').as('bytes'))
+        .where(IS_KEPT)
+        .$asScalar()
+        .$notNull()
+        .as('binned_bytes'),
+      row
+        .selectFrom('bin')
+        .select((entries) => entries.fn.countAll<number>().as('entries'))
+        .where(IS_KEPT)
+        .$asScalar()
+        .$notNull()
+        .as('binned_entries'),
+      row
+        .selectFrom('bin')
+        .select((entries) => entries.fn.countAll<number>().as('restoring'))
+        .whereRef('bin.account_id', '=', 'accounts.id')
+        .where('restoring', '=', 1)
+        .$asScalar()
+        .$notNull()
+        .as('restoring'),
+      row
+        .selectFrom('folders')
+        .select((folders) => folders.fn.countAll<number>().as('clearing'))
+        .whereRef('folders.account_id', '=', 'accounts.id')
+        .where('deleted_at', 'is not', null)
+        .where('cleared_at', 'is', null)
+        .$asScalar()
+        .$notNull()
+        .as('clearing'),
+    ])
+}
+
+export async function orphanFolders(db: Database): Promise<number> {
+  const { rows } = await sql<{ loose: number }>`
+    with recursive reached (id) as (
+      select id from folders where parent_id is null
+      union
+      select folders.id from folders inner join reached on folders.parent_id = reached.id
+    )
+    select count(*) as loose from folders where id not in (select id from reached)`.execute(db)
+  return Number(rows[0]?.loose ?? 0)
+}
+
+/** The caller holds the account's lock. */
+export async function setAccountSums(trx: Trx, sums: AccountSums): Promise<void> {
+  await trx
+    .updateTable('accounts')
+    .set({
+      storage_used: sums.bytes + sums.binned_bytes,
+      files_count: sums.files,
+      folders_count: sums.folders,
+      bin_bytes: sums.binned_bytes,
+      bin_entries: sums.binned_entries,
+    })
+    .where('id', '=', sums.id)
+    .execute()
 }

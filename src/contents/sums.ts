@@ -3,23 +3,18 @@ import type { Database, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { AccountId, BinEntryId, BlobId, FolderId } from '../domain/ids.ts'
+import { type BlobRow, findContent, lockedContent, setReferences } from './contents.rows.ts'
 import {
   type AccountSums,
   accountSumsAfter,
-  type BlobRow,
-  findAccountSums,
-  findContent,
-  lockedContent,
-  orphanFolders,
-  setAccountSums,
-  setReferences,
-} from './contents.rows.ts'
-import {
   type EntrySums,
   type FolderSums,
+  findAccountSums,
   findFolderSums,
   findWrongEntry,
   folderSumsAfter,
+  orphanFolders,
+  setAccountSums,
   setEntrySums,
   setFolderSums,
   wrongEntriesAfter,

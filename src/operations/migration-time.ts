@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { writeRows } from '../contents/copied.rows.ts'
@@ -6,6 +5,7 @@ import { makeScratch } from '../contents/scratch.ts'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { databaseVersion, migrate } from '../database/migrate.ts'
 import { inTransaction } from '../database/transactions.ts'
+import { disposing } from '../domain/disposing.ts'
 import { connect, type OpenDatabase, openCopy, openRows, type StorageOptions } from '../storage.ts'
 
 /** Schema of the copy in PostgreSQL; replaces one left by a killed run. */
@@ -60,19 +60,13 @@ async function measureFile(
   if (free !== null && free < needed) return { kind: 'no room', folder, needed, free }
   begins(bytes)
   // On the database's own disk, for its speed.
-  const scratch = await makeScratch(folder)
-  try {
-    const path = join(scratch, 'copy.sqlite')
+  return disposing(async (open) => {
+    const scratch = open.use(await makeScratch(folder))
+    const path = join(scratch.path, 'copy.sqlite')
     const copying = await timed(() => writeRows(db, path))
-    const copy = openRows(path)
-    try {
-      return { kind: 'measured', copying, migrating: await timed(() => migrate(copy)) }
-    } finally {
-      await copy.destroy()
-    }
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
+    const copy = open.use(openRows(path))
+    return { kind: 'measured', copying, migrating: await timed(() => migrate(copy)) }
+  })
 }
 
 async function fileBytes(db: Database): Promise<number> {

@@ -8,7 +8,7 @@ import {
 } from '../accounts/sign-in/second-factor.ts'
 import { endAllSessions } from '../accounts/sign-in/sessions.rows.ts'
 import type { SecretSource } from '../config.ts'
-import { assertOwnVersion } from '../contents/installation.ts'
+import { assertOwnVersion } from '../contents/store-places.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import { dropMeta, metaOf, metaValue, setMeta } from '../core/meta.rows.ts'
 import { assertNoServerRuns } from '../core/nodes/nodes.ts'
@@ -16,6 +16,7 @@ import type { Database, Queryable, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { type Clock, SECOND, sleep } from '../domain/clock.ts'
+import { disposing } from '../domain/disposing.ts'
 import { preconditionFailed, Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import { connect, databaseExists, holdDataFolder, type StorageOptions } from '../storage.ts'
@@ -159,8 +160,7 @@ export async function rotateSecretsOf(
 ): Promise<Rotation> {
   const { config, clock, random } = parts
   if (!databaseExists(config)) throw new Refusal('PRECONDITION_FAILED', 'there is no Holdfast data here')
-  const open = new AsyncDisposableStack()
-  try {
+  return disposing(async (open) => {
     open.defer(await holdDataFolder(config))
     const { db, close } = await connect({ ...parts, report() {} })
     open.defer(close)
@@ -175,9 +175,7 @@ export async function rotateSecretsOf(
       clock,
       random,
     })
-  } finally {
-    await open.disposeAsync()
-  }
+  })
 }
 
 async function quiet(db: Parameters<typeof assertNoServerRuns>[0], clock: Clock): Promise<void> {

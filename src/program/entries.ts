@@ -12,7 +12,7 @@ export const ROOT = join(TOP, '..')
 export const ENTRIES = [
   'cli/program',
   'database/sqlite-reader',
-  'contents/backup-thread',
+  'contents/copy-thread',
   'thumbnails/image-worker',
   'uploads/hashing/content-hash-worker',
 ] as const

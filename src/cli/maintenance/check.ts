@@ -97,7 +97,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const { checkInstallation } = await import('../../contents/check.ts')
   const bar = progressLine()
   const repair = await openedRepair(config, options)
-  const { mirrorRepair } = await import('../../contents/mirror-repair.ts')
+  const { mirrorRepair } = await import('../../contents/mirror-reading.ts')
   const onFailure = (error: unknown) =>
     bar.say(`The mirror: ${error instanceof Error ? error.message : String(error)}`)
   const mirror = mirrorRepair(config, onFailure)

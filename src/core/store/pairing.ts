@@ -139,17 +139,3 @@ export interface Installation {
   /** Several servers may use the database, without another lock between them. */
   readonly isShared: boolean
 }
-
-export interface Origin extends Omit<Installation, 'blobs'> {
-  readonly blobs: Pick<BlobStore, 'read' | 'size' | 'readMark' | 'writeMark'>
-}
-
-/** A half that is not moved is the same object on both sides. */
-export interface Move {
-  readonly source: Origin
-  readonly target: Installation
-}
-
-export function movesOf({ source, target }: Move): { readonly rows: boolean; readonly bytes: boolean } {
-  return { rows: source.db !== target.db, bytes: source.blobs !== target.blobs }
-}

@@ -8,13 +8,8 @@ import { sql } from 'kysely'
 import { type BlobStore, StoreFailure } from '../../../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../../../src/blobs/disk.ts'
 import { makeRelocatedBlobs } from '../../../../src/contents/copied.rows.ts'
-import {
-  type BlobCopyJob,
-  type CopyRoute,
-  copyBlobs,
-  createBlobCopier,
-  startHashingThreads,
-} from '../../../../src/contents/copying.ts'
+import { type CopyRoute, createBlobCopier } from '../../../../src/contents/copy-threads.ts'
+import { type BlobCopyJob, copyBlobs } from '../../../../src/contents/copying.ts'
 import { inTransaction } from '../../../../src/database/transactions.ts'
 import type { BlobKey } from '../../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../../src/domain/random.ts'
@@ -58,14 +53,12 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
     to,
     keys,
     told,
-    async copy(changes) {
-      const hashing = startHashingThreads()
+    copy(changes) {
       const route: CopyRoute = {
         from,
         to,
         goesOn: false,
         readsBack: true,
-        hashing,
         throttle: async (bytes) => {
           told.paced += bytes
         },
@@ -75,7 +68,7 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
         },
         ...changes,
       }
-      return await copyBlobs({
+      return copyBlobs({
         rows: db,
         memory: db,
         copier: createBlobCopier(route),
@@ -85,7 +78,7 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
           told[wasThere ? 'there' : 'copied']++
         },
         ...changes,
-      }).finally(() => hashing.close())
+      })
     },
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]()

@@ -1,11 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { StoreFailure } from '../blobs/blob-store.ts'
+import { type BlobStore, StoreFailure } from '../blobs/blob-store.ts'
 import { systemTimers } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { openBlobs, openPlace } from '../storage.ts'
-import type { BackupStore } from './backup-encryption.ts'
-import type { CopyReply, CopyRequest, CopyThreadOptions } from './backup-threads.ts'
-import { type BlobCopier, createBlobCopier, type KnownBlob } from './copying.ts'
+import {
+  type BlobCopier,
+  type CopyOrder,
+  type CopyReply,
+  type CopyRequest,
+  createBlobCopier,
+  type KnownBlob,
+  type StoreAddress,
+} from './copy-threads.ts'
 import { createThrottle } from './pace.ts'
 
 declare const self: Worker
@@ -28,26 +34,31 @@ self.onmessage = ({ data }: MessageEvent<CopyRequest>) => {
   }
 }
 
-async function open({ config, place, key, isSyncedLater, rate }: CopyThreadOptions): Promise<BlobCopier> {
-  const from = await openBlobs({ config, random: systemRandom }, false)
-  const plain = await openPlace(place, systemRandom, { isSyncedLater })
+async function open({ from, to, goesOn, readsBack, isSyncedLater, rate }: CopyOrder): Promise<BlobCopier> {
   return createBlobCopier({
-    from,
-    to: key === null ? plain : await sealed(plain, key),
-    goesOn: true,
-    // The store's sync and checksum suffice, and the drill reads back.
-    readsBack: false,
-    hashing: null,
+    from: await openStore(from, false),
+    to: await openStore(to, isSyncedLater),
+    goesOn,
+    readsBack,
     throttle: rate === null ? undefined : createThrottle(rate, systemTimers, stop.signal),
     pause: (milliseconds) => pause(milliseconds, undefined, { signal: stop.signal }),
     onBytes: (bytes) => reply({ kind: 'bytes', bytes }),
   })
 }
 
-/** Without a key the thread starts sooner, as it does not load the library. */
-async function sealed(store: BackupStore, key: string): Promise<BackupStore> {
+async function openStore(
+  address: StoreAddress,
+  isSyncedLater: boolean,
+): Promise<Pick<BlobStore, 'create' | 'read' | 'size' | 'remove'>> {
+  if (address.kind === 'installation') {
+    return openBlobs({ config: address.config, random: systemRandom }, false, { isSyncedLater })
+  }
+  const { place, key } = address
+  const plain = await openPlace(place, systemRandom, { isSyncedLater })
+  if (key === null) return plain
+  // Without a key the thread starts sooner, as it does not load the library.
   const { encrypted } = await import('./backup-encryption.ts')
-  return encrypted(store, key, 'content')
+  return encrypted(plain, key, 'content')
 }
 
 async function copyBlob(blob: KnownBlob): Promise<void> {
