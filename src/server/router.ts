@@ -1,10 +1,9 @@
-import type { Result } from 'hono/router'
-import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { getPath, tryDecodeURIComponent } from 'hono/utils/url'
 import { FileDamaged, outageRefusal } from '../core/failures.ts'
 import { Refusal } from '../domain/errors.ts'
 import { errorResponse, type JsonAnswer } from './answers/answers.ts'
-import { type Call, type Need, type Origins, shuttingDown as refusal } from './call.ts'
+import { type Call, type Need, shuttingDown as refusal } from './call.ts'
+import type { PathKind } from './connections/exchange.ts'
 import type { Parts } from './parts.ts'
 import { assertOneEnd, assertUncoded, declaresBody } from './requests/body.ts'
 import { countsKeys, isForPeople, isOfApi, type Route } from './route.ts'
@@ -23,9 +22,6 @@ const TOLERANT = /^\/(?:api\/v1|file\/delete|folder\/delete|d|f|l)(?=\/|$)/
 /** What a server that stops refuses: nothing yet, new uploads, or all. */
 export type Stopping = 'nothing' | 'uploads' | 'all'
 
-/** Answers any request and fills in its route. Never throws. */
-export type Router = (context: Call) => Promise<Response | JsonAnswer>
-
 /** A row of the route table, or a route that is served beside it. */
 interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'host' | 'origins'> {
   readonly need: Need | null
@@ -36,54 +32,53 @@ interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'h
   readonly countsKeys: boolean
   /** Whether people open it in a browser, so that errors are pages. */
   readonly isSeen: boolean
+  readonly kind: PathKind
 }
 
 /**
  * Serves the routes of the table, preflights, assets, and errors for everything else; while the server stops, an error
- * first for new uploads and what balancers ask, then for everything. Only Hono's router is used: a Hono app creates a
- * context and several promises for each request, and accepts only Response objects.
+ * first for new uploads and what balancers ask, then for everything.
  */
 export function createRouter(
   routes: readonly Route[],
   parts: Parts,
   stopping: () => Stopping,
   trails: Trails,
-): Router {
+) {
   const { authentication, pages } = parts
   const nothingHere = (call: Call) => pages.error(call, nothing())
-  const router = new RegExpRouter<Entry>()
-  router.add('GET', routerPattern(ASSETS), {
+  const places = new Places()
+  places.add('GET', {
     path: ASSETS,
     need: null,
     bodyLimit: 0,
     isRefusedFirst: false,
     countsKeys: false,
     origins: 'any origin',
+    others: 'nothing',
     isSeen: true,
+    kind: 'plain',
     handle: async (call) => pages.asset(call.params.name ?? '', call.request) ?? (await nothingHere(call)),
   })
-  for (const route of routes.filter(({ others }) => others !== 'nothing')) {
-    router.add(route.method.toUpperCase(), routerPattern(route.path), entryOf(route))
-  }
-  const addressAt = createAddresses(routes)
-  const left = matchingSingleSegments(routes, addressAt)
-  const unmatched = answeringUnmatched(addressAt, nothingHere)
+  for (const route of routes) places.add(route.method.toUpperCase(), entryOf(route))
 
-  return async (context) => {
+  /** Answers any request and fills in its route. Never throws. */
+  async function answer(context: Call): Promise<Response | JsonAnswer> {
     const { request } = context
     const isHead = request.method === 'HEAD'
     const asked = getPath(request)
     const path = cleanPath(asked)
-    const found = router.match(isHead ? 'GET' : request.method, path)
-    // Of several matches, the first in the table wins.
-    const entry = found[0][0]?.[0] ?? left(request.method, path)
+    const method = isHead ? 'GET' : request.method
+    const fits = places.at(path)
+    const fit = fits.find(({ place }) => place.rows.has(method))
+    const entry = fit?.place.rows.get(method)
     try {
-      if (entry !== undefined) {
+      if (fit !== undefined && entry !== undefined) {
         context.route = entry.path
         context.origins = entry.origins
         context.need = entry.need
         context.bodyLimit = entry.bodyLimit
-        context.params = entry.others === 'nothing' ? paramsOfSingleSegment(path) : paramsOf(found)
+        context.params = paramsOf(fit)
         if (entry.always !== undefined) setHeaders(context, entry.always)
       }
       assertEnds(context)
@@ -93,7 +88,7 @@ export function createRouter(
       if (!isServedAt(context, entry)) return errorResponse(nothing())
       if (path !== asked && entry?.isSeen === true) return permanently(context)
       if (entry?.countsKeys !== true && isOfApi(path)) await authentication.count(context)
-      if (entry === undefined) return await unmatched(context, path)
+      if (entry === undefined) return unmatched(context, fits) ?? (await nothingHere(context))
       if (request.method !== 'GET' && !isHead) assertUncoded(request.headers)
       // For HEAD the body is included, which determines length and encoding; the listener omits it.
       return await entry.handle(context, parts)
@@ -103,6 +98,12 @@ export function createRouter(
     } finally {
       if (context.refusal !== null) await trails.refused(context, context.refusal)
     }
+  }
+
+  return {
+    answer,
+    /** `path`: without a query. */
+    kindOf: (path: string): PathKind => places.at(cleanPath(path))[0]?.place.kind ?? 'plain',
   }
 }
 
@@ -134,15 +135,9 @@ function permanently({ site, url }: Call): Response {
 }
 
 /** Path parameters, percent-decoded; malformed escapes stay as they are. */
-function paramsOf(found: Result<Entry>): Call['params'] {
-  if (found.length === 1) return found[0][0]?.[1] ?? {}
-  const [[first], captured] = found
+function paramsOf({ place, values }: Fit): Call['params'] {
   const params: Record<string, string> = {}
-  const places = first?.[1] ?? {}
-  for (const name in places) {
-    const value = captured[places[name] ?? -1]
-    if (value !== undefined) params[name] = tryDecodeURIComponent(value)
-  }
+  for (const [at, name] of place.names.entries()) params[name] = tryDecodeURIComponent(values[at] ?? '')
   return params
 }
 
@@ -194,11 +189,6 @@ function methodNotAllowed(allowed: readonly string[]): Response {
   return response
 }
 
-/** Converts `{name}` of the table to Hono's `:name`. */
-export function routerPattern(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1')
-}
-
 function entryOf(route: Route): Entry {
   return {
     ...route,
@@ -207,81 +197,116 @@ function entryOf(route: Route): Entry {
     isRefusedFirst: route.body === 'stream' || BALANCER_ROUTES.includes(route.path),
     countsKeys: countsKeys(route),
     isSeen: isForPeople(route),
+    kind: route.streams !== undefined ? 'streaming' : route.body === 'stream' ? 'receiving' : 'plain',
   }
 }
 
-type AddressAt = (path: string) => Address | null
-
-/**
- * Matches paths of one segment without a route of their own, for any method. Hono's router does not accept
- * such a pattern beside others.
- */
-function matchingSingleSegments(
-  routes: readonly Route[],
-  addressAt: AddressAt,
-): (method: string, path: string) => Entry | undefined {
-  const entries = new Map(
-    routes
-      .filter(({ others }) => others === 'nothing')
-      .map((route) => [route.method.toUpperCase(), entryOf(route)] as const),
-  )
-  return (method, path) => {
-    const entry = entries.get(method)
-    return entry !== undefined && /^\/[^/]+$/.test(path) && addressAt(path) === null ? entry : undefined
-  }
-}
-
-function paramsOfSingleSegment(path: string): Call['params'] {
-  return { name: tryDecodeURIComponent(path.slice(1)) }
-}
-
-/** Answers preflights, and requests that match no route. */
-function answeringUnmatched(
-  addressAt: AddressAt,
-  nothingHere: (call: Call) => Promise<Response>,
-): (context: Call, path: string) => Promise<Response> {
-  return async (context, path) => {
-    const address = addressAt(path)
-    if (address === null) return nothingHere(context)
-    const { allowed, always, others } = address
-    context.route = address.path
-    context.origins = address.origins
-    setHeaders(context, always)
-    if (context.request.method === 'OPTIONS') return preflight(allowed)
-    if (others === 'preflight') throw nothing()
-    return methodNotAllowed(allowed)
-  }
-}
-
-interface Address {
-  /** Path as in the table. */
+/** The rows of one path. */
+interface Place {
+  /** As in the table. */
   readonly path: string
-  readonly always: Readonly<Record<string, string>>
-  readonly allowed: readonly string[]
-  readonly origins: Origins
-  readonly others: Route['others']
+  /** Of its parameters. */
+  readonly names: readonly string[]
+  /** By method; that of GET serves HEAD too. */
+  readonly rows: Map<string, Entry>
+  /** Of the most demanding row. */
+  kind: PathKind
 }
 
-/** Finds the pattern that a path matches, most specific first, and its allowed methods. */
-function createAddresses(routes: readonly Route[]): AddressAt {
-  const named = routes.filter(({ others }) => others !== 'nothing')
-  const patterns = named.map((route) => ({
-    route,
-    fits: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-    methods: route.method === 'get' ? ['GET', 'HEAD'] : [route.method.toUpperCase()],
-  }))
-  return (path) => {
-    const fitting = patterns.filter((pattern) => pattern.fits.test(path))
-    const plainest = fitting.find(({ route }) => route.path === path) ?? fitting[0]
-    if (plainest === undefined) return null
-    return {
-      path: plainest.route.path,
-      others: plainest.route.others,
-      origins: plainest.route.origins,
-      always: Object.assign({}, ...fitting.map(({ route }) => route.always)),
-      allowed: [...new Set([...fitting.flatMap(({ methods }) => methods), 'OPTIONS'])],
+/** A place that a path fits, with the values of its parameters as they were sent. */
+interface Fit {
+  readonly place: Place
+  readonly values: readonly string[]
+}
+
+interface Segment {
+  readonly fixed: Map<string, Segment>
+  parameter: Segment | null
+  place: Place | null
+}
+
+const KINDS: readonly PathKind[] = ['plain', 'receiving', 'streaming']
+
+/** The table as a tree of path segments. */
+class Places {
+  readonly #root = newSegment()
+  /** Connection and router ask for the same path one after the other. */
+  #last: { readonly path: string; readonly fits: readonly Fit[] } = { path: '', fits: [] }
+
+  add(method: string, entry: Entry): void {
+    const names: string[] = []
+    let segment = this.#root
+    for (const text of entry.path.split('/')) {
+      const name = /^\{(\w+)\}$/.exec(text)?.[1]
+      let next = name === undefined ? segment.fixed.get(text) : segment.parameter
+      next ??= newSegment()
+      if (name === undefined) segment.fixed.set(text, next)
+      else {
+        segment.parameter = next
+        names.push(name)
+      }
+      segment = next
     }
+    segment.place ??= { path: entry.path, names, rows: new Map(), kind: 'plain' }
+    segment.place.rows.set(method, entry)
+    if (KINDS.indexOf(entry.kind) > KINDS.indexOf(segment.place.kind)) segment.place.kind = entry.kind
   }
+
+  /** Fixed segments before parameters. Rows that leave other methods to nothing are for what nothing else fits. */
+  at(path: string): readonly Fit[] {
+    if (path !== this.#last.path) {
+      const fits: Fit[] = []
+      collect(this.#root, path.split('/'), 0, [], fits)
+      this.#last = {
+        path,
+        fits: fits.length < 2 ? fits : fits.filter(({ place }) => !isCatchAll(place)),
+      }
+    }
+    return this.#last.fits
+  }
+}
+
+function newSegment(): Segment {
+  return { fixed: new Map(), parameter: null, place: null }
+}
+
+function collect(
+  segment: Segment,
+  path: readonly string[],
+  at: number,
+  values: readonly string[],
+  fits: Fit[],
+): void {
+  const text = path[at]
+  if (text === undefined) {
+    if (segment.place !== null) fits.push({ place: segment.place, values })
+    return
+  }
+  const next = segment.fixed.get(text)
+  if (next !== undefined) collect(next, path, at + 1, values, fits)
+  if (segment.parameter !== null && text !== '')
+    collect(segment.parameter, path, at + 1, [...values, text], fits)
+}
+
+function isCatchAll({ rows }: Place): boolean {
+  return rows.values().every(({ others }) => others === 'nothing')
+}
+
+/** Answers preflights, and methods that the path lacks. Null where there is nothing at the path. */
+function unmatched(context: Call, fits: readonly Fit[]): Response | null {
+  const places = fits.map(({ place }) => place).filter((place) => !isCatchAll(place))
+  const rows = places.flatMap((place) => [...place.rows])
+  const [first] = rows
+  if (first === undefined) return null
+  const [, { path, origins, others }] = first
+  const methods = rows.flatMap(([method]) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const allowed = [...new Set([...methods, 'OPTIONS'])]
+  context.route = path
+  context.origins = origins
+  for (const [, { always }] of rows) if (always !== undefined) setHeaders(context, always)
+  if (context.request.method === 'OPTIONS') return preflight(allowed)
+  if (others === 'preflight') throw nothing()
+  return methodNotAllowed(allowed)
 }
 
 /** The path without repeated and trailing slashes; unchanged where these are significant. */

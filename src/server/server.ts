@@ -22,18 +22,11 @@ import {
   watchForUnknownProxies,
 } from './call.ts'
 import type { Connection, Flow, Unreadable } from './connections/exchange.ts'
-import {
-  type Ceiling,
-  type HttpListener,
-  type ListenOptions,
-  type ListenWay,
-  listen,
-} from './connections/listener.ts'
+import { type Ceiling, type HttpListener, type ListenWay, listen } from './connections/listener.ts'
 import { openApiDocument } from './openapi/openapi-document.ts'
 import type { Parts } from './parts.ts'
 import { createSmallBodies } from './requests/body.ts'
-import type { Route } from './route.ts'
-import { createRouter, EXPOSED_HEADERS, routerPattern, type Stopping } from './router.ts'
+import { createRouter, EXPOSED_HEADERS, type Stopping } from './router.ts'
 import { routes } from './routes.ts'
 import { createRequestLog, openTrails, type RequestWatch } from './trails.ts'
 
@@ -90,7 +83,7 @@ export async function startServer(
       port: config.port,
       quiet: QUIET,
       ...(given.way === undefined ? {} : { way: given.way }),
-      ...pathsOf(),
+      kindOf: router.kindOf,
       flow: flowOf(traffic, metrics),
       failed: failedBody,
       refuse: refusedHead,
@@ -131,7 +124,7 @@ export async function startServer(
     const began = clock.monotonic()
     const context = new Call(site, request, connection, nextId(), trusted)
     if (!request.headers.has(PROBE_HEADER)) lookForProxy(connection.address, request.headers)
-    const answered = await (connection.hasUrl ? router(context) : unreadableAddress())
+    const answered = await (connection.hasUrl ? router.answer(context) : unreadableAddress())
     // The answer may contain a commit that is not yet durable.
     const unsynced = db.durable()
     if (unsynced !== null) await unsynced
@@ -231,19 +224,6 @@ function flowOf(traffic: TrafficCounter, metrics: RequestWatch | null): Flow {
       metrics?.sent(bytes)
     },
   }
-}
-
-/** Streaming answers, large requests only, and plain paths that these patterns would match. */
-function pathsOf(): Pick<Required<ListenOptions>, 'streaming' | 'receiving' | 'plain'> {
-  const patterns = (which: (route: Route) => boolean) =>
-    new Set(routes.filter(which).map(({ path }) => routerPattern(path)))
-  const streaming = patterns(({ streams }) => streams !== undefined)
-  const receiving = patterns(({ body }) => body === 'stream').difference(streaming)
-  const either = streaming.union(receiving)
-  const plain = routes.map(({ path }) => path).filter((path) => !path.includes('{') && !either.has(path))
-  // A trailing slash leads to the same route.
-  const both = (paths: Set<string>) => [...paths].flatMap((path) => [path, `${path}/`])
-  return { streaming: both(streaming), receiving: both(receiving), plain: [...new Set(plain)] }
 }
 
 function createRequestIds(random: Random): () => string {

@@ -28,6 +28,9 @@ export type AnswerRequest = (request: Request, connection: Connection) => Promis
 /** For a body that failed before its first byte. `headers`: of the failed response. */
 export type AnswerFailure = (error: unknown, headers: Headers) => Response
 
+/** What may come or go there in large numbers of bytes: answers, of known length or endless; requests; neither. */
+export type PathKind = 'streaming' | 'receiving' | 'plain'
+
 export interface Flow {
   received(bytes: number): void
   sent(bytes: number): void

@@ -11,6 +11,7 @@ import {
   type AnswerRequest,
   answerUnreadable,
   type Flow,
+  type PathKind,
   type Refuse,
 } from './exchange.ts'
 import {
@@ -25,8 +26,6 @@ import {
 import { answerStreaming, onRequests } from './streamed-answers.ts'
 
 const DEFAULTS = {
-  receiving: [],
-  plain: [],
   flow: null,
   failed: () => new Response(null, { status: 500 }),
   refuse: () => new Response(null, { status: 400 }),
@@ -81,14 +80,13 @@ async function listenByNode(
   answer: AnswerRequest,
   brokeOff: (error: unknown) => void,
 ): Promise<HttpListener> {
-  const { flow, failed, refuse, quiet, streaming, receiving, plain } = listening
+  const { flow, failed, refuse, quiet, kindOf } = listening
   const node = limitedServer(listening)
   node.setTimeout(quiet * SECOND)
-  const isStreaming = matching([...streaming, ...receiving], plain)
   const lines = new Lines()
   onRequests(node, { refuse, brokeOff }, async (incoming, outgoing, invite) => {
     if (!(await lines.turnOf(incoming, outgoing))) return
-    const streams = isStreaming(incoming.url ?? '')
+    const streams = kindOf(pathOf(incoming.url ?? '')) !== 'plain'
     const given = { flow: streams ? flow : null, invite, failed, isStreaming: streams }
     await answerStreaming(incoming, outgoing, answer, given)
   })
@@ -164,12 +162,7 @@ export interface ListenOptions {
   readonly port: number
   /** Idle timeout in seconds, at most 255. */
   readonly quiet: number
-  /** With parameters as `:name`; responses are of known length or endless. */
-  readonly streaming: readonly string[]
-  /** With large requests and short responses. */
-  readonly receiving?: readonly string[]
-  /** Exceptions, without parameters, to these patterns. */
-  readonly plain?: readonly string[]
+  readonly kindOf: (path: string) => PathKind
   readonly flow?: Flow | null
   readonly failed?: AnswerFailure
   readonly refuse?: Refuse
@@ -233,17 +226,11 @@ function limitConnections(node: ReturnType<typeof createServer>, ceiling: Ceilin
   })
 }
 
-/** Matches `paths`, with `:name` parameters, except for the `plain` ones that they would match. */
-function matching(paths: readonly string[], plain: readonly string[]): (target: string) => boolean {
-  const exceptions = new Set(plain)
-  const patterns = paths.map((path) => path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+'))
-  const pattern = new RegExp(`^(?:${patterns.join('|')})$`)
-  return (target) => {
-    const whole = target.startsWith('/') ? target : (pathOfAddress(target) ?? '')
-    const query = whole.indexOf('?')
-    const path = query < 0 ? whole : whole.slice(0, query)
-    return pattern.test(path) && !exceptions.has(path)
-  }
+/** Without the query; empty where the target is no address. */
+function pathOf(target: string): string {
+  const whole = target.startsWith('/') ? target : (pathOfAddress(target) ?? '')
+  const query = whole.indexOf('?')
+  return query < 0 ? whole : whole.slice(0, query)
 }
 
 /** Beneath Bun's `node:http`, without its objects unless the answer streams. Throws NoDispatch on an unknown Bun. */
@@ -252,7 +239,7 @@ function listenByDispatch(
   answer: AnswerRequest,
   brokeOff: (error: unknown) => void,
 ): HttpListener {
-  const { flow, failed, refuse, streaming, receiving, plain } = listening
+  const { flow, failed, refuse, kindOf } = listening
   const node = limitedServer(listening)
   const handOn = handingOn(node, answer, { flow, failed, brokeOff, refuse })
   const connections: Connections = new WeakMap()
@@ -261,13 +248,12 @@ function listenByDispatch(
     if (connection === undefined) work()
     else connection.pipeline.refuse(work)
   })
-  const isStreaming = matching(streaming, plain)
-  const isReceiving = matching(receiving, plain)
   const failing = { failed, brokeOff, refuse }
   const run = (pipelined: PipelinedRequest) => {
     const { url, socket } = pipelined.request
-    if (isStreaming(url)) return handOn(pipelined)
-    const direct = new DirectAnswer(pipelined, isReceiving(url) ? flow : null)
+    const kind = kindOf(pathOf(url))
+    if (kind === 'streaming') return handOn(pipelined)
+    const direct = new DirectAnswer(pipelined, kind === 'receiving' ? flow : null)
     return direct.run(answer, failing).catch((error: unknown) => {
       brokeOff(error)
       socket.destroy()
@@ -349,9 +335,7 @@ async function tested(): Promise<void> {
     hostname: '127.0.0.1',
     port: 0,
     quiet: 10,
-    streaming: ['/streaming'],
-    receiving: ['/receiving'],
-    plain: [],
+    kindOf: (path: string) => KINDS[path] ?? 'plain',
     flow: null,
     failed: () => new Response(null, { status: 500 }),
     refuse: () => new Response(null, { status: 400 }),
@@ -412,6 +396,7 @@ const REQUESTS = [
   ['PUT /receiving', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
   ['GET /pieces', 'Connection: close', ''],
 ] as const
+const KINDS: Readonly<Record<string, PathKind>> = { '/streaming': 'streaming', '/receiving': 'receiving' }
 const EXPECTED = [
   'GET /whole ',
   'POST /pieces hello',

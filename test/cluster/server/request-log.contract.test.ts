@@ -5,6 +5,8 @@ import type { AnswerRequest, Sent } from '../../../src/server/connections/exchan
 import { type HttpListener, listen } from '../../../src/server/connections/listener.ts'
 import { eventually } from '../../support/eventually.ts'
 
+const kindOf = (path: string) => (path.startsWith('/s/') ? 'streaming' : 'plain')
+
 const WAYS = ['dispatch', 'node:http'] as const
 
 const PIECE = new Uint8Array(256 * 1024)
@@ -37,7 +39,7 @@ describe.each(WAYS)('requests taken by %s:', (way) => {
   let server: HttpListener
   beforeAll(async () => {
     const failed = () => new Response('it failed', { status: 503 })
-    const options = { hostname: '127.0.0.1', port: 0, quiet: 10, streaming: ['/s/:name'], way, failed }
+    const options = { hostname: '127.0.0.1', port: 0, quiet: 10, kindOf, way, failed }
     server = await listen(options, answer, pino({ enabled: false }))
   })
   afterAll(() => server.stop(true))

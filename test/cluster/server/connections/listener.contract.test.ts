@@ -4,10 +4,15 @@ import { pino } from 'pino'
 import { FileChunks } from '../../../../src/blobs/disk-reading.ts'
 import { endsWithin } from '../../../../src/domain/abort.ts'
 import { storedResponse } from '../../../../src/server/answers/answers.ts'
-import type { AnswerRequest } from '../../../../src/server/connections/exchange.ts'
+import type { AnswerRequest, PathKind } from '../../../../src/server/connections/exchange.ts'
 import { type HttpListener, listen } from '../../../../src/server/connections/listener.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { slowReader } from '../../../support/network/slow-reader.ts'
+
+function kindOf(path: string): PathKind {
+  if (path.startsWith('/s/')) return 'streaming'
+  return path.startsWith('/r/') ? 'receiving' : 'plain'
+}
 
 const WAYS = ['dispatch', 'node:http'] as const
 
@@ -126,8 +131,7 @@ describe.each(WAYS)('requests taken by %s:', (way) => {
       hostname: '127.0.0.1',
       port: 0,
       quiet: 10,
-      streaming: ['/s/:name'],
-      receiving: ['/r/:name'],
+      kindOf,
       flow,
       way,
     }
@@ -269,7 +273,7 @@ describe.each(WAYS)('requests taken by %s:', (way) => {
 
   test('slow headers are cut off, however steadily they trickle in', async () => {
     const impatient = await listen(
-      { hostname: '127.0.0.1', port: 0, quiet: 1, streaming: ['/s/:name'], way },
+      { hostname: '127.0.0.1', port: 0, quiet: 1, kindOf, way },
       answer,
       pino({ enabled: false }),
     )

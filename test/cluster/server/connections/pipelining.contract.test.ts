@@ -6,6 +6,8 @@ import { type HttpListener, listen } from '../../../../src/server/connections/li
 import { MOST_PIPELINED } from '../../../../src/server/connections/node-dispatch.ts'
 import { eventually } from '../../../support/eventually.ts'
 
+const kindOf = (path: string) => (path.startsWith('/s/') ? 'streaming' : 'plain')
+
 const WAYS = ['dispatch', 'node:http'] as const
 
 const PIECE = new Uint8Array(300_000).fill(65)
@@ -45,7 +47,7 @@ function large(): ReadableStream<Uint8Array> {
 describe.each(WAYS)('requests taken by %s:', (way) => {
   let server: HttpListener
   beforeAll(async () => {
-    const options = { hostname: '127.0.0.1', port: 0, quiet: 10, streaming: ['/s/:name'], way }
+    const options = { hostname: '127.0.0.1', port: 0, quiet: 10, kindOf, way }
     server = await listen(options, answer, pino({ enabled: false }))
   })
   afterAll(() => server.stop(true))

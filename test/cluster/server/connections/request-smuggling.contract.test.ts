@@ -8,6 +8,8 @@ import { describeWith } from '../../../support/processes/tools.ts'
 import { startBalancer } from '../../../support/servers/balancer.ts'
 import { type Variant, variants } from './smuggled-requests.ts'
 
+const kindOf = (path: string) => (path.startsWith('/s/') ? 'streaming' : 'plain')
+
 /** What was asked of the server, and with which body; null where the body could not be read. */
 const WAYS = ['dispatch', 'node:http'] as const
 
@@ -23,7 +25,7 @@ const answer: AnswerRequest = async (request, { hasUrl }) => {
 describe.each(WAYS)('requests taken by %s:', (way) => {
   let server: HttpListener
   beforeAll(async () => {
-    const options = { hostname: '127.0.0.1', port: 0, quiet: 10, streaming: ['/s/:name'], way }
+    const options = { hostname: '127.0.0.1', port: 0, quiet: 10, kindOf, way }
     server = await listen(options, answer, pino({ enabled: false }))
   })
   afterAll(() => server.stop(true))

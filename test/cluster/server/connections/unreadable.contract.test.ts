@@ -6,6 +6,8 @@ import type { AnswerRequest } from '../../../../src/server/connections/exchange.
 import { type HttpListener, listen } from '../../../../src/server/connections/listener.ts'
 import { eventually } from '../../../support/eventually.ts'
 
+const kindOf = (path: string) => (path.startsWith('/s/') ? 'streaming' : 'plain')
+
 const WAYS = ['dispatch', 'node:http'] as const
 
 const MOST = 5
@@ -27,7 +29,7 @@ describe.each(WAYS)('requests taken by %s:', (way) => {
   let server: HttpListener
   let refused = 0
   beforeAll(async () => {
-    const options = { hostname: '127.0.0.1', port: 0, quiet: 60, streaming: ['/s/:name'], way, headWithin: 1 }
+    const options = { hostname: '127.0.0.1', port: 0, quiet: 60, kindOf, way, headWithin: 1 }
     const ceiling = {
       most: MOST,
       bucketOf: (address: string) => address,
