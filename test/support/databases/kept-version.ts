@@ -1,5 +1,5 @@
 /**
- * An installation with one of everything, and a backup of it, as files that later versions must read:
+ * An installation with one of everything, a backup of it, and the contract, as files that later versions must keep to:
  * `bun test/support/databases/kept-version.ts` writes those of the version in package.json into
  * test/cluster/database/versions/. Run when a version is released.
  */
@@ -48,6 +48,8 @@ export function keptFacts(place: string): { readonly sqlite: KeptVersion; readon
 /** Makes the installations with the program as it is now, and keeps them in the folder. */
 export async function keepVersion(place: string): Promise<void> {
   mkdirSync(place, { recursive: true })
+  const contract = await Bun.file(join(import.meta.dir, '../../../docs/api/openapi.json')).bytes()
+  writeFileSync(join(place, 'openapi.json.gz'), Bun.gzipSync(contract))
   using home = temporaryFolder()
   const packed = (name: string, folder: string) =>
     succeed(['tar', '--exclude=reserve', '-czf', join(place, name), '-C', home.path, folder])
