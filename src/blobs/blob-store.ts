@@ -41,20 +41,14 @@ export interface BlobStore {
 
   size(key: BlobKey): Promise<number | null>
 
-  /** By the store's clock, in milliseconds since the epoch. */
-  storedAt(key: BlobKey): Promise<number | null>
-
   /** Removes the blob, complete or not, and everything kept of it. Removing a missing blob succeeds. */
   remove(key: BlobKey): Promise<void>
 
   /** `remove` in fewer requests where possible. Returns the removed keys; `failed` gets the reasons for the others. */
   removeAll(keys: readonly BlobKey[], failed: (error: unknown) => void): Promise<BlobKey[]>
 
-  /** All keys, some twice, also of unfinished blobs: only the database can tell these from garbage. */
-  list(): AsyncIterable<BlobKey>
-
-  /** As `list`, with sizes. */
-  listSizes(): AsyncIterable<ListedBlob>
+  /** All blobs, some twice, also unfinished ones: only the database can tell these from garbage. */
+  list(): AsyncIterable<ListedBlob>
 
   /**
    * Ends multipart uploads begun before that time (milliseconds since the epoch) and abandoned: a request to begin one
@@ -85,6 +79,8 @@ export interface ListedBlob {
   readonly key: BlobKey
   /** Null for an unfinished or unreadable one. */
   readonly size: number | null
+  /** By the store's clock, in milliseconds since the epoch; null as its size is. */
+  readonly storedAt: number | null
 }
 
 export interface LinkOptions {

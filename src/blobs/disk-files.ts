@@ -8,6 +8,7 @@ import {
   ftruncate,
   open as openDescriptor,
   openSync,
+  type Stats,
   statfsSync,
 } from 'node:fs'
 import { lstat, mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
@@ -130,14 +131,9 @@ export const ownModes: Modes = { file: 0o600, folder: 0o700 }
 export const groupModes: Modes = { file: 0o640, folder: 0o750 }
 
 /** Null where there is no regular file: symbolic links are not followed. Throws BlobUnreadable. */
-export async function sizeOfFile(path: string, key: BlobKey): Promise<number | null> {
+export async function statOfFile(path: string, key: BlobKey): Promise<Stats | null> {
   const found = await asReadFailures(key, () => lstat(path).catch(unlessMissing))
-  return found?.isFile() === true ? found.size : null
-}
-
-export async function timeOfFile(path: string): Promise<number | null> {
-  const found = await asDiskFailures(() => lstat(path).catch(unlessMissing))
-  return found?.isFile() === true ? found.mtimeMs : null
+  return found?.isFile() === true ? found : null
 }
 
 /** Returns once the content, but not yet the name, would survive a power cut. */

@@ -9,7 +9,7 @@ import {
   type DiskLayout,
   diskStoreFailure,
   hasCode,
-  sizeOfFile,
+  statOfFile,
   syncDirectory,
   WritableFile,
 } from './disk-files.ts'
@@ -276,7 +276,7 @@ export async function resumeOnDisk(
 }
 
 async function completedFile(layout: DiskLayout, key: BlobKey, kept: KeptBlob): Promise<ResumableWriter> {
-  const size = await sizeOfFile(layout.finished(key), key)
+  const size = (await statOfFile(layout.finished(key), key))?.size ?? null
   if (size === null) throw new BlobMissing(key)
   assertSize(key, size, kept.offset)
   return completedBlob(kept, () => asDiskFailures(() => syncDirectory(layout.shard(key))))

@@ -28,9 +28,8 @@ import {
   ownModes,
   removeDurably,
   removeUnfinished,
-  sizeOfFile,
+  statOfFile,
   syncDirectory,
-  timeOfFile,
   unlessMissing,
   WritableFile,
   writeSynced,
@@ -39,7 +38,7 @@ import { BlobFiles, FileChunks } from './disk-reading.ts'
 import { DirectWriting, GrowingFile, resumeOnDisk } from './disk-writing.ts'
 
 const PROBE_BYTES = 512
-const SIZES_AT_ONCE = 64
+const LISTED_AT_ONCE = 64
 
 export interface DiskOptions {
   /** Opening removes unfinished blobs; in a folder shared by nodes another node may be writing them. */
@@ -117,12 +116,8 @@ class DiskBlobs implements BlobStore {
     return this.#files.open(key, this.#layout.finished(key))
   }
 
-  size(key: BlobKey): Promise<number | null> {
-    return sizeOfFile(this.#layout.finished(key), key)
-  }
-
-  storedAt(key: BlobKey): Promise<number | null> {
-    return timeOfFile(this.#layout.finished(key))
+  async size(key: BlobKey): Promise<number | null> {
+    return (await statOfFile(this.#layout.finished(key), key))?.size ?? null
   }
 
   async remove(key: BlobKey): Promise<void> {
@@ -138,39 +133,27 @@ class DiskBlobs implements BlobStore {
     return removeOneByOne(keys, (key) => this.remove(key), failed)
   }
 
-  list(): AsyncIterable<BlobKey> {
-    // Unfinished blobs first: one completed meanwhile is then listed twice instead of never.
-    return this.#keysIn(this.#layout.folders)
-  }
-
-  async *#keysIn(folders: readonly string[]): AsyncGenerator<BlobKey> {
-    for (const folder of folders) {
-      for (const key of await asDiskFailures(() => readdir(folder))) if (isBlobKey(key)) yield key
-    }
-  }
-
   async endForgotten(): Promise<void> {}
 
-  async *listSizes(): AsyncIterable<ListedBlob> {
-    for await (const key of this.#keysIn([this.#layout.unfinished, this.#layout.resumable])) {
-      yield { key, size: null }
+  async *list(): AsyncIterable<ListedBlob> {
+    // Unfinished blobs first: one completed meanwhile is then listed twice instead of never.
+    for (const folder of [this.#layout.unfinished, this.#layout.resumable]) {
+      for (const key of await keysIn(folder)) yield { key, size: null, storedAt: null }
     }
     for (const folder of this.#layout.shards) {
-      const keys = (await asDiskFailures(() => readdir(folder))).filter(isBlobKey)
-      while (keys.length > 0) {
-        const some = keys.splice(-SIZES_AT_ONCE)
-        const sizes = await Promise.all(some.map(async (key) => ({ key, size: await this.#listedSize(key) })))
-        yield* sizes
-      }
+      const keys = await keysIn(folder)
+      while (keys.length > 0)
+        yield* await Promise.all(keys.splice(-LISTED_AT_ONCE).map((key) => this.#listed(key)))
     }
   }
 
-  /** Null also for an entry that cannot be read or is gone, so that it does not hide the others. */
-  async #listedSize(key: BlobKey): Promise<number | null> {
+  /** An entry that cannot be read or is gone does not hide the others. */
+  async #listed(key: BlobKey): Promise<ListedBlob> {
     try {
-      return await this.size(key)
+      const found = await statOfFile(this.#layout.finished(key), key)
+      return { key, size: found?.size ?? null, storedAt: found?.mtimeMs ?? null }
     } catch (error) {
-      if (isUnreadable(error)) return null
+      if (isUnreadable(error)) return { key, size: null, storedAt: null }
       throw error
     }
   }
@@ -218,6 +201,10 @@ class DiskBlobs implements BlobStore {
       }
     })
   }
+}
+
+async function keysIn(folder: string): Promise<BlobKey[]> {
+  return (await asDiskFailures(() => readdir(folder))).filter(isBlobKey)
 }
 
 class DiskWriter implements BlobWriter {

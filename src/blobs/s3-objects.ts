@@ -76,18 +76,6 @@ export async function objectSize(client: S3Client, object: string): Promise<numb
 }
 
 /** Milliseconds since the epoch. */
-export async function objectTime(client: S3Client, object: string): Promise<number | null> {
-  if ((await objectSize(client, object)) === null) return null
-  try {
-    const { headers } = await client.send({ method: 'HEAD', object })
-    const time = Date.parse(headers.get('Last-Modified') ?? '')
-    return Number.isNaN(time) ? null : time
-  } catch (error) {
-    if (error instanceof S3Failure && error.status === 404) return null
-    throw error
-  }
-}
-
 export async function deleteObject(client: S3Client, object: string): Promise<void> {
   try {
     await client.send({ method: 'DELETE', object })
@@ -99,13 +87,15 @@ export async function deleteObject(client: S3Client, object: string): Promise<vo
 export async function* objectsUnder(
   client: S3Client,
   prefix: string,
-): AsyncIterable<{ readonly object: string; readonly size: number }> {
+): AsyncIterable<{ readonly object: string; readonly size: number; readonly storedAt: number | null }> {
   let from: Record<string, string> = {}
   for (;;) {
     const answer = await client.send({ method: 'GET', query: { 'list-type': '2', prefix, ...from } })
     for (const content of elements(answer.text, 'Contents')) {
       const object = text(content, 'Key')
-      if (object !== null) yield { object, size: Number(text(content, 'Size') ?? Number.NaN) }
+      const storedAt = Date.parse(text(content, 'LastModified') ?? '')
+      const size = Number(text(content, 'Size') ?? Number.NaN)
+      if (object !== null) yield { object, size, storedAt: Number.isNaN(storedAt) ? null : storedAt }
     }
     const next = text(answer.text, 'NextContinuationToken')
     if (text(answer.text, 'IsTruncated') !== 'true' || next === null) return

@@ -31,7 +31,6 @@ import {
   objectOf,
   objectSize,
   objectsUnder,
-  objectTime,
   putHashed,
   putObject,
   type SealedPart,
@@ -191,10 +190,6 @@ class S3Blobs implements BlobStore {
     return asS3Failures(() => objectSize(this.#client, objectOf(key)))
   }
 
-  storedAt(key: BlobKey): Promise<number | null> {
-    return asS3Failures(() => objectTime(this.#client, objectOf(key)))
-  }
-
   remove(key: BlobKey): Promise<void> {
     return asS3Failures(() => removeBlob(this.#client, key))
   }
@@ -219,11 +214,7 @@ class S3Blobs implements BlobStore {
     return this.#copies
   }
 
-  async *list(): AsyncIterable<BlobKey> {
-    for await (const { key } of this.listSizes()) yield key
-  }
-
-  async *listSizes(): AsyncIterable<ListedBlob> {
+  async *list(): AsyncIterable<ListedBlob> {
     // Unfinished blobs first: one completed meanwhile is then listed twice instead of never.
     const unfinished = [
       [unfinishedUploads(this.#client, BLOBS), keyOf],
@@ -232,12 +223,12 @@ class S3Blobs implements BlobStore {
     for (const [objects, keyOfObject] of unfinished) {
       for await (const { object } of named<{ readonly object: string }>(objects)) {
         const key = keyOfObject(object)
-        if (key !== null) yield { key, size: null }
+        if (key !== null) yield { key, size: null, storedAt: null }
       }
     }
-    for await (const { object, size } of named(objectsUnder(this.#client, BLOBS))) {
+    for await (const { object, ...found } of named(objectsUnder(this.#client, BLOBS))) {
       const key = keyOf(object)
-      if (key !== null) yield { key, size }
+      if (key !== null) yield { key, ...found }
     }
   }
 

@@ -92,11 +92,11 @@ export function encrypted(store: BackupStore, secret: string, role: Role): Backu
     },
     remove: (blob) => store.remove(blob),
     removeAll: (blobs, failed) => store.removeAll(blobs, failed),
-    async *listSizes() {
-      for await (const { key, size } of store.listSizes())
-        yield { key, size: size === null ? null : plainSize(size) }
+    async *list() {
+      for await (const { size, ...blob } of store.list()) {
+        yield { ...blob, size: size === null ? null : plainSize(size) }
+      }
     },
-    list: () => store.list(),
     readMark: (copy) => store.readMark(copy),
     writeMark: (mark, copy) => store.writeMark(mark, copy),
   }
@@ -249,5 +249,5 @@ export async function* decrypted(
 /** Contents have their keys of the installation, packed rows new ones. */
 export type BackupStore = Pick<
   BlobStore,
-  'create' | 'read' | 'size' | 'remove' | 'removeAll' | 'list' | 'listSizes' | 'readMark' | 'writeMark'
+  'create' | 'read' | 'size' | 'remove' | 'removeAll' | 'list' | 'readMark' | 'writeMark'
 >

@@ -106,7 +106,8 @@ export async function removeUnwanted(
     }
     await catalog.change({ points: retained.filter((point) => !lost.has(point)), unswept: true })
     const failures: unknown[] = []
-    for await (const keys of grouped(store.list(), BATCH)) {
+    for await (const blobs of grouped(store.list(), BATCH)) {
+      const keys = blobs.map(({ key }) => key)
       const needed = await relocatedAmong(wanted, keys)
       await catalog.assertHeld()
       const unwanted = keys.filter((key) => !needed.has(key))

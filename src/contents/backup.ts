@@ -242,7 +242,7 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
     await forgetRelocated(memory, doubted)
   }
   await makeListed(memory)
-  await noteListed(memory, target.store.listSizes())
+  await noteListed(memory, target.store.list())
   if (isKnown) await forgetUnlikeListed(memory)
   return memory
 }

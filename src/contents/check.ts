@@ -101,7 +101,7 @@ class Checking {
     for await (const wrong of wrongSums(db)) await this.#sum(wrong)
     const removedOrphans = this.#work.removesOrphans ? await this.#remove(orphans) : []
     const [damaged, sums, repaired] = [this.#damaged, this.#sums, this.#repaired]
-    return { ...contents, damaged, orphans, removedOrphans, sums, repaired }
+    return { ...contents, damaged, orphans: [...orphans.keys()], removedOrphans, sums, repaired }
   }
 
   async #contents() {
@@ -183,10 +183,10 @@ class Checking {
     if (await repairSum(this.#own.db, wrong, dueAt)) list(this.#repaired, wrong.lines)
   }
 
-  async #remove(orphans: readonly BlobKey[]): Promise<BlobKey[]> {
-    if (orphans.length === 0) return []
+  async #remove(orphans: Orphans): Promise<BlobKey[]> {
+    if (orphans.size === 0) return []
     this.#work.announce(
-      `of ${orphans.length} contents that belong to no file, those older than a day are removed`,
+      `of ${orphans.size} contents that belong to no file, those older than a day are removed`,
     )
     return removeOrphans(this.#own, orphans)
   }
@@ -215,20 +215,24 @@ interface Own {
   readonly clock: Clock
 }
 
+/** When each was stored. */
+type Orphans = ReadonlyMap<BlobKey, number | null>
+
 /** Keys without a row at two looks, at most `MOST_ORPHANS`. */
-async function findOrphans({ db, blobs, clock }: Own): Promise<BlobKey[]> {
-  const suspects = new Set<BlobKey>()
-  for await (const keys of grouped(blobs.list(), KEYS)) {
-    for (const key of await unknownAmong(db, keys)) suspects.add(key)
+async function findOrphans({ db, blobs, clock }: Own): Promise<Orphans> {
+  const suspects = new Map<BlobKey, number | null>()
+  for await (const listed of grouped(blobs.list(), KEYS)) {
+    const times = new Map(listed.map(({ key, storedAt }) => [key, storedAt]))
+    for (const key of await unknownAmong(db, [...times.keys()])) suspects.set(key, times.get(key) ?? null)
     if (suspects.size >= MOST_ORPHANS) break
   }
-  if (suspects.size === 0) return []
+  if (suspects.size === 0) return suspects
   await sleep(clock.timers, PATIENCE)
-  const orphans: BlobKey[] = []
-  for await (const keys of grouped(suspects, KEYS)) {
+  const orphans = new Map<BlobKey, number | null>()
+  for await (const keys of grouped(suspects.keys(), KEYS)) {
     for (const key of await unknownAmong(db, keys)) {
       // Removed since, or incomplete: the store drops incomplete ones by itself.
-      if ((await blobs.size(key)) !== null) orphans.push(key)
+      if ((await blobs.size(key)) !== null) orphans.set(key, suspects.get(key) ?? null)
     }
   }
   return orphans
@@ -243,18 +247,19 @@ async function unknownAmong(db: Database, keys: readonly BlobKey[]): Promise<Blo
  * Removes orphans stored over a day ago; returns their keys. Throws Refusal PRECONDITION_FAILED while the database is
  * older than its store: a newer one has rows for them. Throws WrongStore, and what the store throws.
  */
-async function removeOrphans({ db, blobs, clock }: Own, orphans: readonly BlobKey[]): Promise<BlobKey[]> {
+async function removeOrphans({ db, blobs, clock }: Own, orphans: Orphans): Promise<BlobKey[]> {
+  const before = clock.now() - REMOVED_AFTER
+  const old = [...orphans].filter(([, storedAt]) => storedAt !== null && storedAt < before)
   const removed: BlobKey[] = []
-  for await (const keys of grouped(orphans, KEYS)) {
-    const old: BlobKey[] = []
-    for (const key of keys) {
-      const storedAt = await blobs.storedAt(key)
-      if (storedAt !== null && storedAt < clock.now() - REMOVED_AFTER) old.push(key)
-    }
+  for await (const some of grouped(old, KEYS)) {
     await assertOwnStore(db, blobs)
     if (isBehind(await generationsOf(db, blobs))) throw behind()
+    const unknown = await unknownAmong(
+      db,
+      some.map(([key]) => key),
+    )
     const failures: unknown[] = []
-    removed.push(...(await blobs.removeAll(await unknownAmong(db, old), (error) => failures.push(error))))
+    removed.push(...(await blobs.removeAll(unknown, (error) => failures.push(error))))
     if (failures.length > 0) throw failures[0]
   }
   return removed

@@ -228,7 +228,7 @@ async function reconcile(
     const scratch = open.use(await makeScratch())
     const listed = open.use(openRows(join(scratch.path, 'listed.sqlite')))
     await makeListed(listed)
-    await noteListed(listed, store.listSizes())
+    await noteListed(listed, store.list())
     let [kept, missing, unknown] = [0, 0, 0]
     const read = (last: MirroredContent | null) => mirroredAfter(db, { after: last?.id ?? null }, BATCH)
     for await (const contents of inBatches(read)) {

@@ -146,7 +146,8 @@ const STEP = 500
 
 /** An earlier run copied them; the source has deleted them since. */
 async function removeStrays(db: Database, blobs: BlobStore): Promise<void> {
-  for await (const keys of grouped(blobs.list(), STEP)) {
+  for await (const listed of grouped(blobs.list(), STEP)) {
+    const keys = listed.map(({ key }) => key)
     const wanted = await blobsAmong(db, keys)
     for (const key of keys) if (!wanted.has(key)) await blobs.remove(key)
   }

@@ -25,12 +25,12 @@ import { HEARTBEAT_INTERVAL, joinNodes, type Nodes } from './nodes/nodes.ts'
 import { createOutages, type Outages } from './outages.ts'
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts'
 import { createSharedRateLimits } from './rate-limits/shared-rate-limits.ts'
-import { countStart, createRemovalGuard, guardRemovals, type RemovalGuard } from './store/generations.ts'
+import { countStart, createRemovalGuard, type RemovalGuard } from './store/generations.ts'
 import { assertPaired } from './store/pairing.ts'
 import {
   createReadiness,
   createStoreHealth,
-  guardPresence,
+  guardStore,
   type Readiness,
   type StoreHealth,
 } from './store/store-health.ts'
@@ -83,7 +83,7 @@ export async function pairUp(
   const mark = await assertPaired(db, store, random)
   const atStart = await countStart(db, store)
   const removing = createRemovalGuard({ db, blobs: store, clock, log, atStart })
-  return { blobs: guardPresence(guardRemovals(store, removing), mark, clock), removing }
+  return { blobs: guardStore(store, { mark, removing, clock }), removing }
 }
 
 function placeOf({ host, port }: Config): NodePlace {

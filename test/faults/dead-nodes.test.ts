@@ -12,6 +12,7 @@ import {
   type SharedInstallation,
   sharedInstallation,
 } from '../support/servers/shared-installation.ts'
+import { keysOf } from '../support/storage/blob-chunks.ts'
 import { type ProxiedRequest, startFaultProxy } from '../support/storage/fault-proxy.ts'
 import { unsoundness } from '../support/storage/soundness.ts'
 
@@ -64,7 +65,7 @@ onSharedServers('a node that is', () => {
       for (let sent = 0; sent < 30; sent++) await lost.send(random.bytes(MIB))
       await eventually('parts of it are in the store', async () => {
         const [reservation] = await db.selectFrom('reservations').select('key').execute()
-        const keys = await Array.fromAsync(store.list())
+        const keys = await keysOf(store)
         return reservation !== undefined && keys.includes(reservation.key)
       })
       const content = random.bytes(20 * MIB)

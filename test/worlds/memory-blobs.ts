@@ -181,10 +181,6 @@ class MemoryBlobs implements BlobStore {
     return this.#doing('size', key, () => this.#entry(key)?.bytes.length ?? null)
   }
 
-  storedAt(key: BlobKey): Promise<number | null> {
-    return this.#doing('size', key, () => this.#entry(key)?.at ?? null)
-  }
-
   async remove(key: BlobKey): Promise<void> {
     const settle = await this.#doing('remove', key, () => this.#drop(key))
     await this.#doing('sync name', key, settle)
@@ -208,16 +204,15 @@ class MemoryBlobs implements BlobStore {
     return removed
   }
 
-  async *list(): AsyncIterable<BlobKey> {
-    yield* await this.#doing('list', '', () => [...this.#store.entries.keys()])
-  }
-
   async endForgotten(): Promise<void> {}
 
-  async *listSizes(): AsyncIterable<ListedBlob> {
-    for await (const key of this.list()) {
-      yield { key, size: await this.size(key) }
-    }
+  async *list(): AsyncIterable<ListedBlob> {
+    yield* await this.#doing('list', '', () =>
+      [...this.#store.entries.keys()].map((key) => {
+        const entry = this.#entry(key)
+        return { key, size: entry?.bytes.length ?? null, storedAt: entry?.at ?? null }
+      }),
+    )
   }
 
   freeSpace(): Promise<number> {

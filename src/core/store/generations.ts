@@ -2,7 +2,7 @@
  * Each start increments the generation in the database, then in the store. A database with a lower generation than its
  * store is a restored copy: it serves, but removes no bytes, which the newer one may reference.
  */
-import { type BlobStore, StoreFailure } from '../../blobs/blob-store.ts'
+import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { lockMigrations } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
@@ -114,45 +114,6 @@ export function createRemovalGuard(parts: {
       if (known && !before) tell(present)
       if (before && !known) log.info({ ...present }, 'this database is current for its store again')
       return !known
-    },
-  }
-}
-
-/** `remove` and `removeAll` throw StoreFailure while removals are not allowed. */
-export function guardRemovals(blobs: BlobStore, removing: RemovalGuard): BlobStore {
-  const refusal = () =>
-    new StoreFailure('refused', {
-      cause: new Error('the database is older than what the store has seen, so no bytes are removed'),
-    })
-  return {
-    dropsUnfinished: blobs.dropsUnfinished,
-    readsGrowing: blobs.readsGrowing,
-    create: (key, length) => blobs.create(key, length),
-    put: (key, bytes, sha256) => blobs.put(key, bytes, sha256),
-    resume: (key, kept, length) => blobs.resume(key, kept, length),
-    read: (key, start, end, size) => blobs.read(key, start, end, size),
-    openGrowing: (key) => blobs.openGrowing(key),
-    size: (key) => blobs.size(key),
-    storedAt: (key) => blobs.storedAt(key),
-    list: () => blobs.list(),
-    listSizes: () => blobs.listSizes(),
-    freeSpace: () => blobs.freeSpace(),
-    probe: () => blobs.probe(),
-    readMark: (copy) => blobs.readMark(copy),
-    writeMark: (mark, copy) => blobs.writeMark(mark, copy),
-    link: (key, options) => blobs.link(key, options),
-    async remove(key) {
-      if (await removing.isAllowed()) return blobs.remove(key)
-      throw refusal()
-    },
-    async endForgotten(before, isUnderWay) {
-      if (await removing.isAllowed()) return blobs.endForgotten(before, isUnderWay)
-      throw refusal()
-    },
-    async removeAll(keys, failed) {
-      if (await removing.isAllowed()) return blobs.removeAll(keys, failed)
-      failed(refusal())
-      return []
     },
   }
 }

@@ -10,6 +10,7 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobId } from '../../domain/ids.ts'
+import type { RemovalGuard } from './generations.ts'
 import { readStoreMark } from './pairing.ts'
 
 /** After a failed sync the store cannot be trusted: uploads wait for a probe (write, sync, read, remove). */
@@ -94,12 +95,19 @@ export function unavailable(problem: StorageProblem, cause?: unknown): Refusal {
 /** How long one check of the mark counts. */
 const FRESH_FOR = SECOND
 
+export interface StoreGuard {
+  /** From pairing. */
+  readonly mark: string
+  readonly removing: RemovalGuard
+  readonly clock: Pick<Clock, 'monotonic'>
+}
+
 /**
  * Bytes count as missing only while the store shows its mark, since an unmounted disk has lost nothing. Otherwise
  * throws StoreFailure: `away` for reads and removals; `broken` for probes, since writes to another disk would be lost.
- * `mark`: from pairing.
+ * Removals also throw StoreFailure while they are not allowed.
  */
-export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): BlobStore {
+export function guardStore(blobs: BlobStore, { mark, removing, clock }: StoreGuard): BlobStore {
   let seenAt = Number.NEGATIVE_INFINITY
 
   async function assertPresent(reason: 'away' | 'broken' = 'away'): Promise<void> {
@@ -118,6 +126,14 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
   async function assertPresentNow(reason: 'away' | 'broken' = 'away'): Promise<void> {
     seenAt = Number.NEGATIVE_INFINITY
     await assertPresent(reason)
+  }
+
+  async function assertRemovable(): Promise<void> {
+    await assertPresent()
+    if (await removing.isAllowed()) return
+    throw new StoreFailure('refused', {
+      cause: new Error('the database is older than what the store has seen, so no bytes are removed'),
+    })
   }
 
   async function looking<T>(look: () => Promise<T>): Promise<T> {
@@ -144,9 +160,7 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
     read: (key, start, end, size) => looking(() => blobs.read(key, start, end, size)),
     openGrowing: (key) => looking(() => blobs.openGrowing(key)),
     size: (key) => orNone(() => blobs.size(key)),
-    storedAt: (key) => orNone(() => blobs.storedAt(key)),
     list: () => blobs.list(),
-    listSizes: () => blobs.listSizes(),
     freeSpace: () => blobs.freeSpace(),
     readMark: (copy) => blobs.readMark(copy),
     writeMark: (text, copy) => blobs.writeMark(text, copy),
@@ -156,16 +170,16 @@ export function guardPresence(blobs: BlobStore, mark: string, clock: Clock): Blo
       await blobs.probe()
     },
     async remove(key) {
-      await assertPresent()
+      await assertRemovable()
       await blobs.remove(key)
     },
     async endForgotten(before, isUnderWay) {
-      await assertPresent()
+      await assertRemovable()
       await blobs.endForgotten(before, isUnderWay)
     },
     async removeAll(keys, failed) {
       try {
-        await assertPresent()
+        await assertRemovable()
       } catch (error) {
         failed(error)
         return []

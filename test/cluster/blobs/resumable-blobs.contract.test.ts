@@ -5,7 +5,7 @@ import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { chance } from '../../support/chance.ts'
 import { eventually } from '../../support/eventually.ts'
-import { bytesOf } from '../../support/storage/blob-chunks.ts'
+import { bytesOf, keysOf } from '../../support/storage/blob-chunks.ts'
 import { type NewPlace, onEveryStore, type Place } from '../../support/storage/blob-places.ts'
 
 const MIB = 1024 * 1024
@@ -27,10 +27,7 @@ function resumableContract(name: string, newPlace: NewPlace): void {
       return bytesOf(await store.read(key, 0, (await store.size(key)) ?? 0))
     }
 
-    async function isNamed(key: BlobKey): Promise<boolean> {
-      for await (const found of store.list()) if (found === key) return true
-      return false
-    }
+    const isNamed = async (key: BlobKey) => (await keysOf(store)).includes(key)
 
     /** What is recorded of an unfinished blob that is shown. */
     async function growing(key: BlobKey, kept: KeptBlob): Promise<Buffer> {

@@ -6,6 +6,7 @@ import type { Sha256 } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { chance } from '../../support/chance.ts'
 import { eventually } from '../../support/eventually.ts'
+import { keysOf } from '../../support/storage/blob-chunks.ts'
 import { newBucket, whyNoCeph } from '../../support/storage/ceph.ts'
 import type { Fault } from '../../support/storage/fault-connection.ts'
 import { type ProxiedRequest, startFaultProxy } from '../../support/storage/fault-proxy.ts'
@@ -13,7 +14,6 @@ import {
   get,
   hasty,
   impatient,
-  named,
   passing,
   put,
   reasonOf,
@@ -74,7 +74,7 @@ describe.skipIf(whyNoCeph() !== null)('an upload to S3', () => {
     await put(store, key, content)
     expect((await get(direct, key, 0, LARGE)).equals(content)).toBe(true)
     await direct.remove(key)
-    expect(await named(direct)).toEqual([])
+    expect(await keysOf(direct)).toEqual([])
   })
 
   test.each([
@@ -92,7 +92,7 @@ describe.skipIf(whyNoCeph() !== null)('an upload to S3', () => {
     proxy.inject(fault, { match: isJoin })
     await put(store, key, content)
     expect((await get(direct, key, 0, LARGE)).equals(content)).toBe(true)
-    expect(await named(direct)).toEqual([key])
+    expect(await keysOf(direct)).toEqual([key])
   })
 
   test.each(passing)('outlasts %s when its size is looked at', async (_, fault) => {
@@ -141,7 +141,7 @@ describe.skipIf(whyNoCeph() !== null)('an upload to S3', () => {
       expect(await direct.size(key)).toBe(fault.kind === 'lose-answer' && size === 1000 ? size : null)
       await writer.abort()
       expect(await direct.size(key)).toBeNull()
-      expect(await named(direct)).toEqual([])
+      expect(await keysOf(direct)).toEqual([])
     }
   })
 
@@ -155,7 +155,7 @@ describe.skipIf(whyNoCeph() !== null)('an upload to S3', () => {
     expect(await reasonOf(writer.complete())).toBe('away')
     expect(await direct.size(key)).toBe(LARGE)
     await writer.abort()
-    expect(await named(direct)).toEqual([])
+    expect(await keysOf(direct)).toEqual([])
   })
 
   test('leaves nothing when the answer to its beginning was lost for good', async () => {
@@ -169,9 +169,9 @@ describe.skipIf(whyNoCeph() !== null)('an upload to S3', () => {
       await writer.complete()
     }
     expect(await reasonOf(whole())).toBe('away')
-    expect(new Set(await named(direct))).toEqual(new Set([key]))
+    expect(new Set(await keysOf(direct))).toEqual(new Set([key]))
     await writer.abort()
-    expect(await named(direct)).toEqual([])
+    expect(await keysOf(direct)).toEqual([])
   })
 
   test('that cannot be cleared away now is named, and can be removed later', async () => {
@@ -180,13 +180,13 @@ describe.skipIf(whyNoCeph() !== null)('an upload to S3', () => {
     const key = newKey()
     const writer = await store.create(key)
     await writer.write(random.bytes(LARGE))
-    await eventually('the first parts are there', async () => (await named(direct)).includes(key))
+    await eventually('the first parts are there', async () => (await keysOf(direct)).includes(key))
     proxy.inject({ kind: 'cut' }, { times: Infinity })
     expect(await reasonOf(writer.abort())).toBe('away')
     proxy.heal()
-    expect(await named(store)).toEqual([key])
+    expect(await keysOf(store)).toEqual([key])
     await store.remove(key)
-    expect(await named(direct)).toEqual([])
+    expect(await keysOf(direct)).toEqual([])
   })
 
   test('is not tried again where trying cannot help', async () => {
@@ -207,7 +207,7 @@ describe.skipIf(whyNoCeph() !== null)('an upload to S3', () => {
     await eventually('parts are on their way', () => proxy.requests.some(isAnyPart))
     await writer.abort()
     await eventually('no connection is left', () => proxy.connections() === 0)
-    expect(await named(direct)).toEqual([])
+    expect(await keysOf(direct)).toEqual([])
   })
 })
 

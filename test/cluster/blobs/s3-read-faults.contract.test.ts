@@ -3,6 +3,7 @@ import type { S3Options } from '../../../src/blobs/s3.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { chance } from '../../support/chance.ts'
 import { eventually } from '../../support/eventually.ts'
+import { keysOf } from '../../support/storage/blob-chunks.ts'
 import { whyNoCeph } from '../../support/storage/ceph.ts'
 import type { Fault } from '../../support/storage/fault-connection.ts'
 import {
@@ -10,7 +11,6 @@ import {
   hasty,
   impatient,
   joined,
-  named,
   passing,
   put,
   reasonOf,
@@ -78,7 +78,7 @@ describe.skipIf(whyNoCeph() !== null)('a read from S3', () => {
     expect(await reasonOf(store.readMark())).toBe(reason)
     expect(await reasonOf(store.probe())).toBe(reason)
     expect(await reasonOf(store.remove(key))).toBe(reason)
-    expect(await reasonOf(named(store))).toBe(reason)
+    expect(await reasonOf(keysOf(store))).toBe(reason)
   })
 
   test('fails where the store pays no heed to ranges', async () => {

@@ -13,9 +13,10 @@ import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { createCleaning } from '../../../src/files/blob-cleaning.job.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
+import { keysOf } from '../../support/storage/blob-chunks.ts'
 import { whyNoCeph } from '../../support/storage/ceph.ts'
 import type { ProxiedRequest } from '../../support/storage/fault-proxy.ts'
-import { get, named, put, startFixture } from '../../support/storage/faulty-s3.ts'
+import { get, put, startFixture } from '../../support/storage/faulty-s3.ts'
 import { MemoryS3 } from '../../support/storage/memory-s3.ts'
 
 const newKey = () => makeBlobKey(systemRandom)
@@ -37,7 +38,7 @@ describe.skipIf(whyNoCeph() !== null)('removing many blobs from S3', () => {
     const before = proxy.requests.length
     expect((await store.removeAll(keys, () => {})).toSorted()).toEqual(keys.toSorted())
     expect(proxy.requests.slice(before).map(({ method }) => method)).toEqual(['GET', 'GET', 'POST'])
-    expect(await named(direct)).toEqual([])
+    expect(await keysOf(direct)).toEqual([])
   })
 
   test('goes one by one where the store cannot delete many at once', async () => {
@@ -51,7 +52,7 @@ describe.skipIf(whyNoCeph() !== null)('removing many blobs from S3', () => {
     )
     expect((await store.removeAll(keys, (error) => failures.push(error))).toSorted()).toEqual(keys.toSorted())
     expect(failures).toEqual([])
-    expect(await named(direct)).toEqual([])
+    expect(await keysOf(direct)).toEqual([])
   })
 
   test('removes nothing, and says why, while the store is away', async () => {
@@ -62,7 +63,7 @@ describe.skipIf(whyNoCeph() !== null)('removing many blobs from S3', () => {
     proxy.inject({ kind: 'answer', status: 503, code: 'SlowDown' }, { match: isDeletion, times: Infinity })
     expect(await store.removeAll(keys, (error) => failures.push(error))).toEqual([])
     expect(failures).toMatchObject([{ reason: 'away' }])
-    expect((await named(direct)).toSorted()).toEqual(keys.toSorted())
+    expect((await keysOf(direct)).toSorted()).toEqual(keys.toSorted())
     proxy.heal()
     expect((await store.removeAll(keys, () => {})).length).toBe(10)
   })

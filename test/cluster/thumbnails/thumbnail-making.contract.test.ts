@@ -1,5 +1,6 @@
 /** The queue of thumbnails on both databases: who makes which, and what becomes of those that cannot be made. */
 // Only in test:all: many processes; thumbnail-pictures.test.ts has some.
+
 import { describe, expect, test } from 'bun:test'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { getPriority, tmpdir } from 'node:os'
@@ -28,6 +29,7 @@ import { type HandClock, handClock } from '../../support/hand-clock.ts'
 import { type KeptLog, keptLog } from '../../support/kept-log.ts'
 import { NOWHERE } from '../../support/node-place.ts'
 import { imageWorkers } from '../../support/processes/image-workers.ts'
+import { keysOf } from '../../support/storage/blob-chunks.ts'
 
 const MB = 1024 * 1024
 const LIMITS = { memory: 512 * MB, work: 20_000, step: 20_000 }
@@ -133,7 +135,7 @@ describe.each([...databases('thumbnails')])('on %s', (_name, open) => {
     const rows = await house.db.selectFrom('thumbnails').select(['key', 'tries', 'node']).execute()
     expect(new Set(rows.map(({ key }) => key)).size).toBe(12)
     for (const row of rows) expect(row).toMatchObject({ tries: 1, node: null })
-    expect((await Array.fromAsync(house.blobs.list())).length).toBe(24)
+    expect((await keysOf(house.blobs)).length).toBe(24)
     expect(await house.db.selectFrom('blob_garbage').selectAll().execute()).toEqual([])
   })
 
@@ -257,7 +259,7 @@ describe.each([...databases('thumbnails')])('on %s', (_name, open) => {
     expect(await house.states()).toEqual([])
     // What was written is there to be removed, with the content.
     const garbage = await house.db.selectFrom('blob_garbage').select('key').orderBy('key').execute()
-    const stored = await Array.fromAsync(house.blobs.list(), String)
+    const stored: string[] = await keysOf(house.blobs)
     expect(stored.length).toBe(2)
     expect(stored.sort()).toEqual(garbage.map(({ key }) => String(key)))
   })

@@ -13,6 +13,7 @@ import { guestAt, tus } from '../../support/clients/tus.ts'
 import { picture } from '../../support/contents/pictures.ts'
 import { createDatabase, whyNoPostgres } from '../../support/databases/postgres.ts'
 import { reportNotRun } from '../../support/processes/not-run.ts'
+import { keysOf } from '../../support/storage/blob-chunks.ts'
 import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../../support/storage/blob-folder.ts'
 import { newBucket, whyNoCeph } from '../../support/storage/ceph.ts'
 import {
@@ -153,7 +154,7 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
     const { file } = await withPicture(folder.place, owner)
     const { words, key, target, store } = await toBucket(folder.place)
     expect(await relocate(folder.place, words, key)).toMatchObject({ code: 0 })
-    const stored: string[] = await Array.fromAsync((await openS3Blobs(store, systemRandom)).list())
+    const stored: string[] = await keysOf(await openS3Blobs(store, systemRandom))
     expect(stored.sort()).toEqual((await blobKeys(target)).sort())
     await using server = await serve(target)
     expect((await visit(server, file.thumbnail_url)).headers.get('content-type')).toBe('image/svg+xml')
@@ -174,7 +175,7 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
     expect(old.code).toBe(1)
     expect(old.errors).toContain('the files of this database were moved away')
     const blobs = await openS3Blobs(store, systemRandom)
-    const stored: string[] = await Array.fromAsync(blobs.list())
+    const stored: string[] = await keysOf(blobs)
     expect(stored.sort()).toEqual((await blobKeys(target)).sort())
     await assertServed(target, inventory)
   })

@@ -12,7 +12,7 @@ import { createLog, type Log } from '../../../src/log.ts'
 import { openPlace } from '../../../src/storage.ts'
 import { GENEROUS, signedAddress, textBytes, type Uploaded, upload, visit } from '../clients/public.ts'
 import { onCluster, startHoldfast, type TestHoldfast } from '../servers/holdfast.ts'
-import { bytesOf } from '../storage/blob-chunks.ts'
+import { bytesOf, keysOf } from '../storage/blob-chunks.ts'
 import { newBucket, whyNoCeph } from '../storage/ceph.ts'
 import { contentOf } from '../storage/stored-contents.ts'
 
@@ -45,7 +45,7 @@ export async function startMirrored(settings: Partial<Config> = {}, given?: Stor
     keep,
     ...actions(host, keep),
     /** Keys in the mirror, sorted. */
-    copies: async () => (await Array.fromAsync((await store()).list())).sort(),
+    copies: async () => (await keysOf(await store())).sort(),
     textOf: async (key: BlobKey) => {
       const mirrored = await store()
       return String(await bytesOf(await mirrored.read(key, 0, (await mirrored.size(key)) ?? 0)))

@@ -11,7 +11,7 @@ import { openSqlite } from '../../../src/database/sqlite.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { createMigratedDatabase, writeMigratedSqlite } from '../databases/migrated-database.ts'
-import { bytesOf } from '../storage/blob-chunks.ts'
+import { bytesOf, keysOf } from '../storage/blob-chunks.ts'
 import { finishedBlobs, resumableBlobs, unfinishedBlobs } from '../storage/blob-folder.ts'
 import { newBucket } from '../storage/ceph.ts'
 import { type NodeGroup, type NodeParts, startCluster, startOneNode } from './node-group.ts'
@@ -72,7 +72,7 @@ export async function clusterPair(): Promise<Pair> {
     get database() {
       return database.get()
     },
-    blobs: async () => Array.fromAsync((await store.get()).list(), String),
+    blobs: async () => keysOf(await store.get()),
     async cutBlob(key, length) {
       const blobs = await store.get()
       const left = length === null ? null : await bytesOf(await blobs.read(key, 0, length))

@@ -1,4 +1,5 @@
-import { type BlobChunks, eachChunk } from '../../../src/blobs/blob-store.ts'
+import { type BlobChunks, type BlobStore, eachChunk } from '../../../src/blobs/blob-store.ts'
+import type { BlobKey } from '../../../src/domain/ids.ts'
 
 /** All bytes that are still to come. */
 export async function bytesOf(chunks: BlobChunks): Promise<Buffer<ArrayBuffer>> {
@@ -21,4 +22,8 @@ export function chunksOf(...pieces: readonly (Uint8Array | Error)[]): BlobChunks
     },
     release() {},
   }
+}
+
+export async function keysOf(store: Pick<BlobStore, 'list'>): Promise<BlobKey[]> {
+  return Array.fromAsync(store.list(), ({ key }) => key)
 }

@@ -61,13 +61,6 @@ export async function joined(chunks: BlobChunks): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-/** All keys that the store lists. */
-export async function named(store: BlobStore): Promise<BlobKey[]> {
-  const keys: BlobKey[] = []
-  for await (const key of store.list()) keys.push(key)
-  return keys
-}
-
 export async function reasonOf(work: Promise<unknown>): Promise<string> {
   const error: unknown = await work.then(
     () => 'it worked',

@@ -5,6 +5,7 @@ import type { Database } from '../../../src/database/database.ts'
 import { wholeSum } from '../../../src/database/differences.ts'
 import { eventually } from '../eventually.ts'
 import type { SharedInstallation } from '../servers/shared-installation.ts'
+import { keysOf } from './blob-chunks.ts'
 
 /**
  * Seconds: a node ends the reservations that an outage has left behind every few seconds; a busy machine
@@ -95,7 +96,7 @@ export async function unsoundness(installation: SharedInstallation): Promise<str
         .as('users'),
     )
     .execute()
-  const stored: string[] = await Array.fromAsync(store.list(), String)
+  const stored: string[] = await keysOf(store)
   const thumbnails = await db.selectFrom('thumbnails').select('key').where('key', 'is not', null).execute()
   same('keys in the store', stored.sort(), [...blobs, ...thumbnails].map(({ key }) => String(key)).sort())
   for (const { key, size, refs, users } of blobs) {

@@ -1,8 +1,7 @@
-/** The wrappers that every node's store has. */
+/** The wrapper that every node's store has. */
 import { expect, test } from 'bun:test'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
-import { guardRemovals } from '../../../src/core/store/generations.ts'
-import { guardPresence } from '../../../src/core/store/store-health.ts'
+import { guardStore } from '../../../src/core/store/store-health.ts'
 import { systemClock } from '../../../src/domain/clock.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
@@ -26,7 +25,11 @@ test('a guarded store is told all that its callers tell: lengths of blobs, and c
       return disk.writeMark(mark, copy)
     },
   })
-  const store = guardPresence(guardRemovals(listening, { isAllowed: async () => true }), 'mark', systemClock)
+  const store = guardStore(listening, {
+    mark: 'mark',
+    removing: { isAllowed: async () => true },
+    clock: systemClock,
+  })
   await (await store.create(makeBlobKey(systemRandom), 7)).abort()
   await (await store.resume(makeBlobKey(systemRandom), null, 8)).close()
   await store.writeMark('mark', 'mark-copy')

@@ -6,7 +6,7 @@ import { BufferedContent } from '../../../src/uploads/incoming-content.ts'
 import { chance } from '../../support/chance.ts'
 import { sha256 } from '../../support/clients/caller.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
-import { bytesOf } from '../../support/storage/blob-chunks.ts'
+import { bytesOf, keysOf } from '../../support/storage/blob-chunks.ts'
 
 const LONGEST = 256 * 1024
 const MOST = 64
@@ -29,7 +29,7 @@ function opened(blobs: Awaited<ReturnType<typeof openDiskBlobs>>, most: number) 
     if (size === null) return null
     return sha256(await bytesOf(await blobs.read(key, 0, size)))
   }
-  return { content, stored, told, keys: () => Array.fromAsync(blobs.list()) }
+  return { content, stored, told, keys: () => keysOf(blobs) }
 }
 
 const done = Promise.resolve()

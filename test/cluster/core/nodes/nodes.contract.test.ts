@@ -31,6 +31,7 @@ import { lossyDatabase } from '../../../support/databases/lossy-database.ts'
 import { type HandClock, handClock } from '../../../support/hand-clock.ts'
 import { type KeptLog, keptLog } from '../../../support/kept-log.ts'
 import { NOWHERE } from '../../../support/node-place.ts'
+import { keysOf } from '../../../support/storage/blob-chunks.ts'
 
 const MIB = 1024 ** 2
 const TAKEN_FOR_DEAD = 'a node stands still and was taken for dead'
@@ -324,8 +325,7 @@ async function storing(database: ContractDatabase) {
         .executeTakeFirstOrThrow()
       const reservations = await db.selectFrom('reservations').select('key').execute()
       const files = await db.selectFrom('files').select('name').orderBy('id').execute()
-      const stored: string[] = []
-      for await (const key of blobs.list()) stored.push(key)
+      const stored: string[] = await keysOf(blobs)
       return {
         ...account,
         reservations: reservations.length,

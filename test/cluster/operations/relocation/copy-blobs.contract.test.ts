@@ -16,7 +16,7 @@ import { makeBlobKey, systemRandom } from '../../../../src/domain/random.ts'
 import { chance } from '../../../support/chance.ts'
 import { sha256 } from '../../../support/clients/caller.ts'
 import { sqliteDatabase } from '../../../support/databases/databases.ts'
-import { bytesOf, chunksOf } from '../../../support/storage/blob-chunks.ts'
+import { bytesOf, chunksOf, keysOf } from '../../../support/storage/blob-chunks.ts'
 import { overridden } from '../../../support/storage/overridden.ts'
 
 interface Parts extends AsyncDisposable {
@@ -88,7 +88,7 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
 }
 
 async function keysIn(store: BlobStore): Promise<string[]> {
-  return (await Array.fromAsync(store.list())).sort()
+  return (await keysOf(store)).sort()
 }
 
 const SIZES = [0, 1, 70_000, 300_000, 1_000_000, ...Array.from({ length: 30 }, (_, at) => at * 100 + 1)]

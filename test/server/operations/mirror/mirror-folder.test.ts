@@ -1,6 +1,7 @@
 /** A mirror in a folder that hangs, is not mounted, is full or belongs to others; and the command, also when it is killed. */
 // Only in test:all: many starts of the program; mirror.test.ts has some.
 // Only on a folder: is about the place of the mirror; mirror.test.ts has a bucket on the cluster.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   closeSync,
@@ -47,6 +48,7 @@ import {
 import { temporaryFolder } from '../../../support/processes/child.ts'
 import { startProgram } from '../../../support/processes/program.ts'
 import { onCluster } from '../../../support/servers/holdfast.ts'
+import { keysOf } from '../../../support/storage/blob-chunks.ts'
 import { overridden } from '../../../support/storage/overridden.ts'
 import { storeOf } from '../../../support/storage/stored-contents.ts'
 
@@ -138,7 +140,7 @@ describe('the command', () => {
     const file = await it.stored('lost with all others')
     const store = await storeOf(it.host)
     const mark = (await store.readMark()) ?? ''
-    await store.removeAll(await Array.fromAsync(store.list()), () => {})
+    await store.removeAll(await keysOf(store), () => {})
     await store.writeMark(mark)
     const { code, output, errors } = await command(['check', '--repair']).ended
     expect(code).toBe(3)
