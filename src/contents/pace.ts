@@ -4,8 +4,6 @@ import { MINUTE, SECOND, sleep, type Timers } from '../domain/clock.ts'
 
 export type Throttle = (bytes: number) => Promise<void>
 
-export const unthrottled: Throttle = async () => {}
-
 /** Average bytes a second, shared by all callers; unused rate is not saved. Throws the signal's reason at once. */
 export function createThrottle(bytesPerSecond: number, timers: Timers, signal?: AbortSignal): Throttle {
   let free = timers.monotonic()

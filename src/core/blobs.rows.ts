@@ -48,12 +48,6 @@ export async function adoptBlobs(
   return ids
 }
 
-export async function adoptBlob(trx: Trx, blob: NewBlob, garbageDueAt: number): Promise<BlobId> {
-  const id = (await adoptBlobs(trx, [blob], garbageDueAt)).get(blob.key)
-  if (id === undefined) throw new Error('an adopted blob has no id')
-  return id
-}
-
 export async function referToNewCopy(
   trx: Trx,
   known: { readonly id: BlobId; readonly key: BlobKey },

@@ -357,12 +357,6 @@ export async function insertFiles(trx: Trx, files: readonly NewFile[]): Promise<
   return new Map((await addFiles(trx, rows)).map(({ uuid, id }) => [uuid, id]))
 }
 
-export async function insertFile(trx: Trx, file: NewFile): Promise<FileId> {
-  const id = (await insertFiles(trx, [file])).get(file.uuid)
-  if (id === undefined) throw new Error('a new file has no id')
-  return id
-}
-
 export async function renameFile(trx: Trx, id: FileId, name: string): Promise<void> {
   const name_folded = foldName(name)
   const name_sort = sortKeyOfFolded(name_folded)

@@ -1,7 +1,7 @@
 /** Marks on damaged contents, on SQLite and PostgreSQL. */
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { adoptBlob, dueGarbage, releaseBlob } from '../../../src/core/blobs.rows.ts'
+import { dueGarbage, releaseBlob } from '../../../src/core/blobs.rows.ts'
 import {
   countDamaged,
   damagedContents,
@@ -17,6 +17,7 @@ import { type Database, isPostgres } from '../../../src/database/database.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
 import type { BlobKey, NodeId, Sha256 } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
+import { adoptBlob } from '../../support/contents/account-with-file.ts'
 import { databases } from '../../support/databases/databases.ts'
 
 const contentOf = (letter: string) => ({ sha256: letter.repeat(64) as Sha256, crc32: 0, size: 3 })

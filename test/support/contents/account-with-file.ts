@@ -1,10 +1,10 @@
 import { createAccounts } from '../../../src/accounts/accounts.ts'
-import { adoptBlob } from '../../../src/core/blobs.rows.ts'
-import type { Database } from '../../../src/database/database.ts'
+import { adoptBlobs, type NewBlob } from '../../../src/core/blobs.rows.ts'
+import type { Database, Trx } from '../../../src/database/database.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
-import type { AccountId, FileId, FolderId, Sha256 } from '../../../src/domain/ids.ts'
+import type { AccountId, BlobId, FileId, FolderId, Sha256 } from '../../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../../src/domain/random.ts'
-import { insertFile } from '../../../src/files/files.ts'
+import { insertFiles } from '../../../src/files/files.ts'
 import { resolvePlace } from '../../../src/files/folders/places.ts'
 import { handClock } from '../hand-clock.ts'
 
@@ -38,4 +38,16 @@ export async function accountWithFile(db: Database, username: string): Promise<A
     })
   })
   return { account, folder, file }
+}
+
+export async function adoptBlob(trx: Trx, blob: NewBlob, garbageDueAt: number): Promise<BlobId> {
+  const id = (await adoptBlobs(trx, [blob], garbageDueAt)).get(blob.key)
+  if (id === undefined) throw new Error('an adopted blob has no id')
+  return id
+}
+
+export async function insertFile(trx: Trx, file: Parameters<typeof insertFiles>[1][number]): Promise<FileId> {
+  const id = (await insertFiles(trx, [file])).get(file.uuid)
+  if (id === undefined) throw new Error('a new file has no id')
+  return id
 }

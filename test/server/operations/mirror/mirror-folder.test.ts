@@ -27,7 +27,6 @@ import {
   writeMirrorMark,
 } from '../../../../src/contents/mirror-place.ts'
 import { MirrorCopier } from '../../../../src/contents/mirror-sync.ts'
-import { unthrottled } from '../../../../src/contents/pace.ts'
 import { WrongStore } from '../../../../src/core/store/pairing.ts'
 import { HOUR, MINUTE } from '../../../../src/domain/clock.ts'
 import { systemRandom } from '../../../../src/domain/random.ts'
@@ -213,7 +212,7 @@ async function copierTo(mirror: Mirror): Promise<MirrorCopier> {
     random: systemRandom,
     order: 'newest first',
     minFree: 1000,
-    throttle: unthrottled,
+    async throttle() {},
     signal: new AbortController().signal,
     onDamage: async () => {},
     onFailure() {},

@@ -10,7 +10,6 @@ import {
   type ReadingRound,
   readRound,
 } from '../../../../src/contents/mirror-reading.ts'
-import { unthrottled } from '../../../../src/contents/pace.ts'
 import { DAY, systemClock } from '../../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../../src/domain/ids.ts'
 import { systemRandom } from '../../../../src/domain/random.ts'
@@ -45,7 +44,7 @@ async function read(changes: Partial<ReadingRound> = {}): Promise<void> {
     clock,
     log,
     mirror: await openMirror({ db, clock, random: systemRandom, place, onFault() {} }),
-    throttle: unthrottled,
+    async throttle() {},
     scrubDays: 30,
     diskLoad: { quiet: async () => true },
     signal: new AbortController().signal,
