@@ -146,8 +146,8 @@ module.exports = {
     },
     only(
       'server',
-      'The HTTP machinery knows no capability: parts.ts names what they give, and routes.ts and page-routes.ts what they answer.',
-      '^src/server/(?!(parts|routes|page-routes)\\.ts$)',
+      'The HTTP machinery knows no capability: parts.ts names what they give, and routes.ts what they answer.',
+      '^src/server/(?!(parts|routes)\\.ts$)',
       ['^src/server/', '^src/core/', ...BASE],
     ),
     only(

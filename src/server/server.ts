@@ -9,7 +9,14 @@ import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
-import { compressed, errorResponse, isCompressible, JsonAnswer, WholeAnswer } from './answers/answers.ts'
+import {
+  compressed,
+  EXPOSED_HEADERS,
+  errorResponse,
+  isCompressible,
+  JsonAnswer,
+  WholeAnswer,
+} from './answers/answers.ts'
 import {
   Call,
   connectionBucket,
@@ -26,7 +33,7 @@ import { type Ceiling, type HttpListener, type ListenWay, listen } from './conne
 import { openApiDocument } from './openapi/openapi-document.ts'
 import type { Parts } from './parts.ts'
 import { createSmallBodies } from './requests/body.ts'
-import { createRouter, EXPOSED_HEADERS, type Stopping } from './router.ts'
+import { createRouter, type Stopping } from './router.ts'
 import { routes } from './routes.ts'
 import { createRequestLog, openTrails, type RequestWatch } from './trails.ts'
 

@@ -257,3 +257,71 @@ export function errorHeaders(refusal: Refusal): Headers {
   if (refusal.retryAfter !== undefined) headers.set('Retry-After', String(refusal.retryAfter))
   return headers
 }
+
+/** Any header. A star excludes Authorization, and older browsers take it for a name. */
+const ALLOWED_HEADERS = [
+  '*',
+  'Authorization',
+  'Cache-Control',
+  'Content-Type',
+  'Range',
+  'If-Range',
+  'X-Folder-ID',
+  'Idempotency-Key',
+  'X-HTTP-Method-Override',
+  'X-Request-ID',
+  'X-Requested-With',
+  'Tus-Resumable',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Checksum',
+  'Upload-Concat',
+  'Holdfast-Before',
+  'Holdfast-Account',
+].join(', ')
+
+export const EXPOSED_HEADERS = [
+  'Content-Length',
+  'Content-Range',
+  'Accept-Ranges',
+  'ETag',
+  'Repr-Digest',
+  'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+  'Location',
+  'Holdfast-Before',
+  'Holdfast-Receipt',
+  'Holdfast-Slug',
+  'Holdfast-Url',
+  'Tus-Resumable',
+  'Tus-Version',
+  'Tus-Extension',
+  'Tus-Max-Size',
+  'Tus-Checksum-Algorithm',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Expires',
+  'Upload-Concat',
+].join(', ')
+
+export function preflight(allowed: readonly string[]): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: allowed.join(', '),
+      'Access-Control-Allow-Methods': allowed.join(', '),
+      'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+      'Access-Control-Max-Age': '86400',
+    },
+  })
+}

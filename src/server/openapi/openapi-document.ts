@@ -4,7 +4,7 @@ import { documentationOf, errorBody } from '../../contract/fields.ts'
 import { openApiAnswer } from '../../contract/health.ts'
 import { ERROR_CODES, ERROR_STATUSES } from '../../domain/errors.ts'
 import { openEndpoint, TAGS } from '../endpoint.ts'
-import { isForPeople, isOfApi, type Route } from '../route.ts'
+import { isForPeople, isOfApi, type Route } from '../router.ts'
 import { addExamples, missingCode } from './openapi-examples.ts'
 
 type Registered = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0]

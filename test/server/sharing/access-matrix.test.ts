@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, MINUTE } from '../../../src/domain/clock.ts'
-import type { Route } from '../../../src/server/route.ts'
+import type { Route } from '../../../src/server/router.ts'
 import { routes } from '../../../src/server/routes.ts'
 import { sampleOf } from '../../support/cases.ts'
 import {

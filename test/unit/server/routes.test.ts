@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { z } from '@hono/zod-openapi'
 import { endpoint } from '../../../src/server/endpoint.ts'
-import { anybody, row } from '../../../src/server/route.ts'
+import { anybody, row } from '../../../src/server/router.ts'
 import { routes } from '../../../src/server/routes.ts'
 
 const takingFields = endpoint({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MINUTE } from '../../../../src/domain/clock.ts'
-import { isOfApi } from '../../../../src/server/route.ts'
+import { isOfApi } from '../../../../src/server/router.ts'
 import { routes } from '../../../../src/server/routes.ts'
 import { type Answer, api, newcomer, refusal, withHoldfast } from '../../../support/clients/api.ts'
 import { hostOfFile } from '../../../support/servers/owned-host.ts'
