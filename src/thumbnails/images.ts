@@ -169,7 +169,7 @@ export function whyTooLarge(head: Metadata, fileSize: number, memory: number): s
   return needed > memory ? `it would take ${Math.ceil(needed / MB)} MB` : null
 }
 
-/** Bytes, from measurements of each format: docs/decisions/thumbnails.md#limits-are-in-memory-and-time. */
+/** Bytes, from measurements of each format: docs/decisions/previews.md#limits-are-in-memory-and-time. */
 function decoding(head: Metadata): number {
   const { width, height, format } = head
   const rows = width * head.channels * bytesPerSample(head) * Math.min(height, KEPT_ROWS) * KEPT_BYTES
