@@ -94,7 +94,6 @@ class DiskBlobs implements BlobStore {
   }
 
   async put(key: BlobKey, bytes: Uint8Array): Promise<void> {
-    if (this.#isSyncedLater) return writeWhole(await this.create(key), key, bytes)
     await asDiskFailures(() => writeWholeFile(this.#layout, key, bytes, this.#modes.file))
   }
 
@@ -237,18 +236,6 @@ class DiskWriter implements BlobWriter {
     await this.#file.close()
     await removeUnfinished(this.#layout, this.#key)
     await removeDurably(this.#layout.finished(this.#key))
-  }
-}
-
-/** Implements `BlobStore.put`. */
-async function writeWhole(writer: BlobWriter, key: BlobKey, bytes: Uint8Array): Promise<void> {
-  try {
-    await writer.write(bytes)
-    assertStored(key, await writer.complete(), bytes.byteLength)
-  } catch (error) {
-    // The caller removes the blob in any case.
-    await writer.abort().catch(() => {})
-    throw error
   }
 }
 

@@ -5,7 +5,7 @@ import { assertOwnStore, type Installation } from '../core/store/pairing.ts'
 import type { Database } from '../database/database.ts'
 import type { Damage } from '../database/schema.ts'
 import { type Clock, DAY, SECOND, sleep } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
+import { preconditionFailed, type Refusal } from '../domain/errors.ts'
 import type { BlobKey } from '../domain/ids.ts'
 import type { StorageOptions } from '../storage.ts'
 import { type BlobRow, contentsAfter, contentTotals, filesWith, knownKeys } from './contents.rows.ts'
@@ -266,8 +266,7 @@ async function removeOrphans({ db, blobs, clock }: Own, orphans: Orphans): Promi
 }
 
 function behind(): Refusal {
-  return new Refusal(
-    'PRECONDITION_FAILED',
+  return preconditionFailed(
     'the database is older than what its store has seen, so what belongs to no file here may belong to another database; nothing was removed (see "holdfast takeover")',
   )
 }

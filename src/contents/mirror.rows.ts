@@ -31,23 +31,15 @@ export function unmirroredContents(
     .execute()
 }
 
-export interface Amount {
-  readonly contents: number
-  readonly bytes: number
-}
-
-export function unmirroredTotals(db: Database): Promise<Amount> {
-  return lacking(db)
-    .select((row) => [row.fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')])
-    .executeTakeFirstOrThrow()
-}
-
 /** Reads all rows. */
-export function mirroredTotals(db: Database): Promise<Amount> {
-  return db
-    .selectFrom('blobs')
-    .select((row) => [row.fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')])
-    .where('mirrored_key', 'is not', null)
+export function mirrorTotals(
+  db: Database,
+  which: 'mirrored' | 'lacking',
+): Promise<{ count: number; bytes: number }> {
+  const contents =
+    which === 'lacking' ? lacking(db) : db.selectFrom('blobs').where('mirrored_key', 'is not', null)
+  return contents
+    .select((row) => [row.fn.countAll<number>().as('count'), wholeSum(db, 'size').as('bytes')])
     .executeTakeFirstOrThrow()
 }
 

@@ -17,14 +17,12 @@ import { noteListed } from './copying.ts'
 import { markFound } from './damage.ts'
 import type { MarkState } from './mark-copies.ts'
 import {
-  type Amount,
   type Copied,
   type MirroredContent,
   type MirrorOrder,
   mirroredAfter,
-  mirroredTotals,
+  mirrorTotals,
   queueKeys,
-  unmirroredTotals,
 } from './mirror.rows.ts'
 import {
   attachedMirror,
@@ -39,7 +37,7 @@ import { syncMirror } from './mirror-sync.ts'
 import { createDiskLoad, createThrottle, linuxDiskPressure } from './pace.ts'
 import { makeScratch } from './scratch.ts'
 import { isOnDiskOf, placeName, withInstallation } from './store-places.ts'
-import { inBatches, type Watch } from './walk.ts'
+import { type Amount, inBatches, type Watch } from './walk.ts'
 
 export type MirrorStep = 'copy' | 'read'
 
@@ -144,8 +142,8 @@ async function reportOf(
   return {
     place: placeName(place),
     state: await attachedMirror(db),
-    mirrored: await mirroredTotals(db),
-    lacking: await unmirroredTotals(db),
+    mirrored: await mirrorTotals(db, 'mirrored'),
+    lacking: await mirrorTotals(db, 'lacking'),
     waited: await mirrorLag(db, clock.now()),
     // Losing the one disk would lose both copies.
     isOnSameDisk: config.s3 === null && (await isOnDiskOf(config.dataDir, place)),
@@ -160,7 +158,7 @@ async function readShare(
   share: number,
 ): Promise<CopiesRead> {
   const { watch } = command
-  const { contents: count, bytes } = await mirroredTotals(db)
+  const { count, bytes } = await mirrorTotals(db, 'mirrored')
   watch.begin('read', { count, bytes: Math.round(bytes * share) })
   const tell = (done: { count: number; bytes: number }) => watch.advance({ ...done, wasThere: false })
   return readCopies({ ...command, db, mirror, share, tell })
@@ -173,8 +171,7 @@ async function keep(
   order: MirrorOrder,
 ): Promise<void> {
   const { config, clock, signal, watch, log } = command
-  const { contents, bytes: all } = await unmirroredTotals(opened.db)
-  watch.begin('copy', { count: contents, bytes: all })
+  watch.begin('copy', await mirrorTotals(opened.db, 'lacking'))
   const throttle = createThrottle(command.rate ?? opened.rate, clock.timers, signal)
   await syncMirror({
     ...command,

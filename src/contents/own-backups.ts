@@ -8,7 +8,7 @@ import type { Queryable, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { DAY, HOUR, MINUTE } from '../domain/clock.ts'
 import { type AccountId, GUESTS } from '../domain/ids.ts'
-import { type MailRecipient, mailRecipients } from '../mail/mail-addresses.rows.ts'
+import { mailRecipients } from '../mail/mail-addresses.rows.ts'
 import type { EndableMails } from '../mail/outbox.ts'
 import { settings } from '../settings.ts'
 import { type Seen, seenOf } from './backup-place.ts'
@@ -218,14 +218,6 @@ function timesEnvironment({
   }
 }
 
-export function administratorsWithMail(
-  db: Queryable,
-  after: AccountId,
-  limit: number,
-): Promise<MailRecipient[]> {
-  return mailRecipients(db, after, limit).where('accounts.is_admin', '=', 1).execute()
-}
-
 /** Mails to administrators, queued in the transaction that records the outcome. */
 const ACCOUNTS = 50
 const LASTS = 7 * DAY
@@ -238,7 +230,7 @@ async function mailAdministrators(
   if (!outbox.isOpen) return
   let after: AccountId = GUESTS
   for (;;) {
-    const found = await administratorsWithMail(trx, after, ACCOUNTS)
+    const found = await mailRecipients(trx, after, ACCOUNTS).where('accounts.is_admin', '=', 1).execute()
     for (const { account_id: account, username, address, language } of found) {
       after = account
       const content = write({ username, unsubscribePath: unsubscribePath(account) })

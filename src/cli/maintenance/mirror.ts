@@ -96,7 +96,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   if (json) printJson(jsonOf(report))
   else print(report)
   const { lacking, waited, read } = report
-  const isBehind = now ? lacking.contents > 0 : waited > LONG
+  const isBehind = now ? lacking.count > 0 : waited > LONG
   if (isBehind || (read !== null && read.wrongCopies > 0)) throw new ProblemsFound()
 }
 
@@ -117,9 +117,9 @@ function jsonOf({ place, state, mirrored, lacking, waited, adopted, read }: Mirr
     place,
     series: state?.series ?? null,
     number: state?.number ?? null,
-    mirrored_contents: mirrored.contents,
+    mirrored_contents: mirrored.count,
     mirrored_bytes: mirrored.bytes,
-    lacking_contents: lacking.contents,
+    lacking_contents: lacking.count,
     lacking_bytes: lacking.bytes,
     oldest_seconds: Math.round(waited / SECOND),
     damaged: read?.wrong ?? [],
@@ -142,11 +142,11 @@ function print({ place, state, mirrored, lacking, waited, isOnSameDisk, adopted,
     printLines('Its mark was not written by this installation, nor by one that this was restored from.')
   }
   if (state !== null) printLines(`Its mark is ${stateName(state)}.`)
-  printLines(`${place} has ${count(mirrored.contents, 'content')} with ${formatSize(mirrored.bytes)}.`)
-  if (lacking.contents === 0) printLines('Nothing waits to be copied.')
+  printLines(`${place} has ${count(mirrored.count, 'content')} with ${formatSize(mirrored.bytes)}.`)
+  if (lacking.count === 0) printLines('Nothing waits to be copied.')
   else {
     printLines(
-      `${count(lacking.contents, 'content')} with ${formatSize(lacking.bytes)} ${lacking.contents === 1 ? 'waits' : 'wait'} to be copied, the oldest for ${formatTime(waited)}.`,
+      `${count(lacking.count, 'content')} with ${formatSize(lacking.bytes)} ${lacking.count === 1 ? 'waits' : 'wait'} to be copied, the oldest for ${formatTime(waited)}.`,
     )
   }
   if (isOnSameDisk) {

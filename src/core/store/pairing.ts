@@ -3,7 +3,7 @@ import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { lockMigrations } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import { preconditionFailed, Refusal } from '../../domain/errors.ts'
+import { preconditionFailed } from '../../domain/errors.ts'
 import type { Random } from '../../domain/random.ts'
 import { metaOf, metaValue, setMeta } from '../meta.rows.ts'
 
@@ -60,8 +60,7 @@ export function makeMark(random: Random): string {
 /** Throws Refusal PRECONDITION_FAILED for a database that a relocation still fills. */
 export async function assertWhole(db: Database): Promise<void> {
   if ((await metaOf(db, pairMeta.relocating)) === null) return
-  throw new Refusal(
-    'PRECONDITION_FAILED',
+  throw preconditionFailed(
     'the database that is configured is being filled by "holdfast relocate" or "holdfast restore" and is not whole yet; run that again with the settings it began with, and it goes on',
   )
 }

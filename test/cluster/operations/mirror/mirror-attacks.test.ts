@@ -96,7 +96,7 @@ describe('whoever can write to the place of the mirror', () => {
     const { adopted, lacking } = await it.keep({ adopts: true })
     expect(adopted).toMatchObject({ unknown: 0, authenticated: true })
     expect(adopted?.missing).toBeGreaterThan(0)
-    expect(lacking.contents).toBe(0)
+    expect(lacking.count).toBe(0)
     expect(await it.textOf(copyOf(await it.rowOf(file.slug)))).toBe('there since')
     // It is another series from now on.
     putBack(present)

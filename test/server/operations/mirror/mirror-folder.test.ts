@@ -247,7 +247,7 @@ test('a mirror that is taken over while contents are copied to it is not noted t
     },
   })
   await expect(copier.copySome()).rejects.toThrow('is not the mirror')
-  expect(takenOver.lacking.contents).toBe(1)
+  expect(takenOver.lacking.count).toBe(1)
   expect((await it.rowOf(file.slug)).copy).toBeNull()
   await it.keep()
   expect(await it.textOf(copyOf(await it.rowOf(file.slug)))).toBe('copied in between')
@@ -317,9 +317,9 @@ test('a folder that is not mounted stays empty until it is back, or is adopted',
   expect((await it.rowOf(file.slug)).copy).not.toBeNull()
   renameSync(path, `${path} lost`)
   const { adopted, lacking, mirrored } = await it.keep({ adopts: true })
-  expect(adopted).toEqual({ kept: 0, missing: mirrored.contents, unknown: 0, authenticated: null })
-  expect(lacking.contents).toBe(0)
-  expect(await it.copies()).toHaveLength(mirrored.contents)
+  expect(adopted).toEqual({ kept: 0, missing: mirrored.count, unknown: 0, authenticated: null })
+  expect(lacking.count).toBe(0)
+  expect(await it.copies()).toHaveLength(mirrored.count)
   expect(existsSync(join(path, 'mark'))).toBe(true)
 })
 

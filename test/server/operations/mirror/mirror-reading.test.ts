@@ -124,6 +124,6 @@ test.skipIf(disk === null)(
       expect(await it.downloaded(file)).toEqual(whole('heals'))
     }
     expect(writable('rw')).toBe(0)
-    expect((await it.keep()).lacking.contents).toBe(0)
+    expect((await it.keep()).lacking.count).toBe(0)
   },
 )
