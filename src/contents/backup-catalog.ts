@@ -87,17 +87,14 @@ interface SoundCopy {
   readonly lease: Lease
 }
 
-type ReadCopy =
-  | SoundCopy
-  | { readonly kind: 'missing' | 'newer' }
-  | { readonly kind: 'damaged'; readonly reason: string }
+type ReadCopy = SoundCopy | { readonly kind: 'missing' | 'newer' | 'damaged'; readonly reason: string }
 
 /** A failure of this object alone counts as damage; throws StoreFailure for any other. */
 export async function readCopy(store: Pick<BackupStore, 'readMark'>, copy: MarkCopy): Promise<ReadCopy> {
   const read = await readCopyText(store, copy, 'backup')
   if (read.kind === 'other') return { kind: 'damaged', reason: 'is no catalog, or its beginning is damaged' }
   if (read.kind !== 'whole') return read
-  if (read.format > FORMAT) return { kind: 'newer' }
+  if (read.format > FORMAT) return { kind: 'newer', reason: 'is of a newer version' }
   const outer = envelope.safeParse(parsedJson(read.json))
   const inner = outer.success ? catalog.safeParse(parsedJson(outer.data.body)) : null
   if (!outer.success || inner?.success !== true) return { kind: 'damaged', reason: 'is not a whole catalog' }
@@ -150,7 +147,7 @@ export class CatalogReader {
     const sound = copies.flatMap(({ read }) => (read.kind === 'sound' ? [read] : []))
     if (sound.length === 0) this.#assertVersion(copies.map(({ read }) => read.kind))
     for (const { copy, read } of copies) {
-      const wrong = read.kind === 'sound' ? await this.#wrong(read) : faultOf(read)
+      const wrong = read.kind === 'sound' ? await this.#wrong(read) : read.reason
       if (wrong !== null) faults.push({ copy, reason: wrong })
       else if (read.kind === 'sound') {
         const key = await this.#keyOf(read)
@@ -225,17 +222,6 @@ export class CatalogReader {
     }
     const told = faults.map(({ copy, reason }) => `${copy} ${reason}`).join('; ')
     return new CatalogLost(`the target is no backup, or its catalog is lost: ${told}`)
-  }
-}
-
-function faultOf(read: Exclude<ReadCopy, SoundCopy>): string {
-  switch (read.kind) {
-    case 'missing':
-      return 'is missing'
-    case 'damaged':
-      return read.reason
-    case 'newer':
-      return 'is of a newer version'
   }
 }
 

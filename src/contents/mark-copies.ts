@@ -41,9 +41,8 @@ const sumOf = (format: number, json: string) =>
 
 export type CopyText =
   | { readonly kind: 'whole'; readonly format: number; readonly json: string }
-  | { readonly kind: 'missing' }
   | { readonly kind: 'other'; readonly text: string }
-  | { readonly kind: 'damaged'; readonly reason: string }
+  | { readonly kind: 'missing' | 'damaged'; readonly reason: string }
 
 /** A failure of this object alone counts as damage; throws StoreFailure for any other. */
 export async function readCopyText(
@@ -53,7 +52,7 @@ export async function readCopyText(
 ): Promise<CopyText> {
   try {
     const text = await store.readMark(copy)
-    return text === null ? { kind: 'missing' } : parsedText(text, kind)
+    return text === null ? { kind: 'missing', reason: 'is missing' } : parsedText(text, kind)
   } catch (error) {
     if (!(error instanceof StoreFailure) || error.reason !== 'broken') throw error
     const cause = error.cause instanceof Error ? error.cause.message : error.message

@@ -329,12 +329,11 @@ type ReadCopy = { readonly copy: MarkCopy } & (
 
 async function readCopy(store: Pick<BlobStore, 'readMark'>, copy: MarkCopy, key: string): Promise<ReadCopy> {
   const read = await readCopyText(store, copy, 'mirror')
-  if (read.kind === 'missing') return { copy, kind: 'missing', reason: 'is missing' }
   if (read.kind === 'other') {
     const reason = 'is no mark of a mirror, or its beginning is damaged'
     return { copy, kind: read.text.startsWith('holdfast-mirror ') ? 'damaged' : 'other', reason }
   }
-  if (read.kind === 'damaged') return { copy, ...read }
+  if (read.kind !== 'whole') return { copy, ...read }
   const outer = envelope.safeParse(parsedJson(read.json))
   if (!outer.success || !isAuthentic(outer.data.body, outer.data.mac, key, USE)) {
     return { copy, kind: 'forged', reason: 'was not written by this installation' }
