@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Manifest, PageAssets, Sources } from '../../web/manifest.ts'
 import { ROOT } from '../program/entries.ts'
 import { acceptedEncoding, type Encoding } from '../server/answers/answers.ts'
@@ -40,7 +40,8 @@ async function open(): Promise<BuiltSite> {
   if (!(await file.exists())) throw new SiteNotBuilt(`${DIST} is missing; install holdfast again`)
   const manifest: Manifest = await file.json()
   const bundle: RendererBundle = await import(join(DIST, manifest.renderer))
-  return { assets: await openAssets(join(DIST, 'assets')), pages: bundle.createRenderers(manifest.assets) }
+  const assets = await openAssets(join(DIST, 'assets'), manifest.assets.files)
+  return { assets, pages: bundle.createRenderers(manifest.assets) }
 }
 
 function build(): void {
@@ -58,13 +59,19 @@ function build(): void {
 }
 
 interface Assets {
+  /** Under a name with a hash of the content, kept for good by browsers. */
   answer(name: string, request: Request): Response | null
+  /** Under the name it has in `web/static`. */
+  answerPlain(name: string, request: Request): Response | null
 }
 
 const SUFFIXES = { br: '.br', gzip: '.gz', identity: '' } as const satisfies Record<Encoding, string>
 
 const TYPES: Readonly<Record<string, string>> = {
   bcmap: 'application/octet-stream',
+  ico: 'image/x-icon',
+  png: 'image/png',
+  txt: 'text/plain; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   json: 'application/json',
@@ -78,25 +85,33 @@ const TYPES: Readonly<Record<string, string>> = {
 /** For workers, which only exchange messages with their page. Other assets ignore it. */
 const WORKER_POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'"
 
-async function openAssets(folder: string): Promise<Assets> {
+async function openAssets(folder: string, files: PageAssets['files']): Promise<Assets> {
   const names = new Set(await readdir(folder))
+
+  function answer(name: string, request: Request): Response | null {
+    const type = typeOf(name)
+    if (type === null || !names.has(name)) return null
+    const accepted = acceptedEncoding(request.headers.get('accept-encoding') ?? '')
+    const encoding = names.has(name + SUFFIXES[accepted]) ? accepted : 'identity'
+    const headers = new Headers({
+      'Content-Type': type,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      'Content-Security-Policy': WORKER_POLICY,
+    })
+    if (encoding !== 'identity') headers.set('Content-Encoding', encoding)
+    const file = Bun.file(join(folder, name + SUFFIXES[encoding]))
+    headers.set('Content-Length', String(file.size))
+    return new Response(file, { headers })
+  }
+
   return {
-    answer(name, request) {
-      const type = typeOf(name)
-      if (type === null || !names.has(name)) return null
-      const accepted = acceptedEncoding(request.headers.get('accept-encoding') ?? '')
-      const encoding = names.has(name + SUFFIXES[accepted]) ? accepted : 'identity'
-      const headers = new Headers({
-        'Content-Type': type,
-        // Names contain a hash of the content.
-        'Cache-Control': 'public, max-age=31536000, immutable',
-        Vary: 'Accept-Encoding',
-        'Content-Security-Policy': WORKER_POLICY,
-      })
-      if (encoding !== 'identity') headers.set('Content-Encoding', encoding)
-      const file = Bun.file(join(folder, name + SUFFIXES[encoding]))
-      headers.set('Content-Length', String(file.size))
-      return new Response(file, { headers })
+    answer,
+    answerPlain(name, request) {
+      const address = Object.hasOwn(files, name) ? files[name] : undefined
+      const response = address === undefined ? null : answer(basename(address), request)
+      response?.headers.set('Cache-Control', 'public, max-age=86400')
+      return response
     },
   }
 }

@@ -11,6 +11,8 @@ import type { Renderers } from './renderers.ts'
 export interface PagesPart {
   readonly render: Renderers
   asset(name: string, request: Request): Response | null
+  /** At a fixed address: `favicon.ico`. */
+  file(name: string, request: Request): Response | null
   reader(call: Call): Promise<PageReader>
   error(call: Call, refusal: Refusal): Promise<Response>
 }
@@ -26,6 +28,7 @@ export function createPagesPart(
   return {
     render,
     asset: (name, request) => assets.answer(name, request) ?? iconAnswer(name),
+    file: (name, request) => assets.answerPlain(name, request),
     reader: readers.of,
     error: (call, refusal) => siteError(call, refusal, render, readers),
   }

@@ -65,6 +65,7 @@ import { getLinkPage, getLinkTargetPage, postLinkDownload, postLinkPassword } fr
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
 import { getReceiptPage, postReceiptPage } from '../pages/receipt-page.ts'
 import { getLinkReportPage, getReportPage, postLinkReport, postReport } from '../pages/report-page.ts'
+import { getSiteFile } from '../pages/site-files.ts'
 import { getStartPage, postStartPage } from '../pages/start-page.ts'
 import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
@@ -326,6 +327,7 @@ export const routes: readonly Route[] = [
   row('get',     '/l/{link}/{target}/thumbnail',         anybody,                    OWN, NONE,     getLinkThumbnailEndpoint),
   row('get',     '/docs',                                anybody,                    OWN, NONE,     getReferencePage),
   row('get',     '/docs/{guide}',                        anybody,                    OWN, NONE,     getGuidePage),
+  row('get',     '/{name}',                              anybody,                    OWN, NONE,     getSiteFile, { others: 'nothing' }),
   row('put',     '/',                                    guestOrKey('upload'),       OWN, STREAM,   uploadRoutes.putUnnamed),
   row('put',     '/{name}',                              guestOrKey('upload'),       OWN, STREAM,   uploadRoutes.putAtTop, { others: 'nothing' }),
 ]

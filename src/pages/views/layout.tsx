@@ -34,6 +34,8 @@ export function Layout({ context, title, head, scripted, isMoving = false, child
         <link href={assets.style} rel="stylesheet" />
         {own === null ? null : <link href={own.style} rel="stylesheet" />}
         <link href={assets.files['favicon.svg']} rel="icon" type="image/svg+xml" />
+        <link href={assets.files['apple-touch-icon.png']} rel="apple-touch-icon" />
+        <link href={assets.files['site.webmanifest']} rel="manifest" />
         {own?.preloads.map((module) => (
           <link href={module} key={module} rel="modulepreload" />
         ))}

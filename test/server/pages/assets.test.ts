@@ -39,6 +39,12 @@ test.each(addresses)(
     const plain = await raw(address, 'identity')
     expect(plain.response.status).toBe(200)
     expect(plain.response.headers.get('content-encoding')).toBeNull()
+    if (address.endsWith('.png')) {
+      const picture = await raw(address, 'gzip, deflate, br, zstd')
+      expect(picture.response.headers.get('content-encoding')).toBeNull()
+      expect(picture.response.headers.get('content-type')).toBe('image/png')
+      return
+    }
     const zipped = await raw(address, 'gzip, deflate')
     expect(zipped.response.headers.get('content-encoding')).toBe('gzip')
     expect(Buffer.from(gunzipSync(zipped.body)).equals(plain.body)).toBe(true)
@@ -50,11 +56,35 @@ test.each(addresses)(
       expect(response.headers.get('vary')).toBe('Accept-Encoding')
       expect(response.headers.get('x-content-type-options')).toBe('nosniff')
       expect(response.headers.get('content-type')).toMatch(
-        /^(text\/(css|javascript); charset=utf-8|image\/svg\+xml)$/,
+        /^(text\/(css|javascript); charset=utf-8|image\/svg\+xml|application\/manifest\+json)$/,
       )
     }
   },
 )
+
+test.each([
+  ['favicon.ico', 'image/x-icon', 'PNG'],
+  ['apple-touch-icon.png', 'image/png', 'PNG'],
+  ['icon-192.png', 'image/png', 'PNG'],
+  ['icon-512.png', 'image/png', 'PNG'],
+  ['site.webmanifest', 'application/manifest+json', '"/icon-512.png"'],
+  ['robots.txt', 'text/plain; charset=utf-8', 'Disallow: /api/'],
+])('/%s is where browsers and crawlers ask for it', async (name, type, part) => {
+  const answer = await visit(host, `/${name}`)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe(type)
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=86400')
+  expect(await answer.text()).toContain(part)
+})
+
+test('a file of such a name is uploaded there all the same, and nothing else is found there', async () => {
+  const put = await fetch(`${host.url}/robots.txt`, { method: 'PUT', body: 'mine' })
+  expect(put.status).toBe(200)
+  expect((await visit(host, '/robots.txt')).headers.get('content-length')).not.toBe('4')
+  for (const name of ['humans.txt', '__proto__', 'favicon.svg.gz']) {
+    expect((await visit(host, `/${name}`)).status).toBe(404)
+  }
+})
 
 test('stylesheets load nothing from elsewhere, and wait for no script to be dark', async () => {
   for (const address of stylesheets) {

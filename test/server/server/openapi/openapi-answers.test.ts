@@ -178,6 +178,7 @@ const ADMINISTRATION = 'Administration'
 /** Pages are for people; how they look is tested with them. */
 const PAGES = [
   'get /',
+  'get /{name}',
   'post /',
   '/d/{slug}',
   '/r/{receipt}',
