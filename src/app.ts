@@ -246,6 +246,7 @@ export const JOB_NAMES: readonly string[] = [
   'forget old reports',
   'count old downloads by links',
   'forget contributions that never arrived',
+  'end empty transfers',
   'forget old links',
   'end forgotten uploads at the store',
   'remove garbage',

@@ -56,6 +56,7 @@ const copied = {
   damages: { key: ['id'], hasIds: true },
   file_warnings: { key: ['id'], hasIds: true },
   links: { key: ['id'], hasIds: true },
+  transfers: { key: ['folder_id'] },
   link_targets: { key: ['link_id', 'position'] },
   link_slots: { key: ['id'], hasIds: true },
   link_uploads: { key: ['link_id'] },

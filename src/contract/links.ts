@@ -42,6 +42,28 @@ const linkUploads = component(
   }),
 )
 
+const transferField = component(
+  'LinkTransfer',
+  z.object({
+    folder: described(z.string(), { description: 'Identifier of its folder' }),
+    sender: described(z.nullable(z.string()), {
+      description: 'What its sender calls themselves',
+      example: 'Ann Lee',
+    }),
+    files: described(z.nullable(z.int()), { description: 'Announced; null where nothing was', example: 12 }),
+    bytes: described(z.nullable(z.int()), { description: 'Announced', example: 48_000_000 }),
+    arrived_files: described(z.int(), {
+      description: 'That came, also those that were deleted since',
+      example: 9,
+    }),
+    arrived_bytes: described(z.int(), { description: 'Bytes of these', example: 36_000_000 }),
+    is_whole: described(z.boolean(), {
+      description:
+        'Whether it was closed or all announced files are safe, and no upload to it is under way. With a number of downloads it gives bytes only then',
+    }),
+  }),
+)
+
 export const link = component(
   'Link',
   z.object({
@@ -60,10 +82,17 @@ export const link = component(
         'Visitors who downloaded it, or are doing so. Of one visitor all within a day is one download; one of which less than half was sent, previews of chat programs and those of its owner do not count',
     }),
     state: linkState,
-    files: described(z.int(), { description: 'How many files were chosen, of which some may be gone' }),
+    files: described(z.int(), {
+      description:
+        'How many files were chosen, of which some may be gone; of a transfer the number that was announced, or 0',
+    }),
     folders: described(z.int(), { description: 'How many folders were chosen, of which some may be gone' }),
     uploads: described(z.nullable(linkUploads), {
       description: 'What it takes into its one folder, of which it shows nothing; null: it opens something',
+    }),
+    transfer: described(z.nullable(transferField), {
+      description:
+        'Of a folder that was made with this link for files to be put into; null: of anything else',
     }),
     created_at: timestampField,
     revoked_at: optionalTimestamp,
@@ -141,5 +170,22 @@ export const guestLinkAnswer = extended(linkMadeAnswer, {
   receipt: described(z.string(), {
     description:
       '/api/v1/receipt/{receipt} shows, changes and revokes the link, /r/{receipt} is a page for it',
+  }),
+})
+
+export const transferMade = z.object({
+  success: z.literal(true),
+  message: z.string(),
+  data: component(
+    'Transfer',
+    z.object({
+      url: z.string(),
+      slug: z.string(),
+      folder: described(z.string(), { description: 'Identifier of its folder, for X-Folder-ID with a key' }),
+    }),
+  ),
+  receipt: described(z.optional(z.string()), {
+    description:
+      'Of a guest: in the header Holdfast-Transfer it lets uploads in; /api/v1/receipt/{receipt} shows, changes, deletes and claims it',
   }),
 })

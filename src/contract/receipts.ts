@@ -53,7 +53,12 @@ export type ReceiptContribution = z.infer<typeof receiptContribution>
 export const receiptLink = component('ReceiptLink', extended(linkDetail, { kind: z.literal('link') }))
 export type ReceiptLink = z.infer<typeof receiptLink>
 
-const receipted = z.union([receiptUpload, receiptContribution, receiptLink])
+export const receiptTransfer = component(
+  'ReceiptTransfer',
+  extended(linkDetail, { kind: z.literal('transfer'), expires_at: optionalTimestamp }),
+)
+
+const receipted = z.union([receiptUpload, receiptContribution, receiptLink, receiptTransfer])
 export type Receipted = z.infer<typeof receipted>
 
 export const receiptAnswer = dataOf(receipted)

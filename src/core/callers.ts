@@ -5,6 +5,7 @@ import {
   type BlobKey,
   type BlobProgress,
   type FileId,
+  type FolderIdentifier,
   GUESTS,
   type KeyId,
   type LinkId,
@@ -40,6 +41,8 @@ export interface SessionCaller extends AccountCaller {
 export interface GuestCaller {
   readonly kind: 'guest'
   readonly bucket: string
+  /** Folder of the transfer whose receipt the guest has sent. */
+  readonly within?: FolderIdentifier
 }
 
 /** A sender through an upload link; the link's owner owns what is stored. */
@@ -73,7 +76,7 @@ export function isRestricted({ scopes, within }: AccountCaller): boolean {
 }
 
 export function reachOf(caller: Sender): Reach {
-  return caller.kind === 'guest' ? { account: GUESTS, within: null } : caller
+  return caller.kind === 'guest' ? { account: GUESTS, within: caller.within ?? null } : caller
 }
 
 /** A blob with all bytes of an arriving file, or those of one partial upload. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { prepared, preparedChange, preparedRows } from '../database/prepared.ts'
 import { inTransaction } from '../database/transactions.ts'
-import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
+import type { AccountId, BlobKey, FolderId, NodeId } from '../domain/ids.ts'
 import { hasSpace } from './accounts.rows.ts'
 
 /** One atomic statement: concurrent uploads stay below the quota (without one: `limit`). False if space is lacking. */
@@ -47,6 +47,8 @@ export interface ReservationRow {
   readonly bytes: number
   readonly created_at: number
   readonly node: NodeId
+  /** Folder of the transfer that the upload goes into. */
+  readonly transfer: FolderId | null
 }
 
 /**
@@ -55,12 +57,12 @@ export interface ReservationRow {
  */
 export async function insertReservation(
   db: Database,
-  { key, account_id, bytes, created_at, node }: ReservationRow,
+  { key, account_id, bytes, created_at, node, transfer }: ReservationRow,
   needed: number,
   limit: number,
 ): Promise<boolean> {
   const insert = async (on: Queryable, space: number) =>
-    (await insertFitting(on, key, bytes, created_at, node, account_id, space, limit)).changed > 0
+    (await insertFitting(on, key, bytes, created_at, node, transfer, account_id, space, limit)).changed > 0
   if (bytes === 0) return insert(db, needed)
   return inTransaction(
     db,
@@ -75,15 +77,17 @@ const insertFitting = preparedChange(
     bytes: number,
     now: number,
     node: NodeId,
+    transfer: FolderId | null,
     account: AccountId,
     needed: number,
     limit: number,
   ) => ({
     compile: () =>
       sql`
-        insert into reservations (key, account_id, bytes, created_at, node)
+        insert into reservations (key, account_id, bytes, created_at, node, transfer)
         select
-          cast(${key} as text), accounts.id, cast(${bytes} as bigint), cast(${now} as bigint), cast(${node} as text)
+          cast(${key} as text), accounts.id, cast(${bytes} as bigint), cast(${now} as bigint), cast(${node} as text),
+          cast(${transfer} as bigint)
         from accounts
         where accounts.id = ${account} and ${hasSpace(sql`${needed}`, sql`${limit}`)}`.compile(db),
   }),

@@ -80,6 +80,7 @@ export interface Tables {
   damages: DamagesTable
   file_warnings: FileWarningsTable
   links: LinksTable
+  transfers: TransfersTable
   link_targets: LinkTargetsTable
   link_slots: LinkSlotsTable
   link_uploads: LinkUploadsTable
@@ -191,6 +192,10 @@ interface FoldersTable {
   cleared_at: number | null
   /** For a binned folder: the bin entry of the folder itself or of an ancestor. */
   bin_id: BinEntryId | null
+  /** Whether it has a row in `transfers`. */
+  is_transfer: Generated<0 | 1>
+  /** Null for a guest's transfer, whose name others may have. */
+  unique_name: Generated<1 | null>
 }
 
 interface FolderCoversTable {
@@ -264,6 +269,8 @@ interface ReservationsTable {
   created_at: number
   /** Node that receives the upload; when it is dead, so is the upload. */
   node: NodeId | null
+  /** Folder of the transfer that it goes into. */
+  transfer: Generated<FolderId | null>
 }
 
 /** `whole` and `final` uploads become files; a `final` one is the concatenation of `partial` ones. */
@@ -326,6 +333,8 @@ interface UploadsTable {
   /** The upload link that it comes by: whoever knows the token may go on with it. */
   link_id: Generated<LinkId | null>
   file_id: FileId | null
+  /** Folder of the transfer that it goes into, at any depth. */
+  transfer: Generated<FolderId | null>
 }
 
 interface IdempotencyKeysTable {
@@ -686,6 +695,34 @@ interface LinksTable {
   pending_count: Generated<number>
   pending_bytes: Generated<number>
   end_notified: Generated<EndNotified>
+}
+
+/** Folders with one link, made together, that uploads go into. Those of guests are the guest account's. */
+interface TransfersTable {
+  folder_id: FolderId
+  /** It may have been deleted since, long after it was revoked. */
+  link_id: LinkId
+  /** What the sender calls themselves. */
+  sender: string | null
+  /** null: not announced. */
+  announced_files: number | null
+  announced_bytes: number | null
+  /** Files that were stored in it, deleted ones included, and their bytes. */
+  arrived_files: Generated<number>
+  arrived_bytes: Generated<number>
+  /** When its sender said that all is there. */
+  closed_at: Generated<number | null>
+  /** Whether the terms of the link made the folder private: it is public again without them. */
+  opens_again: Generated<0 | 1>
+  created_at: number
+  /** No file in it was used later. */
+  last_used_at: number
+  /** When a job looks whether anything is in it; null: a file is. */
+  look_at: number | null
+  /** HMACs of a guest's address and the networks around it, as of uploads; null for accounts. */
+  network: string | null
+  subnet: string | null
+  address: string | null
 }
 
 /** What a visitor downloads by a link with a limit; see `sharing/links/link-slots.ts`. */

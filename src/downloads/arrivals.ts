@@ -364,7 +364,7 @@ class UploadFollower {
   }
 }
 
-function stillArriving(): Refusal {
+export function stillArriving(): Refusal {
   return new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', 1)
 }
 

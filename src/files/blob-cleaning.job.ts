@@ -94,7 +94,10 @@ export function createCleaning(
         if (files.length === 0) break
         await cleaning.purge(files, mayGoOn)
       }
-      while (mayGoOn() && (await withPause(clock.timers, () => dropDeletedFolders(db, STEP))) > 0);
+      while (
+        mayGoOn() &&
+        (await withPause(clock.timers, () => dropDeletedFolders(db, STEP, clock.now()))) > 0
+      );
     },
 
     isAnyDeleted: async () => (await deletedFiles(db, 1)).length > 0 || (await isAnyFolderDeleted(db)),

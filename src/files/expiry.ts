@@ -12,6 +12,7 @@ import type { Cleaning } from './blob-cleaning.job.ts'
 import { markAlong } from './folders/folder-clearing.ts'
 import { folderChain } from './folders/folders.rows.ts'
 import { adjustTotals, markRemoved, type RemovableFile, removableColumns, setRemoved } from './removals.ts'
+import { takeTransferUse } from './transfers.rows.ts'
 import type { Usage } from './use-counters.ts'
 
 export interface FileHolder {
@@ -98,9 +99,12 @@ export function createExpiry(parts: {
     if (found.length > 0) {
       // Locked in id order, as counters write them.
       const ids = found.map((file) => file.id)
-      const files = await unusedFiles(trx, accounts, cutoff, STEP, ids)
+      const locked = await unusedFiles(trx, accounts, cutoff, STEP, ids)
+      const files = (await takeTransferUse(trx, ids))
+        ? await unusedFiles(trx, accounts, cutoff, STEP, ids)
+        : locked
       if (clock.now() < at) return false
-      await markExpired(trx, files, clock.now())
+      if (files.length > 0) await markExpired(trx, files, clock.now())
       await noteAll(trx, 'file.removed', files)
     }
     if (clock.now() < at) return false

@@ -44,6 +44,7 @@ import {
   isGone,
 } from './folders/folders.rows.ts'
 import { assertMayPlace, isWithin, resolvePlace } from './folders/places.ts'
+import { transferUse } from './transfers.rows.ts'
 import type { Usage } from './use-counters.ts'
 
 export interface FileChange {
@@ -56,9 +57,10 @@ export type Files = ReturnType<typeof createFiles>
 /** A file out of reach is FILE_NOT_FOUND, like a missing one. */
 export function createFiles(db: Database, usage: Pick<Usage, 'pending'>, clock: Clock) {
   async function get(reach: Reach, identifier: FileIdentifier): Promise<FileDetailRow> {
-    const file = await ownFile(db, reach, identifier)
+    const file = await ownFileBy(filesWithUse, db, reach, identifier)
     const { views, downloads } = usage.pending(file.id)
-    return { ...file, views: file.views + views, downloads: file.downloads + downloads }
+    const last_used_at = Math.max(file.last_used_at, file.transfer_used_at ?? 0)
+    return { ...file, last_used_at, views: file.views + views, downloads: file.downloads + downloads }
   }
 
   /** Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND or SCOPE_MISSING. */
@@ -311,9 +313,21 @@ const filesWithChains = fileLookups<FileDetailRow & { readonly chain: readonly C
   detailedFiles(db).select(chainOfFile().as('chain')),
 )
 
+const filesWithUse = fileLookups<FileDetailRow & { readonly transfer_used_at: number | null }>((db) =>
+  detailedFiles(db).select(transferUse('files.folder_id').as('transfer_used_at')),
+)
+
 /** The live file, whoever owns it. */
-export async function findFile(db: Queryable, identifier: FileIdentifier) {
-  const file = await fileCalled(plainFiles, db, identifier)
+export function findFile(db: Queryable, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
+  return findLiveFile(plainFiles, db, identifier)
+}
+
+async function findLiveFile<Row extends FileDetailRow>(
+  lookups: FileLookups<Row>,
+  db: Queryable,
+  identifier: FileIdentifier,
+): Promise<Row | undefined> {
+  const file = await fileCalled(lookups, db, identifier)
   if (file === undefined || file.clearing === null) return file
   return (await isGone(db, file.folder_id)) ? undefined : file
 }
@@ -381,12 +395,17 @@ export async function giveFile(
 }
 
 /** Throws Refusal FILE_NOT_FOUND, also for a foreign file. */
-export async function ownFile(
+export function ownFile(db: Queryable, reach: Reach, identifier: FileIdentifier): Promise<FileDetailRow> {
+  return ownFileBy(plainFiles, db, reach, identifier)
+}
+
+async function ownFileBy<Row extends FileDetailRow>(
+  lookups: FileLookups<Row>,
   db: Queryable,
   reach: Reach,
   identifier: FileIdentifier,
-): Promise<FileDetailRow> {
-  const file = await findFile(db, identifier)
+): Promise<Row> {
+  const file = await findLiveFile(lookups, db, identifier)
   if (file === undefined || file.account_id !== reach.account) throw fileNotFound()
   if (!(await isWithin(db, reach, file.folder_id))) throw fileNotFound()
   return file

@@ -16,7 +16,14 @@ import {
   ownFoldersByIdentifier,
   resolveFiles,
 } from './batches.ts'
-import { changeFiles, changeTree, isGone, markFolderDeleted, takenAway } from './folders/folders.rows.ts'
+import {
+  changeFiles,
+  changeTree,
+  type FolderRow,
+  isGone,
+  markFolderDeleted,
+  takenAway,
+} from './folders/folders.rows.ts'
 
 export interface RemovalCounts {
   readonly processed: number
@@ -57,15 +64,9 @@ export function createRemovals(db: Database, clock: Clock) {
         ({ identifier, chain }) => enclosingAmong(identifier, chain, named).length === 0,
       )
       let sum = 0
-      for (const { id, identifier, parent_id, tree_files, tree_bytes, tree_folders } of outer) {
-        const gone = { files: tree_files, bytes: tree_bytes, folders: tree_folders + 1 }
-        await markFolderDeleted(trx, id, clock.now())
-        if (parent_id !== null) await changeTree(trx, parent_id, takenAway(gone))
-        const totals = { storage: -gone.bytes, files: -gone.files, folders: -gone.folders }
-        await changeTotals(trx, reach.account, totals)
-        const change = { kind: 'folder.removed', folder: identifier, place: parent_id } as const
-        await noteChange(trx, reach.account, change)
-        sum += tree_files
+      for (const folder of outer) {
+        await removeTree(trx, reach.account, folder, clock.now())
+        sum += folder.tree_files
       }
       return { deleted: [...named], files: sum }
     })
@@ -103,6 +104,27 @@ export function createRemovals(db: Database, clock: Clock) {
     },
   }
 }
+
+/** Final, and at once for everybody. Call under the account's lock. */
+export async function removeTree(
+  trx: Trx,
+  account: AccountId,
+  { id, identifier, parent_id, tree_files, tree_bytes, tree_folders }: RemovableTree,
+  now: number,
+): Promise<void> {
+  const gone = { files: tree_files, bytes: tree_bytes, folders: tree_folders + 1 }
+  await markFolderDeleted(trx, id, now)
+  if (parent_id !== null) await changeTree(trx, parent_id, takenAway(gone))
+  const totals = { storage: -gone.bytes, files: -gone.files, folders: -gone.folders }
+  await changeTotals(trx, account, totals)
+  const change = { kind: 'folder.removed', folder: identifier, place: parent_id } as const
+  await noteChange(trx, account, change)
+}
+
+type RemovableTree = Pick<
+  FolderRow,
+  'id' | 'identifier' | 'parent_id' | 'tree_files' | 'tree_bytes' | 'tree_folders'
+>
 
 export function toDeletion(counts: RemovalCounts, things: 'files' | 'folders'): Deletion {
   return {

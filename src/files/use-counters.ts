@@ -5,7 +5,8 @@ import { greatest } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY, SECOND, yieldToEventLoop } from '../domain/clock.ts'
 import { isoDay } from '../domain/days.ts'
-import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
+import type { AccountId, FileId, FolderId, KeyId } from '../domain/ids.ts'
+import { noteTransferUse, noteUseInTransfers } from './transfers.rows.ts'
 
 export interface DayOfRequests {
   /** In UTC, such as `2026-01-31`. */
@@ -41,6 +42,11 @@ export class Usage {
     }
     count(1)
     return () => count(-1)
+  }
+
+  /** A look at a transfer, by the id of its folder, keeps all that is in it. */
+  transferUsed(transfer: FolderId): void {
+    this.#unwritten.setTransferUsed(transfer, this.#clock.now())
   }
 
   /** Each file takes a number in memory instead of a record, since there may be very many; `pending` omits them. */
@@ -138,7 +144,7 @@ export class Usage {
 }
 
 /** In key order wherever possible, so that nodes rarely wait for each other's locks. */
-async function write(trx: Trx, { files, archive, days, keys }: CountBatch): Promise<void> {
+async function write(trx: Trx, { files, archive, days, keys, transfers }: CountBatch): Promise<void> {
   for (const { ids, use } of equalUses(files)) await addFileUse(trx, ids, use)
   if (archive !== undefined) {
     archive.ids.sort((a, b) => a - b)
@@ -148,6 +154,7 @@ async function write(trx: Trx, { files, archive, days, keys }: CountBatch): Prom
     for (const [account, requests] of byId(counts)) await addRequests(trx, account, day, requests)
   }
   for (const [key, at] of byId(keys)) await setKeyUsed(trx, key, at)
+  for (const [transfer, at] of byId(transfers)) await noteTransferUse(trx, [transfer], at)
 }
 
 /** Files per transaction: SQLite blocks other writers meanwhile. */
@@ -161,6 +168,7 @@ interface CountBatch {
   readonly archive: ArchiveUse | undefined
   readonly days: Map<string, Map<AccountId, number>>
   readonly keys: Map<KeyId, number>
+  readonly transfers: Map<FolderId, number>
 }
 
 interface EqualUse {
@@ -179,6 +187,7 @@ class PendingCounts {
   readonly #archives: ArchiveUse[] = []
   #days = new Map<string, Map<AccountId, number>>()
   #keys = new Map<KeyId, number>()
+  #transfers = new Map<FolderId, number>()
 
   addFileUse(file: FileId, by: 'view' | 'download' | null, more: 1 | -1, at: number): void {
     const use = this.#files.get(file) ?? { views: 0, downloads: 0, lastUsedAt: at }
@@ -210,6 +219,10 @@ class PendingCounts {
     this.#keys.set(key, at)
   }
 
+  setTransferUsed(transfer: FolderId, at: number): void {
+    this.#transfers.set(transfer, at)
+  }
+
   /** Excludes uses in archives. */
   ofFile(file: FileId): { readonly views: number; readonly downloads: number } {
     return this.#files.get(file) ?? UNUSED
@@ -220,7 +233,8 @@ class PendingCounts {
   }
 
   batches(): number {
-    if (this.#files.size + this.#archives.length + this.#days.size + this.#keys.size === 0) return 0
+    const others = this.#days.size + this.#keys.size + this.#transfers.size
+    if (this.#files.size + this.#archives.length + others === 0) return 0
     return Math.max(1, this.#archives.length + Math.ceil(this.#files.size / BATCH_FILES))
   }
 
@@ -229,10 +243,12 @@ class PendingCounts {
     const archive = this.#archives.shift()
     if (archive !== undefined) archive.isTaken = true
     const some = archive === undefined ? this.#files.entries().take(BATCH_FILES) : []
-    const batch = { files: new Map(some), archive, days: this.#days, keys: this.#keys }
+    const [days, keys, transfers] = [this.#days, this.#keys, this.#transfers]
+    const batch = { files: new Map(some), archive, days, keys, transfers }
     for (const file of batch.files.keys()) this.#files.delete(file)
     this.#days = new Map()
     this.#keys = new Map()
+    this.#transfers = new Map()
     return batch
   }
 
@@ -246,6 +262,9 @@ class PendingCounts {
       this.#days.set(day, counts)
     }
     for (const [key, at] of batch.keys) this.#keys.set(key, this.#keys.get(key) ?? at)
+    for (const [transfer, at] of batch.transfers) {
+      this.#transfers.set(transfer, this.#transfers.get(transfer) ?? at)
+    }
   }
 }
 
@@ -290,6 +309,7 @@ export async function addFileUse(trx: Trx, files: readonly FileId[], use: FileUs
     }))
     .where('id', 'in', files)
     .execute()
+  await noteUseInTransfers(trx, files, use.lastUsedAt)
 }
 
 export async function addRequests(

@@ -10,6 +10,7 @@ import { cookieValue } from '../server/requests/browser.ts'
 import { type AccessControl, opened, WAYS_COOKIE } from '../sharing/access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { thumbnailPath } from '../thumbnails/thumbnails.ts'
+import type { ArrivingPageView } from './arriving-view.ts'
 import { barrierOf } from './barrier.ts'
 import { askedBytes, type FileViewNeeds, fileView, redirectToBytes } from './file-view.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
@@ -51,12 +52,8 @@ export const getFilePage = endpoint({
     const slug = parseSlug(call.params.slug)
     const bytes = askedBytes(call.url)
     if (bytes === 'download' && mayWait(call)) {
-      const response = await arrivingBytes(
-        call,
-        { authentication, downloads, files, sharing },
-        requester,
-        slug,
-      )
+      const asking = () => authentication.requester(call)
+      const response = await arrivingBytes(call, { downloads, files, sharing }, asking, slug)
       if (response !== null) return response
     }
     const seen = await sharing.access.file(requester, { kind: 'slug', slug }).catch((error: unknown) => {
@@ -64,17 +61,10 @@ export const getFilePage = endpoint({
       return null
     })
     if (seen === null) {
-      const upload = await sharing.access.arriving(requester, { kind: 'slug', slug })
+      const view = await arrivingView(call, { downloads, sharing }, { requester, slug, path: `/d/${slug}` })
       // Stored meanwhile.
-      if (upload === null) return seeOther(`/d/${slug}`)
-      const { id, name, received, size, used_at } = opened(upload).item
-      const stalledFor = stalledMinutes(call.site.clock.now() - used_at)
-      const isReadable = await downloads.arrivals.canSend({ id })
-      const downloadUrl = isReadable ? `/d/${slug}?download=1&wait=1` : null
-      return page(
-        call.site,
-        pages.render.arrivingPage({ name, stalledFor, received, size, downloadUrl }, reader),
-      )
+      if (view === null) return seeOther(`/d/${slug}`)
+      return page(call.site, pages.render.arrivingPage(view, reader))
     }
     if (bytes !== null) return redirectToBytes(call, downloads.contentTokens, requester, opened(seen), bytes)
     if (seen.kind === 'locked')
@@ -98,6 +88,24 @@ export const getFilePage = endpoint({
   },
 })
 
+/** `path`: where its bytes may be had as they come; null for nowhere. Null where it is stored meanwhile. */
+export async function arrivingView(
+  call: Call,
+  { downloads, sharing }: Pick<FilePageNeeds, 'downloads' | 'sharing'>,
+  {
+    requester,
+    slug,
+    path,
+  }: { readonly requester: Requester; readonly slug: Slug; readonly path: string | null },
+): Promise<ArrivingPageView | null> {
+  const upload = await sharing.access.arriving(requester, { kind: 'slug', slug })
+  if (upload === null) return null
+  const { id, name, received, size, used_at } = opened(upload).item
+  const stalledFor = stalledMinutes(call.site.clock.now() - used_at)
+  const isReadable = path !== null && (await downloads.arrivals.canSend({ id }))
+  return { name, stalledFor, received, size, downloadUrl: isReadable ? `${path}?download=1&wait=1` : null }
+}
+
 /** A slow connection may take a minute for as much as is recorded at once. */
 const STALLED = 2 * MINUTE
 
@@ -113,20 +121,20 @@ function mayWait({ request, url }: Call): boolean {
   return request.method === 'GET' && url.searchParams.get('wait') === '1'
 }
 
-/** Null where no upload is running any more. */
-async function arrivingBytes(
+/** Null where no upload is running any more. `asking`: called again while bytes are sent. */
+export async function arrivingBytes(
   call: Call,
-  parts: Pick<FilePageNeeds, 'authentication' | 'downloads' | 'files' | 'sharing'>,
-  requester: Requester,
+  parts: Pick<FilePageNeeds, 'downloads' | 'files' | 'sharing'>,
+  asking: () => Promise<Requester>,
   slug: Slug,
 ): Promise<Response | null> {
-  const { authentication, downloads, files, sharing } = parts
-  const seen = await sharing.access.arriving(requester, { kind: 'slug', slug })
+  const { downloads, files, sharing } = parts
+  const seen = await sharing.access.arriving(await asking(), { kind: 'slug', slug })
   if (seen === null) return null
   const { item: upload, viewer } = opened(seen)
   const isOwner = viewer.account === upload.account_id
   return downloads.arrivals.send(call, upload, {
-    isLetIn: async () => isOpenTo(sharing.access, await authentication.requester(call), slug),
+    isLetIn: async () => isOpenTo(sharing.access, await asking(), slug),
     taken(file) {
       files.usage.fileUsed(file, isOwner ? null : 'download')
     },

@@ -10,6 +10,7 @@ import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { cookieValue, setCookie } from '../server/requests/browser.ts'
 import { type Opened, opened, WAYS_COOKIE } from '../sharing/access.ts'
+import { isPreview } from '../sharing/links/link-access.ts'
 import type { ByteSlots } from '../sharing/links/link-slots.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { pictureAddress, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
@@ -59,6 +60,7 @@ export const getFolderPage = endpoint({
       return toArchive(call, { downloads, files }, opened(seen))
     if (seen.kind === 'locked')
       return passwordForm(call, { pages, sharing }, lockedFolderPage(seen.folder), `/f/${identifier}`, null)
+    if (seen.item.is_transfer === 1 && !isPreview(call.request)) files.usage.transferUsed(seen.item.id)
     const ways = cookieValue(call.request, WAYS_COOKIE)
     const shown = isOwn(seen) ? seen.chain : sharing.waysUp.shown(ways, seen.chain)
     const place: FolderPlace = {

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import type { Authentication } from '../accounts/authentication.ts'
 import { optionalTime } from '../domain/clock.ts'
-import type { FileId, FolderId } from '../domain/ids.ts'
+import type { FileId, FolderId, Slug } from '../domain/ids.ts'
 import { sortedByName } from '../domain/sort-key.ts'
+import { stillArriving } from '../downloads/arrivals.ts'
 import type { Presentation } from '../downloads/content-tokens.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveName, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
@@ -28,6 +29,7 @@ import {
 import { CLAIMED_FOR } from '../sharing/links/link-slots.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import { arrivingBytes, arrivingView } from './file-page.ts'
 import { askedBytes, fileView, redirectToBytes } from './file-view.ts'
 import { fileItem, folderPage } from './folder-contents.ts'
 import { toArchive } from './folder-page.ts'
@@ -56,6 +58,7 @@ const query = z.object({
   view: z.enum(['list', 'gallery', '1']).optional(),
   download: z.enum(['1', 'zip']).optional(),
   raw: z.enum(['1']).optional(),
+  wait: z.enum(['1']).optional(),
   place: z
     .string()
     .optional()
@@ -73,7 +76,7 @@ export const getLinkPage = endpoint({
   documentation: {
     summary: 'Open a link',
     description:
-      'Its page. Where it opens one file, ?download=1 leads on to its bytes, and ?view=1 or ?raw=1 to be shown by another site or as plain text; where it opens a folder or several things, ?download=zip is all of it as one ZIP file.',
+      'Its page. Where it opens one file, ?download=1 leads on to its bytes, and ?view=1 or ?raw=1 to be shown by another site or as plain text; where it opens a folder or several things, ?download=zip is all of it as one ZIP file. A transfer of one file is that file; with ?download=1&wait=1 a file that is still arriving is sent as it comes.',
     tag: 'Site',
     params: z.object({ link: z.string() }),
     query,
@@ -179,7 +182,11 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null)
     return passwordForm(call, parts, { lock: visited.closed.lock, action }, next, null)
   }
   const open = openedLink(visited)
-  const target = name === null ? null : parts.sharing.linkNames.read(open.link.id, name)
+  if (open.link.transfer !== null && !isPreview(call.request))
+    parts.files.usage.transferUsed(open.link.transfer)
+  const arrival = await parts.sharing.linkAccess.arrival(open.link, name)
+  if (arrival?.kind === 'arriving') return arrivingAnswer(call, parts, open, arrival.slug)
+  const target = arrival ?? (name === null ? null : parts.sharing.linkNames.read(open.link.id, name))
   if (name !== null && target === null) throw fileNotFound()
   if (open.link.uploads_into !== null && name === null && !wants(call).bytes && !wants(call).archive) {
     return uploadLinkPage(call, parts, open)
@@ -202,6 +209,28 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null)
   const response = await answerFor(call, parts, { open, place, wish, target: target ?? place.only })
   if (isLimited) rememberVisitor(call, open, response)
   return response
+}
+
+/** A page, or with ?download=1&wait=1 the bytes as they come; those of a number of downloads wait for all. */
+async function arrivingAnswer(
+  call: Call,
+  parts: LinkPageNeeds,
+  { requester }: OpenLink,
+  slug: Slug,
+): Promise<Response> {
+  const { isLimited } = requester.link
+  const wish = wants(call)
+  if (wish.bytes === 'download' && !isLimited && call.url.searchParams.get('wait') === '1') {
+    const again = async () => openedLink(await visitedLink(call, parts)).requester
+    const response = await arrivingBytes(call, parts, again, slug)
+    // Stored meanwhile: the same address has the file.
+    return response ?? seeOther(call.url.pathname + call.url.search)
+  }
+  if (wish.bytes !== null || wish.archive) throw stillArriving()
+  const path = isLimited ? null : call.url.pathname
+  const view = await arrivingView(call, parts, { requester, slug, path })
+  if (view === null) return seeOther(call.url.pathname)
+  return page(call.site, parts.pages.render.arrivingPage(view, await parts.pages.reader(call)))
 }
 
 interface LinkQuestion {
@@ -243,7 +272,7 @@ async function fileAnswer(
       path: place.pathOf({ kind: 'file', id }),
       thumbnail: place.thumbnailOf({ id }),
       folder:
-        folder === undefined
+        folder === undefined || place.only?.kind === 'file'
           ? place.top
           : { name: folder.name, url: place.pathOf({ kind: 'folder', id: folder.id }) },
       reportUrl: requester.link.visitor === null ? null : place.reportOf(id),

@@ -110,12 +110,16 @@ export const postReceiptPage = endpoint({
         const session = await parts.authentication.pageSession(call)
         if (session === null) throw signInFirst()
         const of = await receipted(call, parts)
-        await receipts.claim(receipt, { reach: session, place: 'root' })
+        const transfer = await receipts.transfer(receipt)
+        if (transfer === null) await receipts.claim(receipt, { reach: session, place: 'root' })
+        else await parts.sharing.transfers.claim(transfer.id, session)
         return shown(call, parts, of, { over: 'claimed' })
       }
       case 'delete': {
         const of = await receipted(call, parts)
-        await receipts.redeem(receipt)
+        const transfer = await receipts.transfer(receipt)
+        if (transfer === null) await receipts.redeem(receipt)
+        else await parts.sharing.transfers.remove(transfer.id)
         return shown(call, parts, of, { over: 'deleted' })
       }
       default:
@@ -142,7 +146,8 @@ async function shown(
   const action = pathOf(call)
   const view: ReceiptPageView = {
     receipt: call.params.receipt ?? '',
-    of,
+    // A transfer is shown as its link, with its folder among the targets.
+    of: of.kind === 'transfer' ? { ...of, kind: 'link' } : of,
     over: null,
     account: null,
     done: null,

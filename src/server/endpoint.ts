@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import * as mini from 'zod/mini'
 import { described } from '../contract/fields.ts'
-import type { AccountCaller, SessionCaller } from '../core/callers.ts'
+import type { AccountCaller, Caller, SessionCaller } from '../core/callers.ts'
 import type { Administrator } from '../domain/audit.ts'
 import { Refusal } from '../domain/errors.ts'
 import { JsonAnswer } from './answers/answers.ts'
@@ -106,6 +106,7 @@ interface JsonEndpoint<Needs, Who, Query, Body, Says extends ContractSchema> {
   readonly description?: string
   readonly tag: Documentation['tag']
   readonly params?: z.ZodObject
+  readonly headers?: z.ZodObject
   readonly query?: Query
   readonly body?: Body
   readonly answer: Says
@@ -135,6 +136,9 @@ export const sessionEndpoint: EndpointMaker<SessionCaller> = jsonEndpoint
 
 export const openEndpoint: EndpointMaker<unknown> = jsonEndpoint
 
+/** For guests, and keys of accounts. */
+export const guestEndpoint: EndpointMaker<Caller> = jsonEndpoint
+
 export function adminEndpoint<
   Needs,
   Says extends ContractSchema,
@@ -147,13 +151,14 @@ export function adminEndpoint<
 function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Says extends ContractSchema>(
   given: JsonEndpoint<Needs, Who, Query, Body, Says>,
 ): Endpoint<Needs, Who> {
-  const { summary, description, tag, params, query, body, errors = [], status = 200 } = given
+  const { summary, description, tag, params, headers, query, body, errors = [], status = 200 } = given
   return {
     documentation: {
       summary,
       ...(description === undefined ? {} : { description }),
       tag,
       ...(params === undefined ? {} : { params }),
+      ...(headers === undefined ? {} : { headers }),
       ...(query === undefined ? {} : { query }),
       ...(body === undefined ? {} : { body: { schema: body, type: 'application/json' } }),
       answers: { [status]: { description: 'Success', schema: given.answer } },

@@ -84,6 +84,7 @@ import {
   reportFileEndpoint,
   takeDownEndpoint,
 } from '../sharing/reports.routes.ts'
+import { makeTransferEndpoint } from '../sharing/transfers.routes.ts'
 import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/tus.routes.ts'
 import * as uploadRoutes from '../uploads/upload.routes.ts'
@@ -175,6 +176,7 @@ export const routes: readonly Route[] = [
   row('delete',  '/api/v1/links/{link}',                 key('manage'),              ANY, NONE,     linksRoutes.revokeLinkEndpoint),
   row('get',     '/api/v1/links/{link}/log',             key('read'),                ANY, NONE,     linkLogEndpoint),
   row('get',     '/api/v1/links/{link}/contributions',   key('read'),                ANY, NONE,     contributionsRoutes.listContributionsEndpoint),
+  row('post',    '/api/v1/transfers',                    guestOr('upload'),          ANY, DATA,     makeTransferEndpoint),
   row('post',    '/api/v1/receipts/link',                anybody,                    ANY, DATA,     linksRoutes.makeGuestLinkEndpoint),
   row('post',    '/api/v1/links/{link}/upload',          anybody,                    ANY, STREAM,   contributionsRoutes.postContribution),
   row('post',    '/api/v1/links/{link}/uploads',         anybody,                    ANY, STREAM,   contributionsRoutes.startContribution),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { doneWithMessage } from '../contract/fields.ts'
+import { changedAnswer, doneWithMessage } from '../contract/fields.ts'
 import { linkDetail, linkLogAnswer } from '../contract/links.ts'
 import { type Receipted, type ReceiptUpload, receiptAnswer } from '../contract/receipts.ts'
 import { uploadResult } from '../contract/uploads.ts'
@@ -9,16 +9,31 @@ import { parseFolderPlace } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import { type Call, fileUrl } from '../server/call.ts'
 import { keyedEndpoint, openEndpoint } from '../server/endpoint.ts'
-import { assertChange, folderPlace, MAX_PAGE, paginationOf, queryNumber } from '../server/requests/fields.ts'
+import {
+  assertChange,
+  folderPlace,
+  MAX_PAGE,
+  paginationOf,
+  queryNumber,
+  unknownField,
+} from '../server/requests/fields.ts'
 import type { GivenReceipt, ReceivedUpload } from '../uploads/receipts.ts'
 import { toStoredUpload, toUnfinishedUpload } from '../uploads/upload-answers.ts'
 import type { UploadsPart } from '../uploads/uploads.part.ts'
-import { guestTerms, linkUrl, termsOfBody, toLinkDetail, toLinkEvent } from './links/links.routes.ts'
+import {
+  guestTerms,
+  linkUrl,
+  termsOfBody,
+  toLinkDetail,
+  toLinkEvent,
+  transferOfBody,
+  transferTerms,
+} from './links/links.routes.ts'
 import type { SharingPart } from './sharing.part.ts'
 
 export interface ReceiptNeeds {
   readonly files: Pick<FilesPart, 'inactivity'>
-  readonly sharing: Pick<SharingPart, 'guestLinks'>
+  readonly sharing: Pick<SharingPart, 'guestLinks' | 'transfers'>
   readonly uploads: UploadsPart
 }
 
@@ -31,6 +46,12 @@ export async function receipted(call: Call, parts: ReceiptNeeds): Promise<Receip
   switch (found.kind) {
     case 'link':
       return { kind: 'link', ...toLinkDetail(call.site, await parts.sharing.guestLinks.get(found.link)) }
+    case 'transfer': {
+      const { link_id, last_used_at } = await parts.sharing.transfers.ofGuest(found.transfer)
+      const detail = toLinkDetail(call.site, await parts.sharing.guestLinks.get(link_id))
+      const expires_at = optionalTime(parts.files.inactivity.guests?.endOf(last_used_at) ?? null)
+      return { kind: 'transfer', ...detail, expires_at }
+    }
     case 'contribution': {
       const { canWithdraw, created_at, link, ...sent } = found.contribution
       return {
@@ -100,14 +121,19 @@ const params = z.object({
 
 /** The receipt alone authorizes. */
 export const deleteByReceipt = openEndpoint({
-  summary: 'Delete a guest’s file or link',
+  summary: 'Delete a guest’s file, link or transfer',
   description:
-    'Deletes a file, also one that is still arriving, withdraws what was sent by an upload link, or revokes a link.',
+    'Deletes a file, also one that is still arriving, withdraws what was sent by an upload link, revokes a link, or deletes a transfer with all that is in it.',
   tag: 'Uploads',
   params,
   answer: doneWithMessage,
   errors: [404, 429],
-  async handle({ call }, { uploads }: ReceiptNeeds) {
+  async handle({ call }, { sharing, uploads }: ReceiptNeeds) {
+    const transfer = await uploads.receipts.transfer(receiptOf(call))
+    if (transfer !== null) {
+      await sharing.transfers.remove(transfer.id)
+      return { success: true, message: 'The transfer was deleted, with all that was in it' }
+    }
     const kind = await uploads.receipts.redeem(receiptOf(call))
     return { success: true, message: kind === 'link' ? 'The link was revoked' : 'The upload was deleted' }
   },
@@ -116,7 +142,7 @@ export const deleteByReceipt = openEndpoint({
 export const lookByReceipt = openEndpoint({
   summary: 'Get a receipt',
   description:
-    'A file that was uploaded as a guest or sent by an upload link, or a link that a guest made. Not counted as a view.',
+    'A file that was uploaded as a guest or sent by an upload link, or a link or transfer that a guest made. Not counted as a view.',
   tag: 'Uploads',
   params,
   answer: receiptAnswer,
@@ -126,13 +152,14 @@ export const lookByReceipt = openEndpoint({
   },
 })
 
-const ofLinks = Object.keys(guestTerms).filter((term) => term !== 'name')
+const ofLinks = [...Object.keys(guestTerms), ...Object.keys(transferTerms)].filter((term) => term !== 'name')
 
 const change = z
   .looseObject({
     ...guestTerms,
+    ...transferTerms,
     keep: z.literal(true, 'must be true').optional().openapi({
-      description: 'Of an upload: for as long as if somebody had opened it now',
+      description: 'Of an upload or a transfer: for as long as if somebody had opened it now',
     }),
   })
   .openapi({
@@ -142,9 +169,9 @@ const change = z
   })
 
 export const changeByReceipt = openEndpoint({
-  summary: 'Change a guest’s file or link',
+  summary: 'Change a guest’s file, link or transfer',
   description:
-    'Renames a file, or keeps it as if somebody had opened it now; changes the terms of a link, in force at once.',
+    'Renames a file, or keeps it as if somebody had opened it now; changes the terms of a link or transfer, in force at once, and what was announced of a transfer.',
   tag: 'Uploads',
   params,
   body: change,
@@ -152,7 +179,7 @@ export const changeByReceipt = openEndpoint({
   errors: [400, 404, 413, 429],
   async handle({ call, body }, parts: ReceiptNeeds) {
     const { kind } = await receipted(call, parts)
-    if (kind === 'link') await changeLink(call, parts, body)
+    if (kind === 'link' || kind === 'transfer') await changeLink(call, parts, body, kind)
     else await changeUpload(call, parts, body)
     return { success: true, data: await receipted(call, parts) }
   },
@@ -178,11 +205,21 @@ async function changeUpload(
 async function changeLink(
   call: Call,
   { sharing, uploads }: ReceiptNeeds,
-  body: z.output<typeof change>,
+  { keep, ...body }: z.output<typeof change>,
+  kind: 'link' | 'transfer',
 ): Promise<void> {
-  assertChange(body, ['kind', 'password', ...Object.keys(linkDetail.shape)])
+  const receipt = receiptOf(call)
+  const transfer = kind === 'transfer' ? await uploads.receipts.transfer(receipt) : null
+  if (transfer !== null && keep === true) {
+    await sharing.transfers.keep(transfer.id)
+    if (Object.keys(body).length === 0) return
+  }
+  const ofTransfer = transfer === null ? [] : ['expires_at', ...Object.keys(transferTerms)]
+  if (transfer === null && keep !== undefined) throw unknownField('keep')
+  assertChange(body, ['kind', 'password', ...ofTransfer, ...Object.keys(linkDetail.shape)])
   const { uploads: _, ...terms } = termsOfBody(body)
-  await sharing.guestLinks.change(await uploads.receipts.link(receiptOf(call)), call.bucket, terms)
+  const wanted = { ...terms, transfer: transferOfBody(body) }
+  await sharing.guestLinks.change(await uploads.receipts.link(receipt), call.bucket, wanted)
 }
 
 export const logByReceipt = openEndpoint({
@@ -207,14 +244,21 @@ export const logByReceipt = openEndpoint({
 /** Needs both the upload's receipt and an account. */
 export const claimByReceipt = keyedEndpoint({
   summary: 'Claim a guest’s upload',
-  description: 'Moves it into the account. Its link stays, and the receipt ends.',
+  description:
+    'Moves it into the account. Its link stays, and the receipt ends. A transfer is claimed whole, with its link, to the top level; while files arrive it is 409.',
   tag: 'Uploads',
   params,
   body: z.object({ folder: folderPlace }),
-  answer: uploadResult,
-  errors: [400, 404, 413, 429],
-  async handle({ call, caller, body }, { uploads }: Pick<ReceiptNeeds, 'uploads'>) {
+  answer: changedAnswer(uploadResult),
+  errors: [400, 404, 409, 413, 429],
+  async handle({ call, caller, body }, { sharing, uploads }: Pick<ReceiptNeeds, 'sharing' | 'uploads'>) {
     const place = parseFolderPlace(body.folder)
+    const transfer = await uploads.receipts.transfer(receiptOf(call))
+    if (transfer !== null) {
+      if (place !== 'root') throw new Refusal('INVALID_REQUEST', '"folder": a transfer goes to the top level')
+      await sharing.transfers.claim(transfer.id, caller)
+      return { success: true, message: 'The transfer is in the account' }
+    }
     const file = await uploads.receipts.claim(receiptOf(call), { reach: caller, place })
     return { ...toStoredUpload(call.site, file), message: 'The file is in the account' }
   },

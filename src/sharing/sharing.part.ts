@@ -12,14 +12,17 @@ import { createGuestLinks, createLinks } from './links/links.ts'
 import { createPublicFolders } from './public-folders.ts'
 import { createReporting, createReports } from './reports.ts'
 import { createTakeDowns } from './take-downs.ts'
+import { createTransfers } from './transfers.ts'
 
 export type SharingPart = ReturnType<typeof createSharingPart>
 
 export function createSharingPart(
-  { config, db, rates, signing, clock, random, failed }: Core,
+  core: Core,
   mails: EndableMails,
   { removeGarbage }: Pick<FilesPart, 'removeGarbage'>,
 ) {
+  const { config, db, rates, signing, clock, random, failed } = core
+  const transfers = createTransfers(core)
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)
   const folderPasswords = createFolderPasswords(rates, signing, clock, random)
@@ -44,6 +47,7 @@ export function createSharingPart(
     reporting: createReporting(db, rates, signing, clock),
     reports,
     takeDowns,
+    transfers,
     waysUp: createWaysUp(db, signing),
     jobs: [
       {
@@ -74,6 +78,7 @@ export function createSharingPart(
         every: MINUTE,
         run: (mayGoOn) => mailLinkNews(db, clock, mails, mayGoOn),
       },
+      { name: 'end empty transfers', on: 'one node', every: MINUTE, run: transfers.endEmpty },
       { name: 'forget old links', on: 'one node', every: HOUR, run: links.forgetOld },
     ] satisfies Job[],
   }

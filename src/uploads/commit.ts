@@ -15,7 +15,8 @@ import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import { foldName } from '../domain/sort-key.ts'
 import { findFile, insertFiles } from '../files/files.ts'
 import { changeFiles } from '../files/folders/folders.rows.ts'
-import { assertFolderExists } from '../files/folders/places.ts'
+import { livingChain, transferIn } from '../files/folders/places.ts'
+import { noteArrival } from '../files/transfers.rows.ts'
 import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
 import { assertNotRefused, uploadInterrupted } from './refusals.ts'
@@ -95,7 +96,7 @@ export class FileCommit {
 
   /**
    * Returns once the row and the effects of `alongside` would survive a power cut. Throws Refusal FOLDER_NOT_FOUND,
-   * CONTENT_REFUSED, STORAGE_UNAVAILABLE, STORAGE_LIMIT_EXCEEDED, or what `alongside` throws; nothing is stored then.
+   * CONTENT_REFUSED, LINK_USED_UP, STORAGE_UNAVAILABLE, STORAGE_LIMIT_EXCEEDED, or what `alongside` throws; nothing is stored then.
    * `isAlone`: `alongside` reads rows that other commits of the account change.
    */
   async commit(
@@ -171,9 +172,9 @@ export class FileCommit {
     const folders = [...Map.groupBy(all, ({ file }) => file.folder_id)]
     const bytesOf = (some: readonly NewRows[]) => some.reduce((sum, { file }) => sum + file.size, 0)
 
-    const [, , , ids, isReserved] = await together(
+    const [, chains, , ids, isReserved] = await together(
       lockForUploads(trx, account, contents),
-      together(...folders.map(([folder]) => assertFolderExists(trx, folder))),
+      together(...folders.map(([folder]) => livingChain(trx, folder))),
       assertNotRefused(trx, ...contents),
       adoptBlobs(trx, blobs, now + GARBAGE_GRACE),
       endReservations(trx, ...reservations),
@@ -196,6 +197,12 @@ export class FileCommit {
         ),
       ),
     )
+
+    for (const [at, [, some]] of folders.entries()) {
+      const transfer = transferIn(chains[at] ?? [])
+      if (transfer !== null)
+        await noteArrival(trx, transfer, { files: some.length, bytes: bytesOf(some), at: now })
+    }
 
     const stored = all.map((rows) => storedAs(rows, present(files.get(rows.file.uuid))))
     await together(

@@ -8,6 +8,8 @@ const opensGuestsFile = sql<SqlBool>`exists (
   where link_targets.link_id = links.id and files.account_id = ${GUESTS} and files.removed_at is null
 )`
 
+export const isOfTransfer = sql<SqlBool>`exists (select 1 from transfers where transfers.link_id = links.id)`
+
 /** False for a link that is revoked, gone, or an account's. */
 export async function revokeGuestLink(db: Database, id: LinkId, now: number): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -80,7 +82,9 @@ export async function dropEmptyGuestLinks(db: Database, time: number, most: numb
     .select('id')
     .where('account_id', '=', GUESTS)
     .where('created_at', '<', time)
+    .where('revoked_at', 'is', null)
     .where(({ not }) => not(opensGuestsFile))
+    .where(({ not }) => not(isOfTransfer))
     .orderBy('id')
     .limit(most)
   const { numDeletedRows } = await db.deleteFrom('links').where('id', 'in', some).executeTakeFirst()

@@ -10,6 +10,7 @@ import { Refusal } from '../domain/errors.ts'
 import { cleanFileName } from '../domain/file-name.ts'
 import {
   type FileId,
+  type FolderId,
   type FolderPlace,
   isSha256,
   isSlug,
@@ -34,7 +35,7 @@ export interface Idempotency {
     caller: Caller,
     route: string,
     key: string,
-  ): Promise<{ readonly earlier: EarlierRequest } | { readonly first: FirstRequest }>
+  ): Promise<{ readonly earlier: EarlierRequest | EarlierTransfer } | { readonly first: FirstRequest }>
   forgetOld(): Promise<void>
 }
 
@@ -49,9 +50,15 @@ export interface EarlierRequest {
   readonly request: KeyedRequest
 }
 
+/** A transfer, by the id of its folder; `request`: HMAC of what was asked for. */
+export interface EarlierTransfer {
+  readonly transfer: FolderId
+  readonly request: string
+}
+
 export interface FirstRequest {
-  /** Call in the transaction that stores the file. Throws Refusal STORAGE_UNAVAILABLE when the node lost the key. */
-  store(trx: Trx, earlier: EarlierRequest): Promise<void>
+  /** Call in the transaction that stores the file or makes the transfer. Throws Refusal STORAGE_UNAVAILABLE when the node lost the key. */
+  store(trx: Trx, earlier: EarlierRequest | EarlierTransfer): Promise<void>
   /** Call at the request's end: a failed one leaves nothing behind. */
   end(isStored: boolean): Promise<void>
 }
@@ -181,13 +188,17 @@ export function createIdempotency(parts: {
   }
 }
 
-type Begun = { readonly earlier: EarlierRequest } | { readonly first: FirstRequest }
+type Begun = { readonly earlier: EarlierRequest | EarlierTransfer } | { readonly first: FirstRequest }
 
 /** Null without a result and after its expiry. Throws Refusal CONTENT_REFUSED. */
-async function earlierOf(db: Database, present: KeyUse, now: number): Promise<EarlierRequest | null> {
+async function earlierOf(
+  db: Database,
+  present: KeyUse,
+  now: number,
+): Promise<EarlierRequest | EarlierTransfer | null> {
   if (present.created_at + GOOD_FOR <= now || present.result === null) return null
   const earlier = storedResult.parse(JSON.parse(present.result))
-  await assertNotRefused(db, earlier.file.sha256)
+  if ('file' in earlier) await assertNotRefused(db, earlier.file.sha256)
   return earlier
 }
 
@@ -211,7 +222,7 @@ function nameOfCaller(caller: Caller): string {
 
 const nameOf = ({ caller, hash }: UsedKey) => `${caller} ${hash}`
 
-const storedResult = z.object({
+const storedFile = z.object({
   file: z.object({
     id: z.custom<FileId>(Number.isSafeInteger),
     uuid: z.custom<Uuid>((value) => typeof value === 'string'),
@@ -228,6 +239,12 @@ const storedResult = z.object({
     length: z.nullable(z.number()),
   }),
 })
+
+const storedTransfer = z.object({
+  transfer: z.custom<FolderId>(Number.isSafeInteger),
+  request: z.string(),
+})
+const storedResult = z.union([storedFile, storedTransfer])
 
 /** Guests may share an address with others. */
 const LONGEST_KEY = 255
@@ -246,8 +263,10 @@ export async function repeatedFile(
   body: BodyReader,
   place: FolderPlace,
   format: UploadFormat,
-  { file, request }: EarlierRequest,
+  earlier: EarlierRequest | EarlierTransfer,
 ): Promise<StoredFile> {
+  if (!('file' in earlier)) throw mismatch('name')
+  const { file, request } = earlier
   if (request.place !== place) throw mismatch('folder')
   let length = 0
   try {

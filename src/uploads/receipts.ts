@@ -12,6 +12,8 @@ import { Refusal } from '../domain/errors.ts'
 import {
   type FileId,
   type FileIdentifier,
+  type FolderId,
+  type FolderIdentifier,
   type FolderPlace,
   GUESTS,
   type LinkId,
@@ -22,9 +24,10 @@ import {
 } from '../domain/ids.ts'
 import type { AskedField, UploadStatus } from '../domain/upload-terms.ts'
 import { type FileDetailRow, type Files, findFile, giveFile, ownFile } from '../files/files.ts'
-import { changeFiles, findFolder } from '../files/folders/folders.rows.ts'
-import { assertFolderExists, isWithin, resolvePlace } from '../files/folders/places.ts'
+import { changeFiles, type FolderListRow, findFolder, folderChain } from '../files/folders/folders.rows.ts'
+import { assertFolderExists, isWithin, resolvePlace, transferIn } from '../files/folders/places.ts'
 import type { Removals } from '../files/removals.ts'
+import { transferOf } from '../files/transfers.rows.ts'
 import { addFileUse } from '../files/use-counters.ts'
 import { contributionByReceipt, dropContribution, type GivenContribution } from './contributions.rows.ts'
 import { contributionTag } from './contributions.ts'
@@ -48,6 +51,7 @@ export type ReceiptSubject =
   | ReceivedUpload
   | { readonly kind: 'contribution'; readonly contribution: ReceivedContribution }
   | { readonly kind: 'link'; readonly link: LinkId }
+  | { readonly kind: 'transfer'; readonly transfer: FolderId }
 
 /**
  * An upload's UUID, and an HMAC that only this server can make. Throws Refusal NOT_FOUND for a forged receipt and when
@@ -59,11 +63,18 @@ export interface Receipts {
   /** Hides the UUID, by which a public file would be found. */
   ofContribution(uuid: Uuid): Receipt
   ofLink(link: LinkId): Receipt
+  /** By the id of its folder. */
+  ofTransfer(transfer: FolderId): Receipt
   /** Throws Refusal FILE_ARRIVING besides. */
   files(receipts: readonly GivenReceipt[]): Promise<ReadonlySet<FileId>>
   /** Changes nothing, not even the time of last use: programs open every address they find. */
   look(receipt: GivenReceipt): Promise<ReceiptSubject>
+  /** Also of a transfer. */
   link(receipt: GivenReceipt): Promise<LinkId>
+  /** The transfer's folder, or null for the receipt of anything else. */
+  transfer(receipt: GivenReceipt): Promise<FolderListRow | null>
+  /** Throws Refusal NOT_FOUND besides for the receipt of anything else. */
+  transferFolder(receipt: GivenReceipt): Promise<FolderIdentifier>
   /** Throws Refusal FILE_ARRIVING. */
   rename(receipt: GivenReceipt, name: string): Promise<void>
   /** Counts as a use. Throws Refusal FILE_ARRIVING. */
@@ -72,7 +83,7 @@ export interface Receipts {
   claim(receipt: GivenReceipt, by: Claimant): Promise<FileDetailRow>
   /**
    * Deletes for good, also while it arrives. A contribution can be withdrawn while its link is in force, then only
-   * while it arrives: LINK_ENDED besides. Revokes a guest's link.
+   * while it arrives: LINK_ENDED besides. Revokes a guest's link. Not for transfers.
    */
   redeem(receipt: GivenReceipt): Promise<Genuine['kind']>
 }
@@ -80,6 +91,7 @@ export interface Receipts {
 const PURPOSE = 'receipt'
 const OF_CONTRIBUTION = 'contribution receipt'
 const OF_LINK = 'link receipt'
+const OF_TRANSFER = 'transfer receipt'
 /** Per address and hour. Receipts cannot be guessed. */
 const MOST_MADE_UP = 60
 
@@ -87,6 +99,7 @@ type Genuine =
   | { readonly kind: 'link'; readonly link: LinkId }
   | { readonly kind: 'guest'; readonly file: GuestFile }
   | { readonly kind: 'contribution'; readonly tag: string }
+  | { readonly kind: 'transfer'; readonly transfer: FolderId }
 
 export interface ReceiptParts {
   readonly db: Database
@@ -110,6 +123,8 @@ function createReading({ signing, rates }: Pick<ReceiptParts, 'signing' | 'rates
     if (typeof tag === 'string') return { kind: 'contribution', tag }
     const link = signing.verify(OF_LINK, text)
     if (typeof link === 'number') return { kind: 'link', link: link as LinkId }
+    const transfer = signing.verify(OF_TRANSFER, text)
+    if (typeof transfer === 'number') return { kind: 'transfer', transfer: transfer as FolderId }
     await rates.take(subject, 1, MOST_MADE_UP, HOUR)
     throw notFound()
   }
@@ -126,7 +141,7 @@ function createLooking(parts: ReceiptParts) {
   }
 
   async function lookAt(found: Genuine): Promise<ReceiptSubject> {
-    if (found.kind === 'link') return found
+    if (found.kind === 'link' || found.kind === 'transfer') return found
     if (found.kind === 'contribution') {
       return { kind: 'contribution', contribution: await findContribution(parts, found.tag) }
     }
@@ -151,6 +166,23 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     return found.file
   }
 
+  /** Throws Refusal NOT_FOUND: the receipt of a file in a transfer shows, renames and deletes it, and nothing else. */
+  async function assertNotInTransfer({ folder_id }: FileDetailRow): Promise<void> {
+    if (transferIn(await folderChain(db, folder_id)) === null) return
+    throw new Refusal(
+      'NOT_FOUND',
+      'This file belongs to a transfer, whose own receipt claims it and changes its link',
+    )
+  }
+
+  async function transfer(receipt: GivenReceipt): Promise<FolderListRow | null> {
+    const found = await read(receipt)
+    if (found.kind !== 'transfer') return null
+    const folder = await findFolder(db, found.transfer)
+    if (folder === undefined || folder.account_id !== GUESTS) throw notFound()
+    return folder
+  }
+
   async function stored(receipt: GivenReceipt): Promise<FileDetailRow> {
     const file = await ofGuest(receipt)
     if ((await arriving(file.uuid)) !== null) throw stillArriving()
@@ -164,18 +196,35 @@ export function createReceipts(parts: ReceiptParts): Receipts {
 
     ofLink: (link) => signing.sign(OF_LINK, link) as Receipt,
 
+    ofTransfer: (folder) => signing.sign(OF_TRANSFER, folder) as Receipt,
+
     async files(receipts) {
       const found = new Set<FileId>()
-      for (const receipt of receipts) found.add((await stored(receipt)).id)
+      for (const receipt of receipts) {
+        const file = await stored(receipt)
+        await assertNotInTransfer(file)
+        found.add(file.id)
+      }
       return found
+    },
+
+    transfer,
+
+    async transferFolder(receipt) {
+      const folder = await transfer(receipt)
+      if (folder === null) throw new Refusal('NOT_FOUND', 'This receipt is not of a transfer')
+      return folder.identifier
     },
 
     look: async (receipt) => lookAt(await read(receipt)),
 
     async link(receipt) {
       const found = await read(receipt)
-      if (found.kind !== 'link') throw notOfLink()
-      return found.link
+      if (found.kind === 'link') return found.link
+      const folder = found.kind === 'transfer' ? await transfer(receipt) : null
+      const link = folder === null ? undefined : await transferOf(db, folder.id)
+      if (link === undefined) throw notOfLink()
+      return link.link_id
     },
 
     async rename(receipt, name) {
@@ -192,6 +241,8 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     async claim(receipt, by) {
       const file = await ofGuest(receipt)
       if ((await arriving(file.uuid)) !== null) throw stillArriving()
+      const present = await findFile(db, file)
+      if (present?.account_id === GUESTS) await assertNotInTransfer(present)
       return claimFile(parts, file, by).catch(missing)
     },
 
@@ -207,6 +258,8 @@ export function createReceipts(parts: ReceiptParts): Receipts {
         case 'link':
           if (!(await revokeGuestLink(db, found.link, clock.now()))) throw linkIsOver()
           break
+        case 'transfer':
+          throw notFound()
       }
       return found.kind
     },
@@ -229,11 +282,11 @@ function tooMany(resetsIn: number): Refusal {
   )
 }
 
-function notOfUpload(kind: 'contribution' | 'link'): Refusal {
+function notOfUpload(kind: 'contribution' | 'link' | 'transfer'): Refusal {
   return new Refusal(
     'NOT_FOUND',
-    kind === 'link'
-      ? 'This receipt is of a link, and not of what it opens'
+    kind !== 'contribution'
+      ? `This receipt is of a ${kind}, and not of what it opens`
       : 'The receipt of an upload link shows and withdraws the upload, and nothing else',
   )
 }

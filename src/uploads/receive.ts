@@ -1,4 +1,4 @@
-import type { Sender } from '../core/callers.ts'
+import type { Caller, Sender } from '../core/callers.ts'
 import { type Clock, MINUTE, repeat } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { nameByContent } from '../domain/media-type.ts'
@@ -11,6 +11,27 @@ import type { BodyReader } from './multipart.ts'
 import { decodedWords, nameInPath } from './sent-file-name.ts'
 import { assertWhole, type UploadFormat } from './upload-format.ts'
 import type { UploadsPart } from './uploads.part.ts'
+
+/**
+ * The request's sender, and the folder that it names: by the receipt of a transfer, whoever sends it, a guest in the
+ * transfer's folder. Throws Refusal INVALID_REQUEST, and NOT_FOUND or RATE_LIMITED for a receipt.
+ */
+export async function senderOf(
+  { request: { headers }, bucket }: Call,
+  { receipts }: Pick<UploadsPart, 'receipts'>,
+  caller: Caller,
+): Promise<{ readonly sender: Caller; readonly folder: string | null }> {
+  const folder = headers.get('x-folder-id')
+  const text = headers.get(TRANSFER_HEADER)
+  if (text === null) return { sender: caller, folder }
+  if (folder !== null) {
+    throw new Refusal('INVALID_REQUEST', `Send X-Folder-ID or ${TRANSFER_HEADER}, not both`)
+  }
+  const within = await receipts.transferFolder({ text, bucket })
+  return { sender: { kind: 'guest', bucket, within }, folder: null }
+}
+
+const TRANSFER_HEADER = 'Holdfast-Transfer'
 
 /** Bytes of a refused body that are read, so that the client sees the answer. */
 const MOST_DRAINED = 1024 * 1024

@@ -3,6 +3,7 @@ import { type ContributorCaller, ownerOf, reachOf, type Sender } from '../core/c
 import type { Signing } from '../core/hmac.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import type { Database } from '../database/database.ts'
+import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { cleanFileName } from '../domain/file-name.ts'
 import {
@@ -14,7 +15,8 @@ import {
 } from '../domain/ids.ts'
 import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import type { Answers } from '../domain/upload-terms.ts'
-import { resolvePlace } from '../files/folders/places.ts'
+import { placeAndTransfer, resolvePlace } from '../files/folders/places.ts'
+import { assertTakesMore } from '../files/transfers.rows.ts'
 import type { Alongside, FileCommit, FileLink, StoredFile } from './commit.ts'
 import { type Contributions, hideOwnerDetails, idempotencyKeyRefused } from './contributions.ts'
 import { type AdmitContributor, type AdmitGuest, guestAddress } from './guest-admission.ts'
@@ -82,8 +84,9 @@ export class RequestUploads {
       await this.#admitContributor(caller.bucket)
       return hideOwnerDetails(() => this.#receiveNew(caller, 'root', request, null))
     }
-    if (caller.kind === 'guest') await this.#admitGuest(caller.bucket, folder !== null)
-    const place = parseFolderPlace(folder)
+    if (caller.kind === 'guest')
+      await this.#admitGuest(caller.bucket, folder !== null && caller.within === undefined)
+    const place = (caller.kind === 'guest' ? caller.within : undefined) ?? parseFolderPlace(folder)
     const key = checkedKey(request.key, caller)
     if (key === null) return this.#receiveNew(caller, place, request, null)
     const begun = await this.#idempotency.begin(caller, format.route, key)
@@ -176,6 +179,7 @@ interface StoringParts {
   readonly hashing: ContentHashing
   readonly commit: FileCommit
   readonly maxFileSize: number
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /** Reserves, stores and commits the file of a request. */
@@ -203,18 +207,25 @@ export class UploadStoring {
 
   /**
    * Reserves before a byte is read. `least`: bytes of the file; `declared`: of the body. Call `finish` or `abort`
-   * afterwards. Throws Refusal FOLDER_NOT_FOUND, FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE,
-   * RATE_LIMITED.
+   * afterwards. Throws Refusal FOLDER_NOT_FOUND, LINK_USED_UP, FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED,
+   * STORAGE_UNAVAILABLE, RATE_LIMITED.
    */
   async begin(
     caller: Sender,
     place: FolderPlace,
     { least, declared }: { readonly least: number; readonly declared: number | null },
   ): Promise<RequestUpload> {
-    this.#parts.health.assertUsable()
+    const { health, clock } = this.#parts
+    health.assertUsable()
+    const reach = reachOf(caller)
+    // A named folder may be in a transfer, whose reservation says so; the top level is looked up meanwhile.
+    const isNamed = place !== 'root' || reach.within !== null
+    const named = isNamed ? await placeAndTransfer(this.#db, reach, place) : null
+    const transfer = named?.transfer ?? null
+    if (transfer !== null) await assertTakesMore(this.#db, transfer, clock.now())
     const [folder, reserved] = await Promise.allSettled([
-      resolvePlace(this.#db, reachOf(caller), place),
-      this.#reserve(caller, least, declared),
+      named?.folder ?? resolvePlace(this.#db, reach, place),
+      this.#reserve(caller, { least, declared, transfer }),
     ])
     if (folder.status === 'rejected') {
       if (reserved.status === 'fulfilled' && !(reserved.value instanceof Refusal))
@@ -230,13 +241,16 @@ export class UploadStoring {
   /** Returns a full account's refusal where the body, but perhaps not the file, is too large for any account. */
   async #reserve(
     caller: Sender,
-    least: number,
-    declared: number | null,
+    {
+      least,
+      declared,
+      transfer,
+    }: { readonly least: number; readonly declared: number | null; readonly transfer: FolderId | null },
   ): Promise<RequestReservation | Refusal> {
     const { maxFileSize } = this.#parts
     assertFileSize(least, maxFileSize)
     try {
-      return await this.#reservations.reserve(caller, least, Math.min(declared ?? 0, maxFileSize))
+      return await this.#reservations.reserve(caller, least, Math.min(declared ?? 0, maxFileSize), transfer)
     } catch (error) {
       if (isStorageLimit(error) && declared !== null && declared > maxFileSize) return error
       throw error

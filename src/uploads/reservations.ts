@@ -17,7 +17,7 @@ import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type AccountId, type BlobKey, GUESTS, type NodeId } from '../domain/ids.ts'
+import { type AccountId, type BlobKey, type FolderId, GUESTS, type NodeId } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { formatSize } from '../domain/sizes.ts'
@@ -154,13 +154,18 @@ export class Reservations {
   /**
    * Reserves `wanted` bytes of an upload, 0 for unknown, or `least` where there are fewer; a guest gets at most one step.
    * A large form, whose file is between the two, reserves nothing until `expect` is told how long its file is: what it
-   * held too much could be what another upload lacks. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or
+   * held too much could be what another upload lacks. `transfer`: its folder, for one that goes into it. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or
    * RATE_LIMITED.
    */
-  async reserve(caller: Sender, least: number, wanted: number): Promise<RequestReservation> {
+  async reserve(
+    caller: Sender,
+    least: number,
+    wanted: number,
+    transfer: FolderId | null = null,
+  ): Promise<RequestReservation> {
     // What a later step would refuse.
     if (ownerOf(caller) === GUESTS && least > GUEST_STEP) await this.check(caller, least)
-    return RequestReservation.open(this.#parts, caller, least, wanted)
+    return RequestReservation.open(this.#parts, caller, { least, wanted, transfer })
   }
 }
 
@@ -187,12 +192,19 @@ interface RequestReservationParts {
   readonly report: (error: unknown) => void
 }
 
+interface WantedReservation {
+  readonly least: number
+  readonly wanted: number
+  readonly transfer: FolderId | null
+}
+
 /** Owned by this node; ends with the request. */
 export class RequestReservation {
   readonly #parts: RequestReservationParts
   readonly key: BlobKey
   readonly #account: AccountId
   readonly #node: NodeId
+  readonly #transfer: FolderId | null
   readonly #budget: GuestBudget
   readonly #space: SpaceReservation
   readonly #growing: Reservation
@@ -207,7 +219,7 @@ export class RequestReservation {
   private constructor(
     parts: RequestReservationParts,
     caller: Sender,
-    { least, wanted }: { readonly least: number; readonly wanted: number },
+    { least, wanted, transfer }: WantedReservation,
     { key, pool }: { readonly key: BlobKey; readonly pool: BlobKeyPool | null },
   ) {
     this.#parts = parts
@@ -215,6 +227,7 @@ export class RequestReservation {
     this.#pool = pool
     this.#account = ownerOf(caller)
     this.#node = parts.nodes.id()
+    this.#transfer = transfer
     this.#budget = guestBudget(caller, parts.rates, parts.limits.guestHourlySize)
     this.#space = parts.space.reserve(this.#account)
     this.#isSmall = isSmall(wanted)
@@ -232,13 +245,13 @@ export class RequestReservation {
   static async open(
     parts: RequestReservationParts,
     caller: Sender,
-    least: number,
-    wanted: number,
+    { least, wanted, transfer }: WantedReservation,
   ): Promise<RequestReservation> {
-    // A contributor's row is the place in the link.
-    const pool = isSmall(wanted) && caller.kind !== 'contributor' ? parts.keys : null
+    // A contributor's row is the place in the link, and one of a transfer says that an upload is under way.
+    const needsRow = caller.kind === 'contributor' || transfer !== null
+    const pool = isSmall(wanted) && !needsRow ? parts.keys : null
     const key = pool === null ? makeBlobKey(parts.random) : await pool.take()
-    const reservation = new RequestReservation(parts, caller, { least, wanted }, { key, pool })
+    const reservation = new RequestReservation(parts, caller, { least, wanted, transfer }, { key, pool })
     const most = Math.max(least, wanted)
     const isGuests = ownerOf(caller) === GUESTS
     const first = isGuests ? Math.min(most, GUEST_STEP) : reservation.#needed > 0 ? 0 : most
@@ -342,7 +355,8 @@ export class RequestReservation {
     const { recordingIn, clock, limits } = this.#parts
     const { key } = this
     const account = this.#account
-    const row = { key, account_id: account, bytes, created_at: clock.now(), node: this.#node }
+    const owned = { key, account_id: account, node: this.#node, transfer: this.#transfer }
+    const row = { ...owned, bytes, created_at: clock.now() }
     if (!(await insertReservation(recordingIn, row, needed, limitOf(account, limits)))) {
       throw await storageFull(recordingIn, account, limits)
     }

@@ -7,16 +7,18 @@ import { timestamp } from '../domain/clock.ts'
 import { parseSlug, type Slug, type Uuid } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import { jsonResponse } from '../server/answers/answers.ts'
-import type { Call } from '../server/call.ts'
 import { bodyOfBytes, type Documentation, endpoint, fileField, keyedEndpoint } from '../server/endpoint.ts'
 import { type ThumbnailProgress, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
 import { formUpload } from './form-upload.ts'
-import { drainUnread, rawUpload, receiveFile } from './receive.ts'
+import { drainUnread, rawUpload, receiveFile, senderOf } from './receive.ts'
 import { reportedState, toUploadResult } from './upload-answers.ts'
 import type { UploadsPart } from './uploads.part.ts'
 
 const headers = z.object({
   'X-Folder-ID': z.string().optional().openapi({ description: 'Folder to upload into; needs a key' }),
+  'Holdfast-Transfer': z.string().optional().openapi({
+    description: 'The receipt of a guest’s transfer, into which the file goes',
+  }),
   'Idempotency-Key': z.string().optional().openapi({
     description:
       'Sent again within 24 hours for the same name, folder and length, it answers the first result',
@@ -44,8 +46,9 @@ export const uploadFile = endpoint({
   },
   async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
     const format = formUpload(call.request)
-    const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), format })
-    return jsonResponse(toUploadResult(call, uploads, caller, file))
+    const { sender, folder } = await senderOf(call, uploads, caller)
+    const file = await receiveFile(call, uploads, sender, { folder, format })
+    return jsonResponse(toUploadResult(call, uploads, sender, file))
   },
   refused: drainUnread,
 })
@@ -83,8 +86,9 @@ function rawEndpoint(
     },
     async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
       const format = rawUpload(call, call.params.name !== undefined, route)
-      const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), format })
-      const result = toUploadResult(call, uploads, caller, file)
+      const { sender, folder } = await senderOf(call, uploads, caller)
+      const file = await receiveFile(call, uploads, sender, { folder, format })
+      const result = toUploadResult(call, uploads, sender, file)
       return asksForJson(call.request) ? jsonResponse(result) : textResponse(`${result.url}\n`)
     },
     refused: drainUnread,
@@ -99,10 +103,6 @@ export const putUnnamed = rawEndpoint('raw without a name', {
   summary: 'Upload a file without a name',
   description: 'As "curl -T -" does, under a name that fits what it is.',
 })
-
-function folderOf({ request }: Call): string | null {
-  return request.headers.get('x-folder-id')
-}
 
 export function asksForJson(request: Request): boolean {
   const accepted = (request.headers.get('accept') ?? '').toLowerCase().split(',')

@@ -8,17 +8,16 @@ import { inTransaction } from '../../database/transactions.ts'
 import type { Actor } from '../../domain/access.ts'
 import { type Clock, withPause, yieldToEventLoop } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { numberedFolderName } from '../../domain/folder-name.ts'
 import type { AccountId, BinEntryId, FileId, FolderId, FolderPlace } from '../../domain/ids.ts'
 import { eachByItself } from '../batches.ts'
 import {
   type ChainRow,
   changeFiles,
   changeTree,
-  childNamed,
   type FolderRow,
   folderById,
   folderChain,
+  freeName,
 } from '../folders/folders.rows.ts'
 import { isTooDeep, tooDeep, updateFolder } from '../folders/folders.ts'
 import { assertMayPlace, resolvePlace } from '../folders/places.ts'
@@ -227,13 +226,6 @@ const isGoneWay = (way: readonly ChainRow[]) => way.some((step) => step.deleted_
 
 const keepsOut = (way: readonly ChainRow[]) =>
   way.some((step) => step.is_public === 0 || step.password_hash !== null)
-
-async function freeName(trx: Trx, parent: FolderId, name: string): Promise<string> {
-  for (let number = 1; ; number++) {
-    const free = number === 1 ? name : numberedFolderName(name, number)
-    if ((await childNamed(trx, parent, free)) === undefined) return free
-  }
-}
 
 /** From now on nothing below the folder is marked any more. */
 export async function beginReturn(trx: Trx, entry: BinEntryRow, folder: FolderId): Promise<void> {

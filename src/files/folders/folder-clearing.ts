@@ -6,6 +6,7 @@ import type { Removal } from '../../database/schema.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, withPause } from '../../domain/clock.ts'
 import type { AccountId, BinEntryId, FolderId } from '../../domain/ids.ts'
+import { revokeLinksOfDeleted } from '../transfers.rows.ts'
 
 /** Rows per transaction: at a million files each costs SQLite a good part of a millisecond. */
 const STEP = 60
@@ -156,8 +157,12 @@ async function markCleared(trx: Trx, ids: readonly FolderId[], at: number): Prom
   await trx.updateTable('folders').set({ cleared_at: at }).where('id', 'in', ids).execute()
 }
 
-/** At most `limit` unreferenced rows; returns how many. Leaves go first, so a tree takes as many calls as levels. */
-export async function dropDeletedFolders(db: Database, limit: number): Promise<number> {
+/**
+ * At most `limit` unreferenced rows; returns how many. Leaves go first, so a tree takes as many calls as levels. Links of
+ * deleted transfers are revoked: their addresses stay taken for a while.
+ */
+export async function dropDeletedFolders(db: Database, limit: number, now: number): Promise<number> {
+  await revokeLinksOfDeleted(db, now)
   const { numAffectedRows } = await sql`delete from folders where id in (${DELETED} limit ${limit})`.execute(
     db,
   )

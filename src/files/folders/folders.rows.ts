@@ -3,9 +3,13 @@ import { type Database, MOST_SKIPPED, type Queryable, type Trx } from '../../dat
 import { hiddenFromSqlite, wholeSum } from '../../database/differences.ts'
 import { lookup, prepared, preparedChange } from '../../database/prepared.ts'
 import type { Row } from '../../database/schema.ts'
+import { numberedFolderName } from '../../domain/folder-name.ts'
 import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
 
-export type FolderRow = Omit<Row<'folders'>, 'name_sort' | 'deleted_at' | 'cleared_at' | 'bin_id'>
+export type FolderRow = Omit<
+  Row<'folders'>,
+  'name_sort' | 'deleted_at' | 'cleared_at' | 'bin_id' | 'unique_name'
+>
 
 export interface FolderListRow extends FolderRow {
   readonly parent_identifier: FolderIdentifier | null
@@ -27,6 +31,7 @@ const columns = [
   'folders.tree_height',
   'folders.cover',
   'folders.created_at',
+  'folders.is_transfer',
 ] as const
 
 /** An ancestor may be deleted. */
@@ -96,6 +101,23 @@ export async function childNamed(trx: Trx, parent: FolderId, name: string): Prom
   return row?.id
 }
 
+/** The name, or the name with a number that is not taken. Call under the account's lock. */
+export async function freeName(trx: Trx, parent: FolderId, name: string): Promise<string> {
+  const numbered = (number: number) => (number === 1 ? name : numberedFolderName(name, number))
+  const isTaken = async (number: number) => (await childNamed(trx, parent, numbered(number))) !== undefined
+  if (!(await isTaken(1))) return name
+  // A few look-ups, however many there are.
+  let taken = 1
+  let free = 2
+  for (; await isTaken(free); free *= 2) taken = free
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2)
+    if (await isTaken(middle)) taken = middle
+    else free = middle
+  }
+  return numbered(free)
+}
+
 export interface ChainRow {
   readonly id: FolderId
   readonly identifier: FolderIdentifier
@@ -106,6 +128,7 @@ export interface ChainRow {
   readonly deleted_at: number | null
   /** Set where it may be restored. */
   readonly bin_id: BinEntryId | null
+  readonly is_transfer: 0 | 1
 }
 
 /** Outermost first. Includes the top level only when the whole account is deleted. */
@@ -139,6 +162,7 @@ const CHAIN_COLUMNS = [
   'closing',
   'deleted_at',
   'bin_id',
+  'is_transfer',
 ] as const satisfies readonly (keyof ChainRow)[]
 
 function chainFrom(folder: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -254,7 +278,16 @@ export function takenAway({ files = 0, bytes = 0, folders = 0 }: TreeChange): Tr
 export async function changeTree(trx: Trx, id: FolderId, change: TreeChange): Promise<void> {
   const { files = 0, bytes = 0, folders = 0, height = null } = change
   await addToTrees(trx, height, id, id, 0, files, bytes, folders)
+  if (files < 0) await lookForEmptyTransfers(trx, id)
 }
+
+/** A job looks soon whether the transfers around a folder are empty. */
+const lookForEmptyTransfers = preparedChange((db, id: FolderId) => ({
+  compile: () =>
+    sql`
+      ${chainFrom(sql`${id}`)}
+      update transfers set look_at = 0 where folder_id in (select id from chain)`.compile(db),
+}))
 
 const addToTrees = preparedChange(
   (
@@ -288,6 +321,7 @@ const addToTrees = preparedChange(
 
 export async function changeFiles(trx: Trx, id: FolderId, files: number, bytes: number): Promise<void> {
   await addToTrees(trx, null, id, id, files, files, bytes, 0)
+  if (files < 0) await lookForEmptyTransfers(trx, id)
 }
 
 export async function fileCount(db: Database, id: FolderId): Promise<number> {

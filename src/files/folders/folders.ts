@@ -19,6 +19,7 @@ import type {
 import { makeFolderIdentifier, makeUuid, type Random } from '../../domain/random.ts'
 import { sortKey } from '../../domain/sort-key.ts'
 import { eachByItself } from '../batches.ts'
+import { hasTerms, updateTransfer } from '../transfers.rows.ts'
 import {
   type ChainRow,
   changeTree,
@@ -225,10 +226,10 @@ export async function ensurePath(
 type NewFolderRow = Pick<
   FolderRow,
   'identifier' | 'account_id' | 'name' | 'is_public' | 'password_hash' | 'created_at'
-> & { readonly parent_id: FolderId }
+> & { readonly parent_id: FolderId; readonly is_transfer?: 1; readonly unique_name?: null }
 
 /** Call under the account's lock. */
-async function addFolder(trx: Trx, folder: NewFolderRow): Promise<FolderId> {
+export async function addFolder(trx: Trx, folder: NewFolderRow): Promise<FolderId> {
   const { account_id, parent_id, identifier } = folder
   const id = await insertFolder(trx, folder)
   await changeTree(trx, parent_id, { folders: 1, height: 1 })
@@ -269,7 +270,7 @@ export async function updateFolder(
 }
 
 /** The number of a closing that the transaction, which has locked the account, is about to write. */
-async function countClosing(trx: Trx, account: AccountId): Promise<number> {
+export async function countClosing(trx: Trx, account: AccountId): Promise<number> {
   const row = await trx
     .updateTable('accounts')
     .set((accounts) => ({ closings: accounts('closings', '+', 1) }))
@@ -304,9 +305,22 @@ async function update(trx: Trx, reach: Actor, { parent, ...update }: FolderUpdat
   if (!mayWiden(reach)) await assertOpensNothing(trx, reach, update)
   const moved = parent === undefined ? 0 : await moveFolder(trx, reach, { ...update, parent })
   if (moved > 0 && Object.keys(update.change).length === 0) return
-  const { id, parent_id: place } = await ownFolder(trx, reach, update.folder)
+  const { id, parent_id: place, is_transfer } = await ownFolder(trx, reach, update.folder)
+  if (is_transfer === 1) await assertTransferMayBe(trx, id, update.change.is_public)
   await updateFolder(trx, id, update.change)
   await noteChange(trx, reach.account, { kind: 'folder.changed', folder: update.folder, place })
+}
+
+/** What its account makes private stays so, whatever becomes of the link. Throws Refusal LINK_HAS_TERMS. */
+async function assertTransferMayBe(trx: Trx, folder: FolderId, wanted: 0 | 1 | undefined): Promise<void> {
+  if (wanted === undefined) return
+  if (wanted === 1 && (await hasTerms(trx, folder))) {
+    throw new Refusal(
+      'LINK_HAS_TERMS',
+      'The link of this transfer has a password, an end or a number of downloads, which a public folder would go around; take these off first',
+    )
+  }
+  await updateTransfer(trx, folder, { opens_again: 0 })
 }
 
 /** Throws Refusal SCOPE_MISSING. */

@@ -10,7 +10,13 @@ import {
 } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FolderId, FolderIdentifier, FolderPlace, LinkId } from '../../domain/ids.ts'
-import { type FolderListRow, findFolder, folderChain } from './folders.rows.ts'
+import {
+  type ChainRow,
+  type FolderListRow,
+  findFolder,
+  folderChain,
+  folderOrBelowDeleted,
+} from './folders.rows.ts'
 
 /** Throws Refusal FOLDER_NOT_FOUND, also for a foreign folder. */
 export async function ownFolder(
@@ -46,15 +52,39 @@ export async function wasWithin(db: Queryable, { within }: Reach, folder: Folder
 
 /** `root` is the top of the reach. Throws Refusal FOLDER_NOT_FOUND. */
 export async function resolvePlace(db: Queryable, reach: Reach, place: FolderPlace): Promise<FolderId> {
-  if (place !== 'root') return (await ownFolder(db, reach, place)).id
-  if (reach.within === null) return topFolder(db, reach.account)
-  return (await ownFolder(db, reach, reach.within)).id
+  return (await placeAndTransfer(db, reach, place)).folder
+}
+
+/** `resolvePlace`, and the transfer that the folder is or lies in. */
+export async function placeAndTransfer(
+  db: Queryable,
+  { account, within }: Reach,
+  place: FolderPlace,
+): Promise<{ readonly folder: FolderId; readonly transfer: FolderId | null }> {
+  const identifier = place === 'root' ? within : place
+  if (identifier === null) return { folder: await topFolder(db, account), transfer: null }
+  const found = await folderOrBelowDeleted(db, identifier)
+  if (found === undefined || found.account_id !== account) throw folderNotFound()
+  const chain = await livingChain(db, found.id)
+  if (within !== null && !chain.some((step) => step.identifier === within)) throw folderNotFound()
+  return { folder: found.id, transfer: transferIn(chain) }
 }
 
 /** Throws Refusal FOLDER_NOT_FOUND. */
 export async function assertFolderExists(db: Queryable, folder: FolderId): Promise<void> {
+  await livingChain(db, folder)
+}
+
+/** Outermost first. Throws Refusal FOLDER_NOT_FOUND. */
+export async function livingChain(db: Queryable, folder: FolderId): Promise<readonly ChainRow[]> {
   const chain = await folderChain(db, folder)
   if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()
+  return chain
+}
+
+/** The innermost transfer that a folder is or lies in. */
+export function transferIn(chain: readonly ChainRow[]): FolderId | null {
+  return chain.findLast((step) => step.is_transfer === 1)?.id ?? null
 }
 
 export function folderNotFound(): Refusal {

@@ -268,6 +268,7 @@ const ALLOWED_HEADERS = [
   'If-Range',
   'X-Folder-ID',
   'Idempotency-Key',
+  'Holdfast-Transfer',
   'X-HTTP-Method-Override',
   'X-Request-ID',
   'X-Requested-With',

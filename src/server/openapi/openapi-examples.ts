@@ -8,6 +8,7 @@ const UUID = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24'
 
 /** A field name has one meaning in the whole API. */
 const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly integer?: number }>> = {
+  'Holdfast-Transfer': { string: 'NDI.b1h8c2VjcmV0' },
   'Idempotency-Key': { string: '5f0c7b1a-holiday-upload' },
   'Upload-Checksum': { string: 'sha256 LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=' },
   'Upload-Concat': { string: 'partial' },

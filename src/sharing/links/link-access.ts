@@ -7,17 +7,29 @@ import type { Database } from '../../database/database.ts'
 import type { LinkDownloader, LinkRights, Reach, Requester } from '../../domain/access.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { FileId, FolderId, LinkId, LinkProgram, LinkSlug, LinkVisitor } from '../../domain/ids.ts'
+import type {
+  FileId,
+  FolderId,
+  LinkId,
+  LinkProgram,
+  LinkSlug,
+  LinkVisitor,
+  Slug,
+  UploadId,
+} from '../../domain/ids.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
 import type { Random } from '../../domain/random.ts'
 import { isFull, type UploadTerms } from '../../domain/upload-terms.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
 import { fileNotFound } from '../../files/files.ts'
 import { type FolderListRow, findFolder } from '../../files/folders/folders.rows.ts'
+import { onlyFileOf, transferOf, transferOfLink } from '../../files/transfers.rows.ts'
 import { type Call, FOLDER_COOKIE } from '../../server/call.ts'
 import { cookieValue } from '../../server/requests/browser.ts'
 import { linkUsage, uploadLinkOf } from '../../uploads/contributions.rows.ts'
 import { linkEnded } from '../../uploads/contributions.ts'
+import { openUploadsOfTransfer } from '../../uploads/transfer-claims.rows.ts'
+import { type UploadRow, uploadById } from '../../uploads/uploads.rows.ts'
 import type { ClosedLock, FolderPasswords } from '../folder-passwords.ts'
 import { type LinkSlots, linkUsedUp } from './link-slots.ts'
 import {
@@ -85,6 +97,7 @@ export function createLinkAccess(
     return { link, ...visitor }
   }
 
+  const names = createLinkNames(signing)
   const visitorOf = createLinkVisitors(claims, signing, { random, clock })
 
   const onceFor = () => Buffer.from(random(16)).toString('base64url')
@@ -161,11 +174,44 @@ export function createLinkAccess(
 
     /** Throws Refusal LINK_NOT_FOUND when no target is left. */
     async targets(link: LinkRow): Promise<LinkTargets> {
+      const transfer = await transferOfLink(db, link.id)
+      const only = transfer === undefined ? undefined : await onlyFileOf(db, transfer)
+      // A transfer of one file is shown as that file.
+      if (only !== undefined) return { files: [only], folders: [] }
       const [files, folders] = [await targetFiles(db, link.id), await targetFolders(db, link.id)]
       if (files.length + folders.length === 0) throw linkNotFound()
       return { files, folders }
     },
+
+    /**
+     * An upload that is under way to the link's transfer: by its name on the pages of the link, or for null the only one
+     * of a transfer of one file. Once it is stored, its file. Null for any other name.
+     */
+    async arrival({ id, transfer }: LinkRow, name: string | null): Promise<LinkArrival | null> {
+      if (transfer === null) return null
+      const upload =
+        name === null ? await onlyUpload(db, transfer) : await uploadNamed(db, names.readArriving(id, name))
+      if (upload === undefined || upload.transfer !== transfer) return null
+      if (upload.ended_at === null) return { kind: 'arriving', slug: upload.slug }
+      return upload.file_id === null ? null : { kind: 'file', id: upload.file_id }
+    },
   }
+}
+
+export type LinkArrival =
+  | { readonly kind: 'arriving'; readonly slug: Slug }
+  | { readonly kind: 'file'; readonly id: FileId }
+
+async function uploadNamed(db: Database, id: UploadId | null): Promise<UploadRow | undefined> {
+  return id === null ? undefined : uploadById(db, id)
+}
+
+/** Of a transfer that holds nothing yet and to which nothing else comes. */
+async function onlyUpload(db: Database, transfer: FolderId): Promise<UploadRow | undefined> {
+  const row = await transferOf(db, transfer)
+  if (row === undefined || row.arrived_files > 0 || (row.announced_files ?? 1) !== 1) return undefined
+  const [upload, another] = await openUploadsOfTransfer(db, transfer, 2)
+  return another === undefined ? upload : undefined
 }
 
 export function addressExpired(): Refusal {
@@ -384,19 +430,31 @@ export type LinkTarget =
 /** At most 15 digits: exact integers. */
 const FOLDER = /^\d{1,15}$/
 const FILE = /^(\d{1,15})-[0-9a-f]+$/
+const ARRIVING = /^a(\d{1,15})-[0-9a-f]+$/
 
 export type LinkNames = ReturnType<typeof createLinkNames>
 
 /**
  * Names of files and folders below a link, valid for that link alone: a file's UUID and slug open it at
  * addresses that bypass the link's password, end and limit. A folder has its number, a file its number with
- * an HMAC of link and number, such as `42-0f3a…`.
+ * an HMAC of link and number, such as `42-0f3a…`, and one that is arriving the same of its upload, after an `a`.
  */
 export function createLinkNames({ tag }: Pick<Signing, 'tag'>) {
   const fileName = (link: LinkId, id: FileId) =>
     `${id}-${Buffer.from(tag('link-file', `${link}\n${id}`), 'base64url').toString('hex')}`
 
+  const uploadName = (link: LinkId, id: UploadId) =>
+    `a${id}-${Buffer.from(tag('link-upload', `${link}\n${id}`), 'base64url').toString('hex')}`
+
   return {
+    ofArriving: uploadName,
+
+    readArriving(link: LinkId, name: string): UploadId | null {
+      const [, digits] = ARRIVING.exec(name) ?? []
+      const id = digits === undefined ? null : (Number(digits) as UploadId)
+      return id !== null && name === uploadName(link, id) ? id : null
+    },
+
     of: (link: LinkId, { kind, id }: LinkTarget) => (kind === 'file' ? fileName(link, id) : String(id)),
 
     read(link: LinkId, name: string): LinkTarget | null {

@@ -1,13 +1,11 @@
-import { type Insertable, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Insertable, type SqlBool, sql } from 'kysely'
 import type { OwnedLink } from '../../core/link-events.rows.ts'
+import { downloading, holding, placesOfLink, WHOLE } from '../../core/link-places.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
 import type { Tables } from '../../database/schema.ts'
 import type { LinkDownloader } from '../../domain/access.ts'
 import type { LinkId, LinkProgram, LinkSlotId, LinkVisitor } from '../../domain/ids.ts'
-
-/** Unit of `sent`: millionths of a file or a zip, summed over several. */
-export const WHOLE = 1_000_000
 
 interface ClaimProgress {
   readonly sent: number
@@ -32,31 +30,6 @@ export function isDownload({ running, sent }: ClaimProgress): boolean {
 /** Whether the claim holds a slot: a download, or a recent reservation. */
 export function isHolding(claim: ClaimPlace, now: number): boolean {
   return isDownload(claim) || (claim.reserved_until ?? 0) > now
-}
-
-const downloading: RawBuilder<SqlBool> = sql`(running > 0 or sent * 2 >= ${sql.lit(WHOLE)})`
-
-function holding(now: number): RawBuilder<SqlBool> {
-  return sql`(${downloading} or coalesce(reserved_until, 0) > ${now})`
-}
-
-export const downloadsOfLink: RawBuilder<number> = sql`(
-  links.downloads + (select count(*) from link_slots where link_slots.link_id = links.id and ${downloading})
-)`
-
-function placesOfLink(now: number): RawBuilder<number> {
-  return sql`(
-    links.downloads + (select count(*) from link_slots where link_slots.link_id = links.id and ${holding(now)})
-  )`
-}
-
-export async function countPlaces(db: Queryable, link: LinkId, now: number): Promise<number> {
-  const row = await db
-    .selectFrom('links')
-    .select(placesOfLink(now).as('count'))
-    .where('id', '=', link)
-    .executeTakeFirst()
-  return row?.count ?? 0
 }
 
 export function claimOf(

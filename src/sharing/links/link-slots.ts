@@ -5,6 +5,7 @@ import {
   noteEnd,
   type OwnedLink,
 } from '../../core/link-events.rows.ts'
+import { countPlaces, WHOLE } from '../../core/link-places.rows.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { LinkDownloader, LinkRights } from '../../domain/access.ts'
@@ -12,13 +13,13 @@ import { type Clock, DAY, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { EventFile } from '../../domain/event-kinds.ts'
 import type { FileId, LinkId, LinkProgram, LinkSlotId, LinkVisitor } from '../../domain/ids.ts'
+import { isWhole, transferOfLink } from '../../files/transfers.rows.ts'
 import {
   addDownloads,
   beginAgainInClaim,
   beginInClaim,
   claimOf,
   countOldClaims,
-  countPlaces,
   dropGivenBack,
   endInClaim,
   hasPlaceFor,
@@ -32,7 +33,6 @@ import {
   spendGivenBack,
   visitorBrokenOff,
   visitorOf,
-  WHOLE,
 } from './link-slots.rows.ts'
 import { linkNotFound } from './links.ts'
 
@@ -78,6 +78,7 @@ export function createLinkClaims(
       const row = await lockLink(trx, link)
       if (row === undefined || row.revoked_at !== null) throw linkNotFound()
       if (row.max_downloads === null) return null
+      await assertWholeTransfer(trx, link)
       const own = await claimOf(trx, link, downloader.visitor, since())
       const how = own === undefined ? null : belonging(own, downloader, part, promised)
       const now = clock.now()
@@ -98,6 +99,7 @@ export function createLinkClaims(
       const row = await lockLink(trx, link)
       if (row === undefined || row.revoked_at !== null) throw linkNotFound()
       if (row.max_downloads === null) return
+      await assertWholeTransfer(trx, link)
       const now = clock.now()
       const own = await claimOf(trx, link, downloader.visitor, since())
       if (own !== undefined && isHolding(own, now)) return
@@ -191,6 +193,16 @@ export function createLinkClaims(
     },
   }
 }
+
+/** A download counts for all that a transfer is going to hold. Throws Refusal FILE_ARRIVING. */
+async function assertWholeTransfer(trx: Trx, link: LinkId): Promise<void> {
+  const transfer = await transferOfLink(trx, link)
+  if (transfer === undefined || (await isWhole(trx, transfer))) return
+  throw new Refusal('FILE_ARRIVING', 'Files are still arriving; come back when all are here', ARRIVING_RETRY)
+}
+
+/** Seconds. */
+const ARRIVING_RETRY = 10
 
 interface LimitedLink {
   readonly id: LinkId

@@ -15,6 +15,15 @@ export interface LinkTerms {
   readonly endsAt?: number | null
   readonly maxDownloads?: number | null
   readonly uploads?: Partial<UploadTerms>
+  readonly transfer?: TransferChange
+}
+
+/** What its sender says of a transfer. */
+export interface TransferChange {
+  /** Announced; null or 0 for none. */
+  readonly files?: number | null
+  readonly bytes?: number | null
+  readonly complete?: true
 }
 
 const LONGEST_NAME = 100
@@ -57,10 +66,11 @@ function endNotifiedOf(endsAt: number | null, now: number): EndNotified {
 /** Control characters and those that change the direction of adjacent text. */
 const CONTROLS = {
   name: INVISIBLE_BUT_MARKS,
+  sender: INVISIBLE_BUT_MARKS,
   message: /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
 } as const
 
-function textOf(field: 'name' | 'message', text: string | null, most: number): string | null {
+export function textOf(field: keyof typeof CONTROLS, text: string | null, most: number): string | null {
   const bounded = boundedNfc((text ?? '').replaceAll('\r\n', '\n').trim(), most)
   if (bounded === null) {
     throw new Refusal('INVALID_REQUEST', `"${field}": may have ${most} characters at most`)
@@ -85,17 +95,22 @@ export function newUploads(folder_id: FolderId, terms: Partial<UploadTerms>) {
   return { ...NO_LIMITS, ...uploadColumns(terms), folder_id }
 }
 
-/** Throws Refusal INVALID_REQUEST for terms of the other kind of link. */
+export function transferColumns({ files, bytes, complete }: TransferChange, now: number) {
+  return {
+    ...(files === undefined ? {} : { announced_files: files === 0 ? null : files }),
+    ...(bytes === undefined ? {} : { announced_bytes: bytes === 0 ? null : bytes }),
+    ...(complete === true ? { closed_at: now } : {}),
+  }
+}
+
+/** Throws Refusal INVALID_REQUEST for terms of another kind of link. */
 export function assertTermsFit(
-  {
-    uploads,
-    maxDownloads = null,
-  }: {
-    readonly uploads?: Partial<UploadTerms>
-    readonly maxDownloads?: number | null
-  },
-  takesUploads: boolean,
+  { uploads, maxDownloads = null, transfer = {} }: Pick<LinkTerms, 'uploads' | 'maxDownloads' | 'transfer'>,
+  { takesUploads, isTransfer }: { readonly takesUploads: boolean; readonly isTransfer: boolean },
 ): void {
+  const ofTransfer = ['bytes', 'complete'] as const
+  const other = isTransfer ? undefined : ofTransfer.find((field) => transfer[field] !== undefined)
+  if (other !== undefined) throw new Refusal('INVALID_REQUEST', `"${other}": this link is not of a transfer`)
   if (uploads !== undefined && !takesUploads) {
     throw new Refusal('INVALID_REQUEST', '"uploads": this link opens something; make another one for uploads')
   }

@@ -40,7 +40,7 @@ import {
 } from '../../server/requests/fields.ts'
 import type { UploadsPart } from '../../uploads/uploads.part.ts'
 import type { SharingPart } from '../sharing.part.ts'
-import { type LinkTerms, MOST_DOWNLOADS } from './link-terms.ts'
+import { type LinkTerms, MOST_DOWNLOADS, type TransferChange } from './link-terms.ts'
 import type { ListedLink, OwnLink } from './links.ts'
 
 const count = (most: number) => {
@@ -141,6 +141,19 @@ function toUploads({ uploads }: ListedLink): Link['uploads'] {
   }
 }
 
+function toTransfer({ transferState: state }: ListedLink): Link['transfer'] {
+  if (state === null) return null
+  return {
+    folder: state.folder,
+    sender: state.sender,
+    files: state.announced_files,
+    bytes: state.announced_bytes,
+    arrived_files: state.arrived_files,
+    arrived_bytes: state.arrived_bytes,
+    is_whole: state.isWhole,
+  }
+}
+
 function toLink(site: Site, row: ListedLink): Link {
   return {
     slug: row.slug,
@@ -153,9 +166,10 @@ function toLink(site: Site, row: ListedLink): Link {
     max_downloads: row.max_downloads,
     downloads: row.downloads,
     state: stateOf(row, site.clock.now()),
-    files: row.files,
+    files: row.transferState === null ? row.files : (row.transferState.announced_files ?? 0),
     folders: row.uploads === null ? row.folders : 1,
     uploads: toUploads(row),
+    transfer: toTransfer(row),
     created_at: timestamp(row.created_at),
     revoked_at: optionalTime(row.revoked_at),
   }
@@ -187,6 +201,37 @@ const terms = {
         'How many visitors may download it; 1: it is over after the first. All that a visitor reads within a day is one download; one of which less than half was sent, previews of chat programs and your own do not count',
     }),
   uploads: uploadsBody,
+}
+
+const announced = (what: string) =>
+  z
+    .int('must be a whole number from 0')
+    .min(0, 'must be a whole number from 0')
+    .nullish()
+    .openapi({
+      description: `Of a transfer: how many ${what} are going to be in it; null or 0 for none announced`,
+    })
+
+/** Of transfers. A plain link's own "files" is read-only. */
+export const transferTerms = {
+  files: announced('files').openapi({ example: 12 }),
+  bytes: announced('bytes').openapi({ example: 48_000_000 }),
+  complete: z
+    .literal(true, 'must be true')
+    .optional()
+    .openapi({ description: 'Of a transfer: all is there, or on its way' }),
+}
+
+export function transferOfBody({
+  files,
+  bytes,
+  complete,
+}: z.output<z.ZodObject<typeof transferTerms>>): TransferChange {
+  return {
+    ...(files === undefined ? {} : { files }),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(complete === undefined ? {} : { complete }),
+  }
 }
 
 /** Of a link that opens targets: "uploads" excludes the others. */
@@ -305,12 +350,15 @@ export const changeLinkEndpoint = keyedEndpoint({
   description: 'Its terms change at once.',
   tag: 'Links',
   params: linkParameter,
-  body: z.looseObject(terms).openapi({ description: READ_ONLY_ALLOWED, example: TERMS_EXAMPLE }),
+  body: z
+    .looseObject({ ...terms, ...transferTerms })
+    .openapi({ description: READ_ONLY_ALLOWED, example: TERMS_EXAMPLE }),
   answer: changedAnswer(linkAnswer),
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }, { sharing }: Needs) {
-    assertChange(body, ['password', ...Object.keys(linkDetail.shape)])
-    const changed = await sharing.links.change(caller, params.link ?? '', termsOfBody(body))
+    assertChange(body, ['password', ...Object.keys(transferTerms), ...Object.keys(linkDetail.shape)])
+    const wanted = { ...termsOfBody(body), transfer: transferOfBody(body) }
+    const changed = await sharing.links.change(caller, params.link ?? '', wanted)
     if (!mayRead(caller)) return { success: true, message: 'Link changed' }
     return { success: true, data: toLinkDetail(call.site, changed) }
   },

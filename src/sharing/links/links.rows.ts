@@ -1,12 +1,13 @@
 import { type Insertable, type RawBuilder, type SqlBool, sql, type Updateable } from 'kysely'
 import type { OwnedLink } from '../../core/link-events.rows.ts'
+import { downloadsOfLink } from '../../core/link-places.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { lookup, prepared } from '../../database/prepared.ts'
 import type { Tables } from '../../database/schema.ts'
 import type { AccountId, FileId, FolderId, LinkId, LinkSlug } from '../../domain/ids.ts'
 import { type FileListRow, liveFiles } from '../../files/file-lists.rows.ts'
 import { type FolderListRow, isBelowDeleted, liveFolders, treeOf } from '../../files/folders/folders.rows.ts'
-import { downloadsOfLink } from './link-slots.rows.ts'
+import { isOfTransfer } from '../../uploads/guest-links.rows.ts'
 
 export interface LinkRow {
   readonly id: LinkId
@@ -21,6 +22,8 @@ export interface LinkRow {
   readonly max_downloads: number | null
   /** The folder may be gone. */
   readonly uploads_into: FolderId | null
+  /** Folder of the transfer whose link it is; it may be gone. */
+  readonly transfer: FolderId | null
 }
 
 export interface LinkListRow extends LinkRow {
@@ -44,10 +47,14 @@ const columns = [
   'links.revoked_at',
   'links.max_downloads',
   'link_uploads.folder_id as uploads_into',
+  'transfers.folder_id as transfer',
 ] as const
 
 const linksWithUploads = (db: Queryable) =>
-  db.selectFrom('links').leftJoin('link_uploads', 'link_uploads.link_id', 'links.id')
+  db
+    .selectFrom('links')
+    .leftJoin('link_uploads', 'link_uploads.link_id', 'links.id')
+    .leftJoin('transfers', 'transfers.link_id', 'links.id')
 
 export const linkBySlug = lookup<LinkSlug, LinkRow>({
   column: 'links.slug',
@@ -225,6 +232,8 @@ export async function dropExpiredLinks(db: Database, time: number, most: number)
     .selectFrom('links')
     .select('id')
     .where((link) => link.or([link('revoked_at', 'is not', null), link('ends_at', 'is not', null)]))
+    // The sender of a transfer may set another end.
+    .where((link) => link.or([link('revoked_at', 'is not', null), link.not(isOfTransfer)]))
     .where(over, '<', time)
     .orderBy(over)
     .limit(most)

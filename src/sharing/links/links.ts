@@ -1,4 +1,5 @@
 import { type AccountCaller, assertScope } from '../../core/callers.ts'
+import { noteChange } from '../../core/changes.rows.ts'
 import {
   countEvents,
   dropOldEvents,
@@ -26,6 +27,7 @@ import {
 import { type Clock, DAY, HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { EndReason } from '../../domain/event-kinds.ts'
+import { parseFolderName } from '../../domain/folder-name.ts'
 import {
   type FileId,
   type FileIdentifier,
@@ -40,8 +42,17 @@ import { makeLinkSlug, type Random } from '../../domain/random.ts'
 import type { UploadTerms } from '../../domain/upload-terms.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
 import { ownFile } from '../../files/files.ts'
-import { type FolderListRow, findFolder } from '../../files/folders/folders.rows.ts'
+import { type FolderListRow, findFolder, folderById } from '../../files/folders/folders.rows.ts'
+import { updateFolder } from '../../files/folders/folders.ts'
 import { ownFolder } from '../../files/folders/places.ts'
+import {
+  hasTerms,
+  isWhole,
+  type TransferRow,
+  transferOf,
+  transferOfLink,
+  updateTransfer,
+} from '../../files/transfers.rows.ts'
 import {
   type LinkUsageAndReceived,
   listContributions,
@@ -51,7 +62,15 @@ import {
 import { dropEmptyGuestLinks, giveLeftLinks } from '../../uploads/guest-links.rows.ts'
 import { linkIsOver } from '../../uploads/receipts.ts'
 import { abandonUploadsOfLink } from '../../uploads/resumable/concatenation.ts'
-import { assertTermsFit, columnsOf, hashOf, type LinkTerms, newUploads, uploadColumns } from './link-terms.ts'
+import {
+  assertTermsFit,
+  columnsOf,
+  hashOf,
+  type LinkTerms,
+  newUploads,
+  transferColumns,
+  uploadColumns,
+} from './link-terms.ts'
 import {
   countLinks,
   countLiveLinks,
@@ -70,6 +89,13 @@ import {
 
 export interface ListedLink extends LinkListRow {
   readonly uploads: { readonly terms: UploadTerms; readonly taken: LinkUsageAndReceived } | null
+  readonly transferState: TransferState | null
+}
+
+export interface TransferState extends TransferRow {
+  readonly folder: FolderIdentifier
+  /** All is here, and nothing under way. */
+  readonly isWhole: boolean
 }
 
 export interface OwnLink {
@@ -99,13 +125,13 @@ export interface WantedLink extends LinkTerms {
   readonly slug: string | null
 }
 
-const MOST_LINKS = 10_000
+export const MOST_LINKS = 10_000
 /** Per day: each leaves a row, even when revoked. */
-const NEW_LINKS = 2000
+export const NEW_LINKS = 2000
 /** Guests' links: per address and day, and in total per hour, which one sender may use up. */
 const NEW_GUEST_LINKS = 200
 const NEW_LINKS_OF_GUESTS = 2000
-const TOO_MANY_TODAY = 'Too many new links today; wait a while and try again'
+export const TOO_MANY_TODAY = 'Too many new links today; wait a while and try again'
 const NO_TERMS = { name: null, message: null, ends_at: null, max_downloads: null }
 
 /** A slug that was sent around is not reused before. */
@@ -133,11 +159,14 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
     const rows = await listLinks(db, selection, offset, limit)
     const ids = rows.flatMap(({ id, uploads_into }) => (uploads_into === null ? [] : [id]))
     const [uploads, taken] = [await uploadLinks(db, ids), await usageOfLinks(db, ids)]
-    return rows.map((row) => {
+    const listed: ListedLink[] = []
+    for (const row of rows) {
       const terms = uploads.get(row.id)?.terms
-      if (terms === undefined) return { ...row, uploads: null }
-      return { ...row, uploads: { terms, taken: taken.get(row.id) ?? NOTHING_TAKEN } }
-    })
+      const transferState = row.transfer === null ? null : await transferStateOf(db, row.transfer)
+      const usage = terms === undefined ? null : { terms, taken: taken.get(row.id) ?? NOTHING_TAKEN }
+      listed.push({ ...row, uploads: usage, transferState })
+    }
+    return listed
   }
 
   async function find(reach: Reach, slug: string): Promise<ListedLink> {
@@ -273,9 +302,9 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
     /** Throws as `make` does, and Refusal LINK_NOT_FOUND, also for a revoked link. */
     async change(reach: Actor, slug: string, terms: LinkTerms): Promise<OwnLink> {
       const link = await find(reach, slug)
-      const { id, account_id: account, revoked_at, uploads_into: into } = link
+      const { id, account_id: account, revoked_at, uploads_into: into, transfer } = link
       if (revoked_at !== null) throw new Refusal('LINK_NOT_FOUND', 'This link was revoked; make another one')
-      assertTermsFit(terms, into !== null)
+      assertTermsFit(terms, { takesUploads: into !== null, isTransfer: transfer !== null })
       const password_hash = await hashOf(terms.password)
       const uploads = terms.uploads === undefined ? {} : uploadColumns(terms.uploads)
       const columns = {
@@ -283,11 +312,15 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
         ...(password_hash === undefined ? {} : { password_hash }),
       }
       await inTransaction(db, async (trx) => {
-        await lockOwner(trx, account)
+        await (transfer === null ? lockOwner : lockAccount)(trx, account)
         if (!mayWiden(reach) && opensLink(await limitsOf(trx, id), { ...terms, password: password_hash }))
           assertMayWiden(reach)
         if (Object.keys(columns).length > 0) await updateLink(trx, { id, account }, columns)
         if (Object.keys(uploads).length > 0) await updateLinkUploads(trx, id, uploads)
+        if (transfer !== null) {
+          await updateTransfer(trx, transfer, transferColumns(terms.transfer ?? {}, clock.now()))
+          await followLink(trx, id)
+        }
       })
       return get(reach, slug)
     },
@@ -326,7 +359,48 @@ async function limitsOf(trx: Trx, id: LinkId): Promise<LinkLimits> {
 async function revokeNow(trx: Trx, link: OwnedLink, reason: EndReason, now: number): Promise<void> {
   await lockOwner(trx, link.account)
   await updateLink(trx, link, { revoked_at: now })
+  await followLink(trx, link.id)
   await noteEnd(trx, link, reason, now)
+}
+
+/**
+ * The folder of a transfer is public as long as its link is alive without terms: others would go around these. It is
+ * public again without them, unless its account has made it private. Call in the transaction that changes the link.
+ */
+async function followLink(trx: Trx, id: LinkId): Promise<void> {
+  const transfer = await transferOfLink(trx, id)
+  const link = await linkById(trx, id)
+  if (transfer === undefined || link === undefined) return
+  const { folder_id } = transfer
+  const { account_id, identifier, parent_id: place, is_public, name } = await folderById(trx, folder_id)
+  const isOpen = link.revoked_at === null && !(await hasTerms(trx, folder_id))
+  // A guest's folder has its link's name; an account may have called its own otherwise.
+  const wanted = account_id === GUESTS ? transferFolderName(link.name) : name
+  const closes = !isOpen && is_public === 1
+  const opens = isOpen && is_public === 0 && transfer.opens_again === 1
+  if (!closes && !opens && wanted === name) return
+  await updateFolder(trx, folder_id, {
+    ...(wanted === name ? {} : { name: wanted }),
+    ...(closes ? { is_public: 0 } : {}),
+    ...(opens ? { is_public: 1 } : {}),
+  })
+  if (closes || opens) await updateTransfer(trx, folder_id, { opens_again: closes ? 1 : 0 })
+  await noteChange(trx, account_id, { kind: 'folder.changed', folder: identifier, place })
+}
+
+/** A folder's name for a transfer's, which may hold slashes and line breaks. */
+export function transferFolderName(name: string | null): string {
+  const plain = (name ?? '').replace(/[/\\\p{Cc}]+/gu, ' ').trim()
+  return parseFolderName(plain === '' || plain === '.' || plain === '..' ? UNNAMED_TRANSFER : plain)
+}
+
+const UNNAMED_TRANSFER = 'Transfer'
+
+async function transferStateOf(db: Database, folder: FolderId): Promise<TransferState | null> {
+  const transfer = await transferOf(db, folder)
+  const present = await findFolder(db, folder)
+  if (transfer === undefined || present === undefined) return null
+  return { ...transfer, folder: present.identifier, isWhole: await isWhole(db, transfer) }
 }
 
 async function refusingTaken<T>(slug: LinkSlug, work: () => Promise<T>): Promise<T> {
@@ -338,7 +412,7 @@ async function refusingTaken<T>(slug: LinkSlug, work: () => Promise<T>): Promise
   }
 }
 
-function tooMany(): Refusal {
+export function tooMany(): Refusal {
   return new Refusal('INVALID_REQUEST', `An account has ${MOST_LINKS} links at most; revoke some first`)
 }
 

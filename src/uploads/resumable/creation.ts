@@ -14,7 +14,8 @@ import { Network, networksOf } from '../../domain/networks.ts'
 import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../../domain/random.ts'
 import type { Answers } from '../../domain/upload-terms.ts'
 import { ensurePath } from '../../files/folders/folders.ts'
-import { resolvePlace } from '../../files/folders/places.ts'
+import { placeAndTransfer } from '../../files/folders/places.ts'
+import { assertRoomForFolders, assertTakesMore } from '../../files/transfers.rows.ts'
 import type { Contributions } from '../contributions.ts'
 import { guestAddress, guestBudget } from '../guest-admission.ts'
 import { assertFileSize, uploadInterrupted } from '../refusals.ts'
@@ -115,7 +116,7 @@ export class UploadCreation {
     const { account } = reach
     const names = path.map(parseFolderName)
     // Before reserving, so that a missing place is reported as such.
-    const start = await resolvePlace(db, reach, place)
+    const { folder: start, transfer } = await placeAndTransfer(db, reach, place)
     const now = clock.now()
     const uuid = makeUuid(random)
     const name = cleanFileName(request.name)
@@ -131,6 +132,10 @@ export class UploadCreation {
           reservation: null,
         })
       }
+      if (transfer !== null) {
+        await assertTakesMore(trx, transfer, now)
+        if (names.length > 0) await assertRoomForFolders(trx, transfer)
+      }
       return {
         account_id: account,
         folder_id: await ensurePath(trx, account, start, names, { random, now, maxDepth: maxFolderDepth }),
@@ -143,6 +148,7 @@ export class UploadCreation {
         used_at: now,
         ...originOf(signing, caller),
         ...(caller.kind === 'contributor' ? { link_id: caller.link } : {}),
+        transfer,
         ...wanted,
         token_hash: hashToken(token),
         slug: makeSlug(random),

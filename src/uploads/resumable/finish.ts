@@ -289,7 +289,7 @@ class NoSpaceYet extends Refusal {
 type WholeUpload = UploadRow & { readonly size: number }
 
 // Not FOLDER_NOT_FOUND: a folder in the bin may be restored before the upload expires.
-const FINAL: readonly ErrorCode[] = ['LINK_NOT_FOUND', 'CONTENT_REFUSED']
+const FINAL: readonly ErrorCode[] = ['LINK_NOT_FOUND', 'LINK_USED_UP', 'CONTENT_REFUSED']
 
 /** Another writer works on the upload, or its folder was deleted meanwhile. */
 const PASSING: readonly ErrorCode[] = ['UPLOAD_LOCKED', 'FOLDER_NOT_FOUND']

@@ -18,7 +18,7 @@ import { jsonResponse, preflight } from '../../server/answers/answers.ts'
 import { type Call, fileUrl, type MeantMethod, meantMethod, type Site } from '../../server/call.ts'
 import { bodyOfBytes, type Documentation, endpoint, keyedEndpoint } from '../../server/endpoint.ts'
 import { idempotencyKeyRefused } from '../contributions.ts'
-import { declaredLength, drainBody, drainUnread, emptyBody, minimumRateBody } from '../receive.ts'
+import { declaredLength, drainBody, drainUnread, emptyBody, minimumRateBody, senderOf } from '../receive.ts'
 import { decodedWords } from '../sent-file-name.ts'
 import {
   addGuestReceipt,
@@ -149,6 +149,10 @@ export const startUpload = endpoint({
       'X-Folder-ID': z.string().optional().openapi({
         description: 'As "folder" in Upload-Metadata; where both are sent they must name the same folder',
       }),
+      'Holdfast-Transfer': z.string().optional().openapi({
+        description:
+          'The receipt of a guest’s transfer, into which the file goes; folders of its relativePath are created there',
+      }),
     }),
     answers: {
       201: {
@@ -160,8 +164,9 @@ export const startUpload = endpoint({
     errors: [400, 404, 409, 410, 412, 413, 423, 460],
   },
   always: SPEAKING_TUS,
-  handle: (call, { uploads }: { uploads: UploadsPart }, caller: Caller) =>
-    createUpload(call, uploads, caller),
+  async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
+    return createUpload(call, uploads, (await senderOf(call, uploads, caller)).sender)
+  },
   refused: drainUnread,
 })
 
@@ -315,8 +320,8 @@ function newUpload({ request }: Call, caller: Sender, about: About): NewUpload {
   const common = {
     place,
     namesFolder,
-    // Guests have no folders.
-    path: caller.kind === 'guest' ? [] : path.slice(0, -1),
+    // Guests have no folders but those of transfers.
+    path: caller.kind === 'guest' && caller.within === undefined ? [] : path.slice(0, -1),
     ...(caller.kind === 'contributor' ? { answers: answersIn(metadata) } : {}),
     name: decodedWords(metadata.get('filename') ?? metadata.get('name') ?? path.at(-1) ?? ''),
     declaredType: printable(metadata.get('filetype') ?? metadata.get('type')),

@@ -37,6 +37,7 @@ const COVERED = {
     'GET /api/v1/upload/status',
     'POST /api/v1/receipt/{receipt}/claim',
     'POST /api/v1/uploads',
+    'POST /api/v1/transfers',
     'PATCH /api/v1/uploads/{upload}',
     'GET /api/v1/uploads/{upload}',
     'DELETE /api/v1/uploads/{upload}',

@@ -209,6 +209,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     plain: ({ arriving }) => post('/api/v1/upload/cancel', { slug: arriving }),
   },
 
+  // It begins empty: nothing that is there is seen by more people.
+  'post /api/v1/transfers': { plain: () => post('/api/v1/transfers', { name: 'New' }) },
   'post /api/v1/links': {
     plain: null,
     widens: {

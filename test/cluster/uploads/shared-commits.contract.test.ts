@@ -65,7 +65,12 @@ async function opened(open: Open, storageLimit = 1e9) {
   }
 
   const insert = ({ key }: CompleteUpload, bytes: number) =>
-    insertReservation(db, { key, account_id: account, bytes, created_at: 0, node: NODE }, SIZE, storageLimit)
+    insertReservation(
+      db,
+      { key, account_id: account, bytes, created_at: 0, node: NODE, transfer: null },
+      SIZE,
+      storageLimit,
+    )
 
   /** Whose bytes the account has reserved. */
   async function reserved(content: string = crypto.randomUUID(), slug?: Slug): Promise<CompleteUpload> {

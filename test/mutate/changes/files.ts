@@ -241,8 +241,8 @@ export const files: readonly Change[] = [
     ['step.is_public === 0 || step.password_hash !== null', 'step.password_hash !== null'],
     ['step.is_public === 0 || step.password_hash !== null', 'step.is_public === 0'],
     ['if (await isTooDeep(trx, folder, ancestors, maxDepth, entry.id)) throw tooDeep(maxDepth)', ''],
-    ['number === 1 ? name : numberedFolderName(name, number)', 'numberedFolderName(name, number)'],
   ]),
+  ...changesIn('src/files/folders/folders.rows.ts', bin, [['if (!(await isTaken(1))) return name', '']]),
   ...changesIn('src/files/bin/bin-emptying.ts', bins, [
     ['await countBin(trx, account, -entry.bytes, -1)', ''],
     ['await changeTotals(trx, account, { storage: -entry.bytes })', ''],

@@ -409,6 +409,7 @@ const elsewhere = new Map([
   ['put /l/{}', 'upload-links.test.ts'],
   ['put /l/{}/{}', 'upload-links.test.ts'],
   ['post /api/v1/receipts/link', 'guest-links.test.ts'],
+  ['post /api/v1/transfers', 'transfers.test.ts'],
   ['post /api/v1/links/{}/upload', 'upload-links.test.ts'],
   ['post /api/v1/links/{}/uploads', 'upload-links.test.ts'],
   ['get /l/{}/{}/thumbnail', 'link-access.test.ts'],

@@ -117,6 +117,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
     uploaded() {},
   })
   const uploads = new UploadStoring({
+    clock,
     db: seen,
     blobs,
     health,

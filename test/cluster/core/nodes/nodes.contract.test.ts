@@ -282,6 +282,7 @@ async function storing(database: ContractDatabase) {
       uploaded() {},
     })
     const uploads = new UploadStoring({
+      clock,
       db,
       blobs,
       health,

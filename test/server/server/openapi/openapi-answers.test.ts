@@ -303,6 +303,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
       isOpen: true,
     },
     'get /api/v1/receipt/{receipt}/log': { path: `/api/v1/receipt/${linkReceipt}/log`, isOpen: true },
+    'post /api/v1/transfers': { path: '/api/v1/transfers', init: json({ name: 'Documented' }) },
     'post /api/v1/receipts/link': {
       path: '/api/v1/receipts/link',
       init: json({ receipts: [receipt] }),
