@@ -210,10 +210,8 @@ export const files: readonly Change[] = [
     ['chain.some((step) => step.identifier === within) &&', ''],
     ['return top !== -1 && chain', 'return chain'],
     ['chain.slice(0, top + 1)', 'chain.slice(0, top)'],
-    [
-      'if (reach.within === null) return topFolder(db, reach.account)',
-      'if (reach.account !== null) return topFolder(db, reach.account)',
-    ],
+    ["place === 'root' ? within : place", "place === 'root' ? null : place"],
+    ['within !== null && !chain.some((step) => step.identifier === within)', 'false'],
     ['folder.identifier === reach.within ? { ...folder, parent_identifier: null } : folder', 'folder'],
   ]),
   ...changesIn('src/files/files.ts', foreign, [
