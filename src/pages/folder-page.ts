@@ -8,7 +8,7 @@ import type { FilesPart } from '../files/files.part.ts'
 import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
-import { cookieValue, setCookie } from '../server/requests/browser.ts'
+import { cookieValue, setCookie, withCookies } from '../server/requests/browser.ts'
 import { type Opened, opened, WAYS_COOKIE } from '../sharing/access.ts'
 import { isPreview } from '../sharing/links/link-access.ts'
 import type { ByteSlots } from '../sharing/links/link-slots.ts'
@@ -21,7 +21,7 @@ import { FILE_SORTS } from './folder-query.ts'
 import type { PagesPart } from './pages.part.ts'
 
 /** Seconds. */
-const WAYS_KEPT_FOR = (30 * DAY) / 1000
+const WAYS_KEPT_FOR = 30 * DAY
 
 interface FolderPageNeeds {
   readonly authentication: Authentication
@@ -77,14 +77,11 @@ export const getFolderPage = endpoint({
     }
     const response = await folderPage(call, { pages, sharing }, seen, place)
     const now = isOwn(seen) ? null : await sharing.waysUp.cookieAfter(ways, seen.chain)
-    if (now !== null) response.headers.append('Set-Cookie', waysCookie(call, now))
-    return response
+    if (now === null) return response
+    const cookie = setCookie(call.site, { name: WAYS_COOKIE, value: now, lasts: WAYS_KEPT_FOR })
+    return withCookies(response, [cookie])
   },
 })
-
-function waysCookie(call: Call, value: string): string {
-  return setCookie(WAYS_COOKIE, value, WAYS_KEPT_FOR, call.site.publicUrl.startsWith('https:'))
-}
 
 export async function toArchive(
   call: Call,

@@ -6,7 +6,7 @@ import { errorHeaders } from '../server/answers/answers.ts'
 import { type Call, FOLDER_COOKIE } from '../server/call.ts'
 import { type Documentation, endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
-import { cookieValue, setCookie } from '../server/requests/browser.ts'
+import { cookieValue, setCookie, withCookies } from '../server/requests/browser.ts'
 import type { LockedFolder } from '../sharing/access.ts'
 import { type ClosedLock, type Lock, UNLOCKED_FOR } from '../sharing/folder-passwords.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
@@ -109,10 +109,8 @@ export async function unlocking(
   const cookie = cookieValue(call.request, FOLDER_COOKIE)
   try {
     const value = await parts.sharing.folderPasswords.unlock(closed, password, call.bucket, cookie)
-    const response = seeOther(next)
-    const secure = call.site.publicUrl.startsWith('https:')
-    response.headers.append('Set-Cookie', setCookie(FOLDER_COOKIE, value, UNLOCKED_FOR / 1000, secure))
-    return response
+    const unlocked = setCookie(call.site, { name: FOLDER_COOKIE, value, lasts: UNLOCKED_FOR })
+    return withCookies(seeOther(next), [unlocked])
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     call.refusal = error

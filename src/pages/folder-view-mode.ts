@@ -1,6 +1,6 @@
 import { DAY } from '../domain/clock.ts'
 import type { Call } from '../server/call.ts'
-import { cookieValue, setCookie } from '../server/requests/browser.ts'
+import { cookieValue, setCookie, withCookies } from '../server/requests/browser.ts'
 import {
   addressWithoutOrder,
   askedOrder,
@@ -18,11 +18,11 @@ import type { FolderPageView } from './views.ts'
 
 /** Its path is the folder's, so each folder has a view of its own. */
 const COOKIE = 'folder_view'
-const KEPT_FOR = (365 * DAY) / 1000
+const KEPT_FOR = 365 * DAY
 
 /** For the sort order, in this browser session only. */
 const ORDER_COOKIE = 'folder_order'
-const ORDER_KEPT_FOR = DAY / 1000
+const ORDER_KEPT_FOR = DAY
 
 export function defaultViewMode(files: readonly { readonly type: string }[]): FolderViewMode {
   const visual = files.filter(({ type }) => /^(image|video)\//.test(type)).length
@@ -46,11 +46,8 @@ export async function rememberViewMode(
   if (asked === null || view.files.length === 0) return response
   const kept = asked === defaultViewMode(view.files) && view.pages === 1 ? null : asked
   if (kept === rememberedViewMode(call.request)) return response
-  response.headers.append(
-    'Set-Cookie',
-    folderCookie(call, view.url, COOKIE, kept ?? '', kept === null ? 0 : KEPT_FOR),
-  )
-  return response
+  const lasts = kept === null ? 0 : KEPT_FOR
+  return withFolderCookie(response, call, view.url, { name: COOKIE, value: kept ?? '', lasts })
 }
 
 export function rememberedOrder(request: Request): FolderOrder | null {
@@ -72,11 +69,15 @@ function keepOrder(call: Call, { url, query }: FolderPageView, response: Respons
 }
 
 function setOrder(call: Call, url: string, query: FolderOrder, response: Response): void {
-  const cookie = folderCookie(call, url, ORDER_COOKIE, orderName(query), ORDER_KEPT_FOR)
-  response.headers.append('Set-Cookie', cookie)
+  const order = { name: ORDER_COOKIE, value: orderName(query), lasts: ORDER_KEPT_FOR }
+  withFolderCookie(response, call, url, order)
 }
 
-function folderCookie(call: Call, url: string, name: string, value: string, seconds: number): string {
-  const secure = call.site.publicUrl.startsWith('https:')
-  return setCookie(name, value, seconds, secure, new URL(url).pathname)
+function withFolderCookie(
+  response: Response,
+  { site }: Call,
+  url: string,
+  cookie: { readonly name: string; readonly value: string; readonly lasts: number },
+): Response {
+  return withCookies(response, [setCookie(site, { ...cookie, path: new URL(url).pathname })])
 }

@@ -13,7 +13,7 @@ import { fileNotFound } from '../files/files.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
-import { setCookie } from '../server/requests/browser.ts'
+import { setCookie, withCookies } from '../server/requests/browser.ts'
 import { opened } from '../sharing/access.ts'
 import {
   isPreview,
@@ -249,9 +249,8 @@ function answerFor(call: Call, parts: LinkPageNeeds, question: LinkQuestion): Pr
 
 function rememberVisitor(call: Call, { link, newName }: OpenLink, response: Response): void {
   if (newName === null) return
-  const secure = call.site.publicUrl.startsWith('https:')
-  const cookie = setCookie(VISITOR_COOKIE, newName, CLAIMED_FOR / 1000, secure, linkPath(link.slug))
-  response.headers.append('Set-Cookie', cookie)
+  const visitor = { name: VISITOR_COOKIE, value: newName, lasts: CLAIMED_FOR, path: linkPath(link.slug) }
+  withCookies(response, [setCookie(call.site, visitor)])
 }
 
 async function fileAnswer(

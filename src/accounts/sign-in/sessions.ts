@@ -7,12 +7,12 @@ import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { SCOPES } from '../../domain/access.ts'
-import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../domain/clock.ts'
+import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { AccountId, SessionId } from '../../domain/ids.ts'
 import { jsonResponse } from '../../server/answers/answers.ts'
 import type { Call } from '../../server/call.ts'
-import { cookieValue, type FormCall, setCookie } from '../../server/requests/browser.ts'
+import { cookieValue, type FormCall, setCookie, withCookies } from '../../server/requests/browser.ts'
 import {
   dropEnded,
   endSession,
@@ -56,8 +56,8 @@ export function signInCookie(name: string, publicUrl: () => string) {
 
     /** Set-Cookie header for so many milliseconds; 0 deletes the cookie. */
     write(value: string, lasts: number): string {
-      const url = publicUrl()
-      return setCookie(cookieName(name, url), value, lasts / SECOND, url.startsWith('https:'))
+      const site = { publicUrl: publicUrl() }
+      return setCookie(site, { name: cookieName(name, site.publicUrl), value, lasts })
     },
   }
 }
@@ -218,9 +218,4 @@ export function sessionToken({ site, request }: FormCall): string | null {
 
 export function jsonWithCookies(value: unknown, cookies: readonly string[]): Response {
   return withCookies(jsonResponse(value), cookies)
-}
-
-export function withCookies(response: Response, cookies: readonly string[]): Response {
-  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
-  return response
 }

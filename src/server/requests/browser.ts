@@ -1,4 +1,5 @@
 import type { Language } from '../../domain/account.ts'
+import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { Notice } from '../../domain/notice.ts'
@@ -11,10 +12,21 @@ export function cookieValue(request: Request, name: string): string | null {
   return null
 }
 
-/** Inaccessible to scripts. Zero seconds delete the cookie. */
-export function setCookie(name: string, value: string, seconds: number, secure: boolean, path = '/'): string {
-  const flags = secure ? '; Secure' : ''
-  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${flags}`
+/**
+ * Set-Cookie header of a cookie that scripts cannot read. `lasts`: milliseconds; 0 deletes it. `path`: of the pages that
+ * get it.
+ */
+export function setCookie(
+  { publicUrl }: { readonly publicUrl: string },
+  { name, value, lasts, path = '/' }: { name: string; value: string; lasts: number; path?: string },
+): string {
+  const secure = publicUrl.startsWith('https:') ? '; Secure' : ''
+  return `${name}=${value}; Path=${path}; Max-Age=${lasts / SECOND}; HttpOnly; SameSite=Lax${secure}`
+}
+
+export function withCookies(response: Response, cookies: readonly string[]): Response {
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
+  return response
 }
 
 export interface FormCall {
