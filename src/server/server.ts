@@ -37,12 +37,6 @@ import { createRouter, type Stopping } from './router.ts'
 import { routes } from './routes.ts'
 import { createRequestLog, openTrails, type RequestWatch } from './trails.ts'
 
-export interface HttpServer {
-  readonly url: string
-  /** Accepts no more work, lets uploads finish within the configured time, then closes every connection. */
-  stop(): Promise<void>
-}
-
 /** Concurrent unpaged folder lists of half a megabyte each; all have a key or a session. */
 export const LISTINGS: SharedCeiling = {
   all: { holders: 128, size: 0 },
@@ -73,7 +67,7 @@ export async function startServer(
     readonly hasOtherNodes: () => Promise<boolean>
     readonly way?: ListenWay
   },
-): Promise<HttpServer> {
+) {
   const { config, clock, random, log, db, traffic, metrics } = given
   const trusted = parseTrustedProxies(config.trustedProxies)
   const lookForProxy = watchForUnknownProxies(trusted, given.foundProxy)
@@ -143,7 +137,8 @@ export async function startServer(
 
   return {
     url,
-    async stop() {
+    /** Accepts no more work, lets uploads finish within the configured time, then closes every connection. */
+    async stop(): Promise<void> {
       stopping = 'uploads'
       parts.events.stop()
       // Behind a balancer, a refused connection leads the client to another node.

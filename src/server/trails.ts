@@ -19,13 +19,7 @@ import type { Call } from './call.ts'
 import type { Sent } from './connections/exchange.ts'
 import { bytesRead } from './requests/body.ts'
 
-export interface Trails {
-  answered(context: Call, sent: Sent, milliseconds: number): void
-  /** Notes a refused key or password, and in the audit log that no more are tried. Never throws. */
-  refused(context: Call, refusal: Refusal): Promise<void>
-  /** Writes what is left. */
-  stop(): Promise<void>
-}
+export type Trails = Awaited<ReturnType<typeof openTrails>>
 
 /** Days after which a day's security events are deleted. */
 const SECURITY_DAYS = 7
@@ -46,17 +40,21 @@ interface TrailParts {
   readonly log: Log
 }
 
-export async function openTrails(parts: TrailParts): Promise<Trails> {
+export async function openTrails(parts: TrailParts) {
   const { logs } = parts.config
   const files = logs === null ? null : await openFiles(parts, logs)
   return {
-    answered: (...answer) => files?.answered(...answer),
-    async refused(context, { refusedTry }) {
+    answered(context: Call, sent: Sent, milliseconds: number): void {
+      files?.answered(context, sent, milliseconds)
+    },
+    /** Notes a refused key or password, and in the audit log that no more are tried. Never throws. */
+    async refused(context: Call, { refusedTry }: Refusal): Promise<void> {
       if (refusedTry === null) return
       files?.refused(context.address, refusedTry)
       if (refusedTry.outcome === 'locked out') await auditLockOut(parts, context, refusedTry)
     },
-    stop: async () => files?.stop(),
+    /** Writes what is left. */
+    stop: async (): Promise<void> => files?.stop(),
   }
 }
 
@@ -75,14 +73,7 @@ async function auditLockOut(
   )
 }
 
-interface TrailFiles extends Pick<Trails, 'answered' | 'stop'> {
-  refused(address: string, refused: RefusedTry): void
-}
-
-async function openFiles(
-  { clock, db, log }: TrailParts,
-  logs: NonNullable<Config['logs']>,
-): Promise<TrailFiles> {
+async function openFiles({ clock, db, log }: TrailParts, logs: NonNullable<Config['logs']>) {
   await mkdir(logs.folder, { recursive: true, mode: 0o750 })
   const files = { clock, log, folder: logs.folder }
   const access = new DailyFile('access', logs.accessDays, files)
@@ -105,7 +96,7 @@ async function openFiles(
   const stopWriting = repeat(clock.timers, SECOND, writeUnlessWriting)
 
   return {
-    answered(context, { status, bytes }, milliseconds) {
+    answered(context: Call, { status, bytes }: Sent, milliseconds: number): void {
       if (logs.accessDays === 0 || lines.length >= MOST_WAITING) return
       const caller = logs.isAnonymous ? null : context.caller
       lines.push({
@@ -121,13 +112,13 @@ async function openFiles(
         agent: logs.isAnonymous ? null : agentOf(context.request),
       })
     },
-    refused(address, { secret, outcome }) {
+    refused(address: string, { secret, outcome }: RefusedTry): void {
       const time = new Date(clock.now()).toISOString()
       const word = outcome === 'refused' ? 'refused' : 'locked'
       // Words of `deploy/fail2ban/filter.d/holdfast.conf`.
       security.hold(`${time} ${secret} ${word} from ${plainAddress(address)}`)
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopWriting()
       await writing
       await write()

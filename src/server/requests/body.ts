@@ -107,17 +107,8 @@ async function readBytes(call: BodyCall): Promise<Uint8Array<ArrayBuffer>> {
   }
 }
 
-/** Limits for bodies in memory (forms and JSON): minimum speed; numbers and bytes per address and in all. */
-export interface SmallBodies {
-  begin(source: ReadableStream<Uint8Array>, holder: Holder): SmallBody
-}
-
-export interface SmallBody {
-  /** Throws Refusal REQUEST_TIMEOUT for a slow sender, SERVER_BUSY when it must yield, and like `begin`. */
-  next(): Promise<Uint8Array | null>
-  /** Must be called after the last read. Cancels an unread rest. */
-  end(): void
-}
+export type SmallBodies = ReturnType<typeof createSmallBodies>
+export type SmallBody = ReturnType<SmallBodies['begin']>
 
 /** Time limit: this and a second per so many bytes: 31 s for 16 KiB, 94 s for a megabyte. */
 const GRACE = 30 * SECOND
@@ -140,7 +131,8 @@ interface UnderWay {
   stop(why: Refusal): void
 }
 
-export function createSmallBodies(clock: Clock, ceiling = SMALL_BODIES): SmallBodies {
+/** Limits for bodies in memory (forms and JSON): minimum speed; numbers and bytes per address and in all. */
+export function createSmallBodies(clock: Clock, ceiling = SMALL_BODIES) {
   const shares = new Shares(clock, ceiling)
   const underWay = new Set<UnderWay>()
   let stopLooking: CancelTimer | null = null
@@ -167,7 +159,7 @@ export function createSmallBodies(clock: Clock, ceiling = SMALL_BODIES): SmallBo
   }
 
   return {
-    begin(source, holder) {
+    begin(source: ReadableStream<Uint8Array>, holder: Holder) {
       let stopped: Refusal | null = null
       let isOver = false
       const body: UnderWay = {
@@ -183,7 +175,8 @@ export function createSmallBodies(clock: Clock, ceiling = SMALL_BODIES): SmallBo
       enter(body)
       const reader = source.getReader()
       return {
-        async next() {
+        /** Throws Refusal REQUEST_TIMEOUT for a slow sender, SERVER_BUSY when it must yield, and like `begin`. */
+        async next(): Promise<Uint8Array | null> {
           const { done, value } = await reader.read()
           if (stopped !== null) throw stopped
           isOver = done
@@ -192,7 +185,8 @@ export function createSmallBodies(clock: Clock, ceiling = SMALL_BODIES): SmallBo
           body.received += bytes
           return value ?? null
         },
-        end() {
+        /** Must be called after the last read. Cancels an unread rest. */
+        end(): void {
           leave(body, holding)
           if (!isOver) letGo(reader)
         },
