@@ -37,6 +37,11 @@ export function changesIn(
   }))
 }
 
+/** Of a test file that starts a server, the one test that notices. */
+export function one(file: string, named: string): Pick<Change, 'tests'> & { readonly named: string } {
+  return { tests: [file], named }
+}
+
 /** The text with the change in it. Throws an Error where the place of the change is not there, or not the only one. */
 export function changed(text: string, { file, find, replace }: Change): string {
   const at = text.indexOf(find)

@@ -1,11 +1,14 @@
 /** Every change that is tried, by the part of the product that it is in. */
 import type { Change } from './change.ts'
 import { accounts } from './changes/accounts.ts'
+import { contents } from './changes/contents.ts'
 import { core } from './changes/core.ts'
 import { domain } from './changes/domain.ts'
 import { downloads } from './changes/downloads.ts'
 import { files } from './changes/files.ts'
+import { pages } from './changes/pages.ts'
 import { server } from './changes/server.ts'
+import { sharing } from './changes/sharing.ts'
 import { stores } from './changes/stores.ts'
 import { uploads } from './changes/uploads.ts'
 import { worlds } from './changes/worlds.ts'
@@ -19,5 +22,8 @@ export const changes: readonly Change[] = [
   ...downloads,
   ...stores,
   ...uploads,
+  ...pages,
+  ...sharing,
+  ...contents,
   ...worlds,
 ]

@@ -1,12 +1,10 @@
 /** Keys, sessions, passwords, codes and lock-outs. */
-import { type Change, changesIn } from '../change.ts'
+import { type Change, changesIn, one } from '../change.ts'
 
 const times = { tests: ['test/unit/accounts/sign-in/times.test.ts'] }
-/** Of files that start a server, the one test that notices. */
-const one = (file: string) => (named: string) => ({ tests: [`test/${file}.test.ts`], named })
-const lockout = one('server/accounts/sign-in/lockout')
-const codeStep = one('server/accounts/sign-in/code-step')
-const signIn = one('cluster/accounts/sign-in/sign-in')
+const lockout = (named: string) => one('test/server/accounts/sign-in/lockout.test.ts', named)
+const codeStep = (named: string) => one('test/server/accounts/sign-in/code-step.test.ts', named)
+const signIn = (named: string) => one('test/cluster/accounts/sign-in/sign-in.test.ts', named)
 const tenWrong = lockout('a known browser has ten wrong passwords')
 const fiveCodes = codeStep('has five codes looked at')
 const oneSession = codeStep('leads to one session')
@@ -189,4 +187,57 @@ export const accounts: readonly Change[] = [
     ['own.remaining <= all.remaining ? own : all', 'own.remaining > all.remaining ? own : all'],
     ['if (!own.allowed || factor', 'if (factor'],
   ]),
+  ...changesIn(
+    'src/accounts/sign-in/sessions.ts',
+    one('test/cluster/accounts/sign-in/sign-in.test.ts', 'that was ended elsewhere is refused with the'),
+    [['endSessions(db, account, by.session)', 'endSessions(db, account, null)']],
+  ),
+  ...changesIn(
+    'src/accounts/sign-in/sign-in.ts',
+    one(
+      'test/cluster/accounts/sign-in/password-change.test.ts',
+      'a sign-in beside does not outlive a password',
+    ),
+    [['      if ((await findSettledPassword(trx, account)) !== hash) throw wrongPassword()\n', '']],
+  ),
+  ...changesIn(
+    'src/accounts/keys.ts',
+    one('test/cluster/accounts/keys.test.ts', 'makes none that can do more, and what is left'),
+    [["key.folder === 'root' ? caller.within : key.folder", "key.folder === 'root' ? null : key.folder"]],
+  ),
+  ...changesIn(
+    'src/accounts/account-administration.ts',
+    one('test/server/accounts/sign-in/new-passwords.test.ts', 'when who made it is disabled'),
+    [
+      [
+        "if (disabled === true || isAdmin === false) await dropOneTimeLinks(trx, 'invitation', id)",
+        "if (isAdmin === false) await dropOneTimeLinks(trx, 'invitation', id)",
+      ],
+    ],
+  ),
+  ...changesIn(
+    'src/accounts/account-administration.ts',
+    one('test/cluster/operations/admin.test.ts', 'that are reset let nobody in until the link'),
+    [['        await endSessions(trx, id, null)\n', '']],
+  ),
+  ...changesIn(
+    'src/accounts/sign-in/second-factor.ts',
+    one('test/cluster/accounts/sign-in/sign-in.test.ts', 'are not begun anew beside those that count'),
+    [
+      [
+        'if ((await findAccount(trx, caller.account))?.two_factor === 1) {',
+        'if ((await findAccount(trx, caller.account)) === undefined) {',
+      ],
+    ],
+  ),
+  ...changesIn(
+    'src/accounts/sign-in/password-resets.ts',
+    one('test/cluster/accounts/mail.test.ts', 'gets the same answer as nobody, who gets no'),
+    [
+      [
+        'if (mail.address === null || (await findPassword(db, id)) === null) return null',
+        'if (mail.address === null) return null',
+      ],
+    ],
+  ),
 ]

@@ -1,5 +1,5 @@
 /** Signed addresses, archives. */
-import { type Change, changesIn } from '../change.ts'
+import { type Change, changesIn, one } from '../change.ts'
 
 const tokens = { tests: ['test/unit/downloads/signed-tokens.test.ts'] }
 const stored = { tests: ['test/unit/blobs/file-chunks.test.ts'] }
@@ -78,4 +78,22 @@ export const downloads: readonly Change[] = [
     ['this.#planning >= this.#limits.planning) return null', 'false) return null'],
     ['Math.max(1, entries)', 'entries'],
   ]),
+  ...changesIn(
+    'src/downloads/send.ts',
+    one('test/cluster/downloads/use-counting.test.ts', 'at its signed address, whatever a program'),
+    [['const counts = start === 0 && !isProbe({ end, whole: file.size })', 'const counts = start === 0']],
+  ),
+  ...changesIn('src/domain/safe-types.ts', one('test/cluster/downloads/content.test.ts', 'makes drawing'), [
+    ["  'image/tiff',", "  'image/svg+xml',\n  'image/tiff',"],
+  ]),
+  ...changesIn(
+    'src/downloads/content.routes.ts',
+    one('test/cluster/downloads/use-counting.test.ts', 'on its page, which has counted it'),
+    [['isOwner || counted ? null', 'isOwner ? null']],
+  ),
+  ...changesIn(
+    'src/downloads/zip/archives.ts',
+    one('test/server/downloads/zip/zip-selection.test.ts', 'may have folders in it, each with everything'),
+    [['      if (above.some((step) => chosen.has(step.id))) continue\n', '']],
+  ),
 ]

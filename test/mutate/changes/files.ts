@@ -1,5 +1,5 @@
 /** Files, folders, expiry, the bin, deletion and who sees what. */
-import { type Change, changesIn } from '../change.ts'
+import { type Change, changesIn, one } from '../change.ts'
 
 const boundaries = {
   tests: ['test/cluster/files/expiry-boundaries.contract.test.ts'],
@@ -309,5 +309,78 @@ export const files: readonly Change[] = [
       ['if (chain.some((step) => step.deleted_at !== null)) throw missing()', '', arriving],
       ['chain.some((step) => step.deleted_at !== null)', 'chain.at(-1)?.deleted_at', arriving],
     ],
+  ),
+  ...changesIn(
+    'src/files/files.ts',
+    one('test/cluster/files/files.test.ts', 'lets the search find the new name and not the'),
+    [['.set({ name, name_folded, name_sort })', '.set({ name })']],
+  ),
+  ...changesIn(
+    'src/files/files.ts',
+    one('test/cluster/uploads/claims.test.ts', 'a claimed file is the account’s: its link'),
+    [
+      [
+        "account_id: account, folder_id: folder, last_used_at: greatest(trx, 'last_used_at', now) }",
+        'account_id: account, folder_id: folder }',
+      ],
+    ],
+  ),
+  ...changesIn(
+    'src/files/file-lists.rows.ts',
+    one('test/cluster/files/folders/folder-listing.test.ts', 'come all at once in pieces, also 20,000 of'),
+    [["'<', row.tuple(before.created_at, before.id)", "'<=', row.tuple(before.created_at, before.id)"]],
+  ),
+  ...changesIn(
+    'src/files/use-counters.ts',
+    one('test/faults/database-failures.test.ts', 'gets the counters and last uses of a failed'),
+    [['views: use.views + (later?.views ?? 0)', 'views: later?.views ?? use.views']],
+  ),
+  ...changesIn(
+    'src/files/use-counters.ts',
+    one('test/cluster/accounts/account.test.ts', 'are told day by day in UTC, and the last one'),
+    [['const first = count - 1', 'const first = count']],
+  ),
+  ...changesIn(
+    'src/files/batches.ts',
+    one('test/cluster/files/folders/folder-clearing.contract.test.ts', 'lets nobody at what was in it'),
+    [['  if (chain.some((step) => step.deleted_at !== null)) return false\n', '']],
+  ),
+  ...changesIn(
+    'src/files/folders/places.ts',
+    one('test/cluster/accounts/widening.test.ts', 'moves below what a link has opened once it is'),
+    [["link('links.ends_at', '>', now)", "link('links.ends_at', '<', now)"]],
+  ),
+  ...changesIn(
+    'src/files/folders/places.ts',
+    one('test/cluster/accounts/widening.test.ts', 'lets nobody see more by patch'),
+    [
+      [
+        'isPublic: chain.every((step) => step.is_public === 1)',
+        'isPublic: chain.some((step) => step.is_public === 1)',
+      ],
+    ],
+  ),
+  ...changesIn(
+    'src/files/bin/bin-restoring.ts',
+    one(
+      'test/cluster/files/folders/folder-clearing.contract.test.ts',
+      'does not expire there, and lives on when it',
+    ),
+    [["removal: null, last_used_at: greatest(trx, 'last_used_at', at) }", 'removal: null }']],
+  ),
+  ...changesIn(
+    'src/files/folders/folders.ts',
+    one('test/cluster/files/folders/folder-moves.test.ts', 'is limited on creation'),
+    [
+      [
+        'await assertRoomBelow(trx, parent_id, 1, maxDepth)',
+        'await assertRoomBelow(trx, parent_id, 0, maxDepth)',
+      ],
+    ],
+  ),
+  ...changesIn(
+    'src/files/folders/folders.ts',
+    one('test/cluster/files/folders/folder-thumbnail.test.ts', 'takes the place of the one before, whose'),
+    [["        await trx.deleteFrom('folder_covers').where('folder_id', '=', id).execute()\n", '']],
   ),
 ]

@@ -1,5 +1,5 @@
 /** The database, the store on disk, S3, and what the client retries. */
-import { type Change, changesIn } from '../change.ts'
+import { type Change, changesIn, one } from '../change.ts'
 
 const policy = { tests: ['test/unit/client/policy.test.ts'] }
 const parts = { tests: ['test/unit/blobs/object-parts.test.ts'] }
@@ -185,4 +185,9 @@ export const stores: readonly Change[] = [
       'if (version <= migrations.length + 1) return version',
     ],
   ]),
+  ...changesIn(
+    'src/blobs/disk.ts',
+    one('test/cluster/blobs/blob-store.contract.test.ts', 'are cleared of unfinished ones by who opens'),
+    [['if (alone) await rm(layout.unfinished', 'await rm(layout.unfinished']],
+  ),
 ]

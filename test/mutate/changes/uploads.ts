@@ -1,5 +1,5 @@
 /** Reservations, forms, resumable uploads and requests that are sent again. */
-import { type Change, changesIn } from '../change.ts'
+import { type Change, changesIn, one } from '../change.ts'
 
 const multipart = { tests: ['test/unit/uploads/multipart.test.ts'] }
 const partHeaders = {
@@ -130,4 +130,138 @@ export const uploads: readonly Change[] = [
     ],
     ["if (value !== 'multipart/form-data') {", "if (value === '') {"],
   ]),
+  ...changesIn(
+    'src/uploads/receive.ts',
+    one('test/cluster/uploads/put-uploads.test.ts', 'refuses a form and a part of a file instead'),
+    [['assertWhole(request)\n  if (!declares', 'if (!declares']],
+  ),
+  ...changesIn(
+    'src/uploads/receive.ts',
+    one('test/faults/slow-clients.test.ts', 'is ended although some bytes come every'),
+    [['waited += clock.monotonic() - waitingSince', '']],
+  ),
+  ...changesIn(
+    'src/uploads/form-upload.ts',
+    one('test/cluster/uploads/form-parts.test.ts', 'are refused when there are two'),
+    [['if (isFound) {', 'if (false) {']],
+  ),
+  ...changesIn(
+    'src/uploads/form-upload.ts',
+    one('test/server/server/errors.test.ts', 'is not one for what stands around it in the'),
+    [['least: (length) => Math.max(0, length - MOST_BESIDE)', 'least: (length) => length']],
+  ),
+  ...changesIn(
+    'src/uploads/resumable/append.ts',
+    one('test/cluster/uploads/resumable/tus-core.test.ts', 'of more than the declared length is 413 also'),
+    [
+      [
+        'if (this.#received === this.#upload.size && !isTooLarge(broken))',
+        'if (this.#received === this.#upload.size)',
+      ],
+    ],
+  ),
+  ...changesIn(
+    'src/uploads/resumable/append.ts',
+    one('test/cluster/uploads/resumable/tus-turns.test.ts', 'leaves nothing of bytes that a checksum was'),
+    [
+      [
+        'return this.#sum === null && this.#received > this.#recorded',
+        'return this.#received > this.#recorded',
+      ],
+    ],
+  ),
+  ...changesIn(
+    'src/uploads/resumable/creation.ts',
+    one('test/cluster/uploads/resumable/tus-creation.test.ts', 'of an empty file makes it at once'),
+    [['state: wanted.size === 0 ?', 'state: wanted.size === null ?']],
+  ),
+  ...changesIn(
+    'src/uploads/resumable/creation.ts',
+    one(
+      'test/cluster/uploads/resumable/tus-creation.test.ts',
+      'of more than the largest size is 413, and of',
+    ),
+    [['assertFileSize(content.size ?? 0, maxFileSize)\n', '']],
+  ),
+  ...changesIn(
+    'src/uploads/resumable/concatenation.ts',
+    one(
+      'test/cluster/uploads/resumable/tus-concatenation.test.ts',
+      'when a part is unknown, somebody else’s, no',
+    ),
+    [['if (new Set(parts.map(({ id }) => id)).size < parts.length) {', 'if (parts.length < 0) {']],
+  ),
+  ...changesIn(
+    'src/uploads/resumable/concatenation.ts',
+    one(
+      'test/cluster/uploads/resumable/tus-concatenation.test.ts',
+      'parts that nobody joins expire with their',
+    ),
+    [
+      [
+        'Math.max(...parts.map(({ used_at }) => used_at))\n  const behind',
+        'Math.min(...parts.map(({ used_at }) => used_at))\n  const behind',
+      ],
+    ],
+  ),
+  ...changesIn(
+    'src/uploads/guest-admission.ts',
+    one('test/faults/database-failures.test.ts', 'leaves a guest all the bytes of the hour when'),
+    [['      await this.#release(bytes)\n      throw', '      throw']],
+  ),
+  ...changesIn(
+    'src/uploads/request-uploads.ts',
+    one('test/server/uploads/guests.test.ts', 'counts no more bytes than came, also of an'),
+    [['const settled = reservation.settle(this.#received)', 'const settled = Promise.resolve()']],
+  ),
+  ...changesIn(
+    'src/uploads/request-uploads.ts',
+    one('test/cluster/sharing/links/upload-links.test.ts', 'an Idempotency-Key and an invalid key are'),
+    [['if (request.key !== null) throw idempotencyKeyRefused()\n', '']],
+  ),
+  ...changesIn(
+    'src/uploads/idempotency.ts',
+    one('test/cluster/uploads/idempotency.test.ts', 'a key used again for another name, folder or'),
+    [["if (announced.length !== request.length) throw mismatch('length')\n", '']],
+  ),
+  ...changesIn(
+    'src/uploads/idempotency.ts',
+    one('test/cluster/accounts/key-scopes.test.ts', 'is not told by an Idempotency-Key what'),
+    [["by.kind === 'key' && isRestricted(caller) ?", "by.kind === 'session' && isRestricted(caller) ?"]],
+  ),
+  ...changesIn(
+    'src/uploads/upload-answers.ts',
+    one('test/cluster/sharing/links/upload-links.test.ts', 'a file comes by PUT, form and tus, is the'),
+    [['...(upload.link_id === null ? publicNames(site, upload) : {})', '...publicNames(site, upload)']],
+  ),
+  ...changesIn(
+    'src/uploads/contributions.ts',
+    one('test/cluster/sharing/links/upload-links.test.ts', 'of number, size, kind and time are checked'),
+    [['taken.files + more.files > (maxFiles', 'taken.files + more.files >= (maxFiles']],
+  ),
+  ...changesIn(
+    'src/uploads/contributions.ts',
+    one('test/cluster/sharing/links/link-log.test.ts', 'what comes by a link is in its log, that it'),
+    [['const kept = this.#keepsAddresses ? address : null', 'const kept = address']],
+  ),
+  ...changesIn(
+    'src/uploads/receipts.ts',
+    one('test/cluster/sharing/links/upload-links.test.ts', 'a contributor withdraws only their own, and'),
+    [
+      [
+        'const isOver = found.revoked_at !== null || (found.ends_at !== null && found.ends_at <= clock.now())',
+        'const isOver = found.revoked_at !== null',
+      ],
+    ],
+  ),
+  ...changesIn(
+    'src/uploads/receipts.ts',
+    one('test/cluster/uploads/receipts.test.ts', 'made-up ones are refused after a while, and'),
+    [['    await rates.take(subject, 1, MOST_MADE_UP, HOUR)\n', '']],
+  ),
+  ...changesIn(
+    'src/uploads/receipts.ts',
+    one('test/cluster/sharing/links/guest-links.test.ts', 'it follows its files into an account once all'),
+    [['    await giveLinks(trx, id, account)\n', '']],
+  ),
 ]
