@@ -73,14 +73,18 @@ describe.each(failures)('a database %s', (_, build) => {
     const lastUse = clock.now()
     usage.fileUsed(id, 'view')
     usage.requested(caller)
-    await expect(usage.flush()).rejects.toThrow()
-    expect(usage.pending(id)).toMatchObject({ views: 2, downloads: 1 })
+    const failing = usage.flush().catch((error: unknown) => error)
+    // On a full disk the counts are being written by then, and a later one is kept beside them.
+    for (let turn = 0; turn < 1000 && usage.pending(id).views > 0; turn++) await null
+    usage.fileUsed(id, 'view')
+    expect(await failing).toBeInstanceOf(Error)
+    expect(usage.pending(id)).toMatchObject({ views: 3, downloads: 1 })
     end()
     await usage.flush()
 
     expect(usage.pending(id)).toMatchObject({ views: 0, downloads: 0 })
     const file = await fileRow(parts, id)
-    expect(file).toMatchObject({ views: 2, downloads: 1 })
+    expect(file).toMatchObject({ views: 3, downloads: 1 })
     expect(file.last_used_at).toBeGreaterThanOrEqual(lastUse)
     const key = await parts.db.selectFrom('api_keys').select('last_used_at').executeTakeFirstOrThrow()
     expect(key.last_used_at).toBeGreaterThanOrEqual(lastUse)
@@ -88,7 +92,7 @@ describe.each(failures)('a database %s', (_, build) => {
     expect(days.reduce((sum, { requests }) => sum + requests, 0)).toBe(2)
 
     await usage.flush()
-    expect(await fileRow(parts, id)).toMatchObject({ views: 2, downloads: 1 })
+    expect(await fileRow(parts, id)).toMatchObject({ views: 3, downloads: 1 })
   })
 
   test('gets the rate windows of a failed flush later', async () => {

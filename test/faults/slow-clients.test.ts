@@ -46,6 +46,25 @@ describe('an upload slower than 1 KiB/s for 60 s', () => {
     await account.upload(chance(2).bytes(1 * MIB), 'fits.bin')
   })
 
+  test('is ended although some bytes come every twenty seconds', async () => {
+    await using stack = new AsyncDisposableStack()
+    const holdfast = stack.adopt(await startHoldfast(), (server) => server.stop())
+    const { apiKey: key } = await holdfast.addAccount()
+    const upload = await openUpload(holdfast.url, { key, size: 700 * KIB })
+    const ended = upload.answer.then(
+      () => true,
+      () => true,
+    )
+    for (let part = 0; part < 4; part++) {
+      // One that has ended takes nothing more.
+      await upload.send(chance(5).bytes(KIB)).catch(() => {})
+      await Bun.sleep(300)
+      holdfast.clock.advance(20_000)
+      await Bun.sleep(300)
+    }
+    expect(await Promise.race([ended, Bun.sleep(3000)])).toBe(true)
+  })
+
   test('is let be as long as every minute brings 60 KiB', async () => {
     await using stack = new AsyncDisposableStack()
     const holdfast = stack.adopt(await startHoldfast(), (server) => server.stop())

@@ -215,10 +215,18 @@ describe('who has forgotten their password', () => {
 
   test('gets the same answer as nobody, who gets no mail', async () => {
     const [person, unconfirmed, disabled] = [await reachable(), await newcomer(), await reachable()]
+    const passwordless = await reachable()
+    const { id } = await host.database
+      .selectFrom('accounts')
+      .select('id')
+      .where('username', '=', passwordless.account.username)
+      .executeTakeFirstOrThrow()
+    await host.database.deleteFrom('identities').where('account_id', '=', id).execute()
     await setAddress(unconfirmed, unconfirmed.address)
     await mailTo(unconfirmed.address)
     await host.disableAccount(disabled.account.username)
-    const names = [person.address, 'nobody-of-this-name', unconfirmed.address, disabled.address, 'a\0b', '']
+    const names = [person.address, 'nobody-of-this-name', unconfirmed.address, disabled.address]
+    names.push(passwordless.address, 'a\0b', '')
     const answers = []
     for (const name of names) answers.push(await ask(name))
     const [first] = answers
@@ -226,6 +234,7 @@ describe('who has forgotten their password', () => {
     expect((await mailTo(person.address)).subject).toBe('Set a new password')
     await noMailTo(unconfirmed.address)
     await noMailTo(disabled.address)
+    await noMailTo(passwordless.address)
     expect(await host.database.selectFrom('reset_requests').selectAll().execute()).toEqual([])
   })
 

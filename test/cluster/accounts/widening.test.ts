@@ -452,7 +452,7 @@ describe('a key without the scope to read', () => {
 
   test('moves below what a link has opened once it is revoked', async () => {
     const shared = await owner.folder(unique(), { public: 0 })
-    const { body } = await owner.post('/api/v1/links', { folders: [shared] })
+    const { body } = await owner.post('/api/v1/links', { folders: [shared], ends_at: '2050-01-01T00:00:00Z' })
     const away = await owner.folder(unique(), { public: 0 })
     const { slug } = await owner.put('bytes', { folder: away })
     const manager = await keyWith('manage')

@@ -113,6 +113,18 @@ describe('taking a content down', () => {
     expect(await unsoundTotals(host.database)).toEqual([])
   })
 
+  test('frees the room of a file once where its bin was emptied', async () => {
+    const owner = await newcomer(host)
+    const file = await owner.put(fresh())
+    const kept = await owner.put('kept')
+    await intoBin(owner, { files: [file.slug] })
+    expect(await owner.send('/api/v1/bin', { method: 'DELETE' })).toMatchObject({ status: 200 })
+    await takeDown({ sha256: file.sha256 })
+    expect(await totals(owner)).toMatchObject({ storage_used: kept.size, storage_in_bin: 0 })
+    await host.runJobs()
+    expect(await unsoundTotals(host.database)).toEqual([])
+  })
+
   test('leaves nothing of what is uploaded at the same time', async () => {
     const owner = await newcomer(host)
     const content = fresh()

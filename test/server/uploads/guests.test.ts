@@ -63,6 +63,13 @@ describe('the hourly limit of guests', () => {
       await guest.put('x'.repeat(900))
     }))
 
+  test('counts no more bytes than came, also of an upload without a length', () =>
+    withHoldfast({ guestHourlySize: 9 * 1024 * 1024 }, async (holdfast) => {
+      const guest = api(holdfast)
+      expect(await guest.upload('x', { chunked: true })).toMatchObject({ status: 200 })
+      await guest.put('x'.repeat(8 * 1024 * 1024))
+    }))
+
   test('is not given back from an hour that an upload did not count in', () =>
     withHoldfast({ guestHourlySize: 1000 }, async (holdfast) => {
       const guest = api(holdfast)

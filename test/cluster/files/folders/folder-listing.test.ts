@@ -158,6 +158,7 @@ describe('the files of a folder', () => {
     const answer = await caller.get(`/api/v1/folder/${folder}/files`)
     const { data } = z.object({ data: z.array(z.object({ id: z.number() })) }).parse(answer.body)
     expect(new Set(data.map(({ id }) => id)).size).toBe(FILES)
+    expect(data).toHaveLength(FILES)
     // Nobody has known how long it would be.
     expect(answer.headers.get('content-length')).toBeNull()
   })

@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type BlobStore, StoreFailure } from '../../../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../../../src/blobs/disk.ts'
-import { makeRelocatedBlobs } from '../../../../src/contents/copied.rows.ts'
+import { makeRelocatedBlobs, relocatedAmong } from '../../../../src/contents/copied.rows.ts'
 import { type CopyRoute, createBlobCopier } from '../../../../src/contents/copy-threads.ts'
 import { type BlobCopyJob, copyBlobs } from '../../../../src/contents/copying.ts'
+import type { Database } from '../../../../src/database/database.ts'
 import { inTransaction } from '../../../../src/database/transactions.ts'
 import type { BlobKey } from '../../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../../src/domain/random.ts'
@@ -20,6 +21,7 @@ import { bytesOf, chunksOf, keysOf } from '../../../support/storage/blob-chunks.
 import { overridden } from '../../../support/storage/overridden.ts'
 
 interface Parts extends AsyncDisposable {
+  readonly db: Database
   readonly from: BlobStore
   readonly to: BlobStore
   readonly keys: readonly BlobKey[]
@@ -49,6 +51,7 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
   }
   const told = { copied: 0, there: 0, bytes: 0, paced: 0 }
   return {
+    db,
     from,
     to,
     keys,
@@ -105,16 +108,16 @@ describe('copying blobs', () => {
   test('once more brings only what is not there whole', async () => {
     await using parts = await partsOf(SIZES)
     await parts.copy()
-    const [lost, cut] = parts.keys.slice(2)
-    if (lost === undefined || cut === undefined) throw new Error('too few blobs')
-    await parts.to.remove(lost)
-    await parts.to.remove(cut)
+    const [lost, cut, unfinished] = parts.keys.slice(2)
+    if (lost === undefined || cut === undefined || unfinished === undefined) throw new Error('too few blobs')
+    for (const key of [lost, cut, unfinished]) await parts.to.remove(key)
+    await (await parts.to.create(unfinished)).write(new Uint8Array([1]))
     const writer = await parts.to.create(cut)
     await writer.write(new Uint8Array([1]))
     await writer.complete()
     parts.told.copied = 0
     expect(await parts.copy({ goesOn: true })).toEqual([])
-    expect(parts.told).toMatchObject({ copied: 2, there: SIZES.length - 2 })
+    expect(parts.told).toMatchObject({ copied: 3, there: SIZES.length - 3 })
     expect(await parts.to.size(cut)).toBe(await parts.from.size(cut))
   })
 
@@ -132,6 +135,13 @@ describe('copying blobs', () => {
     }
     expect(await parts.copy({ goesOn: true })).toEqual([])
     expect(parts.told).toMatchObject({ copied: 1, there: 1 })
+  })
+
+  test('counts nothing as copied that could not be made durable', async () => {
+    await using parts = await partsOf([1000, 1000])
+    const settle = () => Promise.reject(new StoreFailure('away'))
+    await expect(parts.copy({ settle })).rejects.toMatchObject({ reason: 'away' })
+    expect((await relocatedAmong(parts.db, parts.keys)).size).toBe(0)
   })
 
   test('a store that is away for a moment is waited for', async () => {

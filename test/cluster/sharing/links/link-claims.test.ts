@@ -396,6 +396,17 @@ test('downloads are counted without a limit too, by anybody but the owner and pr
   await untilTaken(link, ['live', 1])
   await untilTaken(zip, ['live', 1])
   expect(await claims(link)).toBe(0)
+  const broken = await makeLink(host, key, { files: [large.uuid] })
+  const leaving = new AbortController()
+  const begun = await fetch(await addressFor(broken, ANN), { signal: leaving.signal })
+  await host.runJobs()
+  await untilTaken(broken, ['live', 1])
+  leaving.abort()
+  await expect(begun.bytes()).rejects.toThrow()
+  await eventually('a download that broke off early is none', async () => {
+    await host.runJobs()
+    return Bun.deepEquals(await taken(broken), ['live', 0])
+  })
   // A limit that comes later is one of all downloads.
   await changeLink(host, key, link, { max_downloads: 1 })
   expect(await taken(link)).toEqual(['used_up', 1])

@@ -177,11 +177,14 @@ test.skipIf(onCluster)('addresses are in it where the operator says so', async (
 test('an end is told a day before and when it has come, and again when it is another', async () => {
   const until = (time: number) => timestamp(host.clock.now() + time)
   const [long, short] = [await link({ ends_at: until(3 * DAY) }), await link({ ends_at: until(DAY) })]
+  const other = await link({ ends_at: until(DAY) })
+  await changeLink(host, key, other, { max_downloads: 5 })
+  await host.runJobs()
   host.clock.advance(2 * DAY + MINUTE)
   await host.runJobs()
   await host.runJobs()
   expect(await linesOf(long)).toEqual(['link.ends_soon'])
-  expect(await linesOf(short)).toEqual(['link.ended time'])
+  for (const brief of [short, other]) expect(await linesOf(brief)).toEqual(['link.ended time'])
   host.clock.advance(DAY)
   await host.runJobs()
   expect(await linesOf(long)).toEqual(['link.ends_soon', 'link.ended time'])

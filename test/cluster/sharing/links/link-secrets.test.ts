@@ -16,6 +16,7 @@ const { host, key } = await ownedHost()
 const PASSWORD = 'sesame'
 const LASTS = 20 * MINUTE
 const NAME = 'quarterly-figures.png'
+const BOX = 'box-of-the-board'
 const IMAGE = await picture('png', 2400, 1200)
 const VISITOR: Headers = { 'user-agent': 'Visitor/1' }
 
@@ -38,7 +39,7 @@ const TERMS = {
 
 /** Everything lies open, so that whoever knows a slug, a UUID or an identifier gets in. */
 async function scene(kind: Kind, terms: LinkFields): Promise<Scene> {
-  const folder = await makeFolder(host, key)
+  const folder = await makeFolder(host, key, { name: BOX, parent: await makeFolder(host, key) })
   const file = await upload(host, { key, folder, name: NAME, bytes: IMAGE })
   await upload(host, { key, folder, name: 'beside.png', bytes: IMAGE })
   const loose = await upload(host, { key, name: 'loose.txt' })
@@ -248,12 +249,14 @@ describe.each(cases)('what a link to a $kind $are tells', ({ kind, terms, state 
     const texts = await told(at.link, visitor)
     const all = [...new Set(texts.flatMap((text) => decoded(text)))]
     expect(all.join()).toContain(NAME)
+    expect(all.join().includes(BOX)).toBe(kind === 'folder')
     const common = new Set((await told(at.other, VISITOR)).flatMap((text) => text.match(/[\w-]+/g) ?? []))
     await state.change(at)
     const isSigned = (address: string) => address.includes('/v2/')
-    const addresses = [...new Set(texts.flatMap((text) => addressesIn(text)))].filter(
-      (address) => new URL(address, host.url).origin === new URL(host.url).origin,
-    )
+    const addresses = [...new Set(texts.flatMap((text) => addressesIn(text)))].filter((address) => {
+      const { origin, pathname } = new URL(address, host.url)
+      return origin === new URL(host.url).origin && !pathname.startsWith('/assets/')
+    })
     const asked: readonly Asked[] = [
       ...addresses
         .filter((address) => state.isOver || !isSigned(address))

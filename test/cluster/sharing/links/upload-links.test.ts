@@ -83,12 +83,13 @@ const withdraw = (receipt: string) =>
 
 test('a file comes by PUT, form and tus, is the owner’s, and nobody is told where it is', async () => {
   const { folder, link } = await asked()
-  const answers = [
-    await put(link, 'raw.txt'),
-    await form(link, 'form.txt'),
-    await resumable(link, { filename: 'tus.txt', relativePath: 'Trip/Day 1/tus.txt' }),
-  ]
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 204])
+  const answers = [await put(link, 'raw.txt'), await form(link, 'form.txt')]
+  const about = { filename: 'tus.txt', relativePath: 'Trip/Day 1/tus.txt' }
+  const begun = await start(link, BYTES.length, about)
+  const place = placeOf(begun)
+  answers.push(begun, await uploads.look(place), await uploads.head(place))
+  answers.push(await uploads.patch(place, 0, BYTES), await uploads.look(place))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 200, 200, 204, 200])
   const told = answers.map(({ body, headers }) => JSON.stringify([body, ...headers])).join()
   expect(await namesIn(folder)).toEqual(['form.txt', SECRET, 'raw.txt'].sort())
   const rows = await host.database
@@ -407,6 +408,10 @@ test('a contributor withdraws only their own, and only while the link is in forc
   await revokeLink(host, key, link)
   expect(await withdraw(receiptIn(other))).toMatchObject(refusal('LINK_ENDED'))
   expect(await namesIn(folder)).toEqual(['other.txt', SECRET])
+  const ending = await asked({}, { ends_at: timestamp(host.clock.now() + HOUR) })
+  const kept = await put(ending.link, 'kept.txt')
+  host.clock.advance(HOUR)
+  expect(await withdraw(receiptIn(kept))).toMatchObject(refusal('LINK_ENDED'))
 })
 
 test('an Idempotency-Key and an invalid key are refused by a link, however the file comes', async () => {
@@ -521,7 +526,12 @@ test('an upload link has one folder, is not for downloads, and needs the right t
   ]) {
     expect(await make(fields)).toMatchObject({ status: 400 })
   }
-  const plain = await makeLink(host, key, { folders: [folder] })
+  const keeper = await host.addKey('owner', { scopes: ['read', 'manage'] })
+  expect(await make({ folders: [folder], uploads: {} }, keeper)).toMatchObject({
+    status: 403,
+    body: { error: 'SCOPE_MISSING' },
+  })
+  const plain = await makeLink(host, keeper, { folders: [folder] })
   expect(await put(plain, 'a')).toMatchObject(refusal('LINK_NOT_FOUND'))
   const change = await api(host, key, 'PATCH', `/api/v1/links/${plain}`, { uploads: {} })
   expect(change).toMatchObject({ status: 400 })

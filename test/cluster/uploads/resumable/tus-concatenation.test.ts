@@ -450,9 +450,10 @@ test('parts that nobody joins expire with their room, and so does what waits for
       .select(wholeSum(db, 'storage_reserved').as('bytes'))
       .executeTakeFirstOrThrow()
       .then(({ bytes }) => bytes)
-  const { path: awaited } = await by.start(2, {}, { 'upload-concat': 'partial' })
+  const { path: awaited } = await by.start(3, {}, { 'upload-concat': 'partial' })
   const { path: empty } = await by.start(2, {}, { 'upload-concat': 'partial' })
-  const whole = (await final(by, [awaited, empty])).headers.get('location') ?? ''
+  const { path: begun } = await by.start(2, {}, { 'upload-concat': 'partial' })
+  const whole = (await final(by, [awaited, empty, begun])).headers.get('location') ?? ''
   expect(await reserved()).toBeGreaterThanOrEqual(5 * MB)
   const pass = async (hours: number) => {
     holdfast.clock.advance(hours * 3_600_000)
@@ -460,11 +461,14 @@ test('parts that nobody joins expire with their room, and so does what waits for
   }
   // What waits for a part lives as long as bytes come to it, and so do the other parts.
   await by.patch(awaited, 0, random.bytes(1))
+  await by.patch(begun, 0, random.bytes(1))
+  await pass(20)
+  await by.patch(awaited, 1, random.bytes(1))
   await pass(20)
   await pass(3)
-  expect(await by.look(whole)).toMatchObject({ body: { status: 'uploading', received: 1 } })
+  expect(await by.look(whole)).toMatchObject({ body: { status: 'uploading', received: 3 } })
   expect(await by.offset(empty)).toBe(0)
   await pass(25)
-  for (const path of [whole, awaited, empty]) expect((await by.head(path)).status).toBe(410)
+  for (const path of [whole, awaited, empty, begun]) expect((await by.head(path)).status).toBe(410)
   expect(await reserved()).toBe(0)
 })

@@ -113,6 +113,23 @@ describe('PATCH', () => {
     expect(await client.offset(path)).toBe(4)
   })
 
+  test('of more than the declared length is 413 also where that shows only at the end, and makes no file', async () => {
+    const { path } = await client.start(10)
+    const chunks = [random.bytes(10), random.bytes(1)]
+    const body = new ReadableStream({
+      async pull(controller) {
+        const chunk = chunks.shift()
+        if (chunk === undefined) return controller.close()
+        controller.enqueue(chunk)
+        await Bun.sleep(50)
+      },
+    })
+    const headers = { ...TUS, ...CHUNK, 'upload-offset': '0' }
+    const answer = await caller.send(path, { method: 'PATCH', headers, body })
+    expect(answer).toMatchObject(refusal('PAYLOAD_TOO_LARGE'))
+    expect(await client.offset(path)).toBe(0)
+  })
+
   test('without an offset, or with one that is no number, is 400', async () => {
     const { path } = await client.start(10)
     for (const offset of ['', '-1', '1.5', 'x']) {

@@ -67,7 +67,7 @@ describeWith(['unzip'], 'a selection of files and folders', () => {
     const beside = await upload(host, { key, name: 'a.txt', bytes: bytes[0] })
     await upload(host, { key, name: 'b.txt', bytes: bytes[1], folder: outer })
     await upload(host, { key, name: 'b.txt', bytes: bytes[2], folder: inner })
-    const chosen = { files: [beside.slug], folders: [outer, empty, outer] }
+    const chosen = { files: [beside.slug], folders: [outer, inner, empty, outer] }
     const answer = await api(host, key, 'POST', '/api/v1/files/download', chosen)
     const { url } = signed.parse(answer.body).data
     const hex = (content: Bytes) => Buffer.from(content).toString('hex')
