@@ -7,7 +7,7 @@ import { deletion as deletionShape, fileListItem, fileDetail as fileShape } from
 import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
 import { contribution, linkEvent, link as linkShape } from '../contract/links.ts'
 import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
-import { receiptContribution, receiptLink, receiptUpload } from '../contract/receipts.ts'
+import { receiptContribution, receiptLink, receiptTransfer, receiptUpload } from '../contract/receipts.ts'
 import { uploadResult } from '../contract/uploads.ts'
 
 const fileItem = z.pick(fileListItem, {
@@ -103,7 +103,7 @@ const receiptUploadFields = z.pick(receiptUpload, {
 })
 export type ReceiptUploadFields = z.infer<typeof receiptUploadFields>
 
-const receiptLinkFields = z.pick(receiptLink, {
+const shownOfLink = {
   kind: true,
   url: true,
   title: true,
@@ -114,7 +114,8 @@ const receiptLinkFields = z.pick(receiptLink, {
   max_downloads: true,
   files: true,
   created_at: true,
-})
+} as const
+const receiptLinkFields = z.union([z.pick(receiptLink, shownOfLink), z.pick(receiptTransfer, shownOfLink)])
 export type ReceiptLinkFields = z.infer<typeof receiptLinkFields>
 
 export const receiptFields = z.object({

@@ -210,6 +210,7 @@ function pairsOf(shown: ReceiptFields, page: Page): Pairs {
     case 'contribution':
       return pairsOfSent(shown, page)
     case 'link':
+    case 'transfer':
       return pairsOfLink(shown, page)
   }
 }
