@@ -48,7 +48,6 @@ const receivedFiles = z.object({
   /** The first ones. `sender`: as stated; null if not asked. */
   files: readonlyArray(z.object({ name: z.string(), sender: z.nullable(z.string()) })),
 })
-export type ReceivedFiles = z.infer<typeof receivedFiles>
 
 const downloaded = z.object({ kind: z.literal('downloaded'), title, times: count, isFirst: z.boolean() })
 export type DownloadedNews = z.infer<typeof downloaded>
