@@ -8,6 +8,7 @@ import { inTransaction } from '../database/transactions.ts'
 import { DAY, HOUR, yieldToEventLoop } from '../domain/clock.ts'
 import { type AccountId, type FileId, type FileWarningId, GUESTS, type Sha256 } from '../domain/ids.ts'
 import { type Inactivity, ownInactiveDays } from '../files/expiry.ts'
+import { hasTransfers, takeTransferUse } from '../files/transfers.rows.ts'
 import { addFileUse } from '../files/use-counters.ts'
 import {
   type AccountToWarn,
@@ -77,6 +78,7 @@ async function warnOwner(
   const { db, clock, random } = parts
   const until = lifetime.cutoff(now + AHEAD)
   const unused = { account_id: owner.account_id, used_after: owner.warned_until ?? 0, used_until: until }
+  await takeUsesOfTransfers(db, unused)
   const first = await longestUnused(db, unused, MOST_NAMES)
   const [next] = first
   if (next === undefined) return
@@ -91,6 +93,25 @@ async function warnOwner(
     warnedAt: clock.now(),
   }
   await inTransaction(db, (trx) => send(trx, parts, owner, warning))
+}
+
+/** Files in transfers that are in use do not end, and are not warned of. */
+async function takeUsesOfTransfers(db: Database, unused: UnusedFiles): Promise<void> {
+  if (!(await hasTransfers(db, unused.account_id))) return
+  for (let after = 0 as FileId; ; ) {
+    const rows = await liveUnused(db, unused)
+      .select('id')
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(STEP)
+      .execute()
+    const last = rows.at(-1)
+    if (last === undefined) return
+    const ids = rows.map(({ id }) => id)
+    await inTransaction(db, (trx) => takeTransferUse(trx, ids))
+    after = last.id
+    await yieldToEventLoop()
+  }
 }
 
 interface Warning {

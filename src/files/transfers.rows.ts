@@ -6,7 +6,7 @@ import { forUpdate, greatest } from '../database/differences.ts'
 import type { Row, Tables } from '../database/schema.ts'
 import { MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { FileId, FolderId, LinkId } from '../domain/ids.ts'
+import type { AccountId, FileId, FolderId, LinkId } from '../domain/ids.ts'
 import { type FileListRow, liveFiles } from './file-lists.rows.ts'
 import { folderById, treeOf, wholeTreeOf } from './folders/folders.rows.ts'
 
@@ -43,6 +43,17 @@ export async function updateTransfer(
 ): Promise<void> {
   if (Object.keys(change).length === 0) return
   await trx.updateTable('transfers').set(change).where('folder_id', '=', folder).execute()
+}
+
+export async function hasTransfers(db: Database, account: AccountId): Promise<boolean> {
+  const one = db
+    .selectFrom('folders')
+    .select('id')
+    .where('account_id', '=', account)
+    .where('is_transfer', '=', 1)
+    .where('deleted_at', 'is', null)
+    .limit(1)
+  return (await db.readPool.rows(one)).length > 0
 }
 
 /** Whether uploads into it are under way; parts count as the final upload that they are for. */
