@@ -39,6 +39,7 @@ const jobNamesDe: Translations = {
   'forget old reports': 'Alte Meldungen vergessen',
   'count old downloads by links': 'Alte Downloads über Links zusammenzählen',
   'forget contributions that never arrived': 'Beiträge vergessen, die nie ankamen',
+  'end empty transfers': 'Leere Übertragungen beenden',
   'forget old links': 'Alte Links vergessen',
   'end forgotten uploads at the store': 'Vergessene Uploads im Speicher beenden',
   'remove garbage': 'Nicht mehr gebrauchte Inhalte entfernen',
