@@ -190,6 +190,30 @@ test('after a day of failures the webhook is disabled, and its owner told', asyn
   expect(await of.deliveries()).toEqual([])
 })
 
+test('an event that fails for good disables no webhook that has taken another within a day', async () => {
+  await using of = await listening()
+  of.receiver.answer(500)
+  await of.arrive('a.txt')
+  await host.runJobs()
+  for (let times = 0; times < 9; times++) await later(13 * HOUR)
+  expect(await of.deliveries()).toMatchObject([{ state: 'waiting', tries: 10 }])
+  of.receiver.answer(200)
+  await of.arrive('b.txt')
+  await later(HOUR)
+  of.receiver.answer(500)
+  await later(13 * HOUR)
+  expect(await of.deliveries()).toMatchObject([{ state: 'delivered' }, { state: 'failed', tries: 11 }])
+  expect(await of.isDisabled()).toBe(false)
+})
+
+test('other events of a webhook that has just failed wait too', async () => {
+  await using of = await listening()
+  of.receiver.answer(503)
+  for (const name of ['a.txt', 'b.txt']) await of.arrive(name)
+  await host.runJobs()
+  expect(of.receiver.events).toHaveLength(1)
+})
+
 test('an account has ten webhooks at most, of addresses that can be used', async () => {
   await using of = await listening()
   const add = async (fields: object) => (await api(host, of.key, 'POST', '/api/v1/webhooks', fields)).status
