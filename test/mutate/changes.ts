@@ -6,6 +6,7 @@ import { core } from './changes/core.ts'
 import { domain } from './changes/domain.ts'
 import { downloads } from './changes/downloads.ts'
 import { files } from './changes/files.ts'
+import { messages } from './changes/messages.ts'
 import { pages } from './changes/pages.ts'
 import { server } from './changes/server.ts'
 import { sharing } from './changes/sharing.ts'
@@ -25,5 +26,6 @@ export const changes: readonly Change[] = [
   ...pages,
   ...sharing,
   ...contents,
+  ...messages,
   ...worlds,
 ]

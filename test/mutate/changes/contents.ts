@@ -51,4 +51,12 @@ export const contents: readonly Change[] = [
     one('test/unit/operations/backup/retention.test.ts', 'are the newest of each day and of each week'),
     [['spans.size >= most', 'spans.size > most']],
   ),
+  ...changesIn(
+    'src/contents/restore.ts',
+    one(
+      'test/server/operations/backup/backup-targets.test.ts',
+      'copies only what is new, and goes back to any',
+    ),
+    [['points.findLast(({ takenAt })', 'points.find(({ takenAt })']],
+  ),
 ]

@@ -1,5 +1,5 @@
 /** Limits, leases, jobs, nodes and the clock. */
-import { type Change, changesIn } from '../change.ts'
+import { type Change, changesIn, one } from '../change.ts'
 
 const rateWindows = {
   tests: ['test/cluster/core/rate-limits/rate-limits.contract.test.ts'],
@@ -136,5 +136,10 @@ export const core: readonly Change[] = [
       ['rest.length > 0', 'false'],
       ['.slice(0, 16)', '.slice(0, 1)'],
     ],
+  ),
+  ...changesIn(
+    'src/core/jobs/jobs.ts',
+    one('test/cluster/core/jobs/jobs.contract.test.ts', 'that can say whether they have work claim'),
+    [['< RUN_ANYWAY && !(await hasWork())) return true', '< RUN_ANYWAY || !(await hasWork())) return true']],
   ),
 ]

@@ -22,4 +22,9 @@ export const pages: readonly Change[] = [
     one('test/cluster/downloads/arrivals.test.ts', 'who may no longer see the file gets no more'),
     [['isLetIn: async () => isOpenTo(sharing.access, await asking(), slug)', 'isLetIn: async () => true']],
   ),
+  ...changesIn(
+    'src/pages/file-page.ts',
+    one('test/server/sharing/report-page.test.ts', 'is a link away from the page of the file'),
+    [['reportUrl: isOwner ? null :', 'reportUrl: !isOwner ? null :']],
+  ),
 ]
