@@ -238,7 +238,7 @@ describe.if(noPostgres === null)('the rows alone', () => {
     await furnish(folder.place, 0)
     const key = 'f'.repeat(32)
     await withDatabase(folder.place, async (db) => {
-      await sql`insert into reservations select ${key}, id, 10, 0, null from accounts where username = 'ann'`.execute(
+      await sql`insert into reservations (key, account_id, bytes, created_at, node) select ${key}, id, 10, 0, null from accounts where username = 'ann'`.execute(
         db,
       )
       await sql`update accounts set storage_reserved = 10 where username = 'ann'`.execute(db)
