@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/errors.ts'
-import { thumbnailKind } from '../domain/thumbnail-kind.ts'
+import { thumbnailKind } from '../domain/media-type.ts'
 import { inMemory } from './local-maker.ts'
 import {
   ThumbnailFailed,

@@ -1,4 +1,4 @@
-import type { ThumbnailKind } from '../domain/thumbnail-kind.ts'
+import type { ThumbnailKind } from '../domain/media-type.ts'
 
 /** Pixels on the longer side. Pictures are never enlarged. */
 export const SMALL = 320

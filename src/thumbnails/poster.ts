@@ -1,7 +1,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { VideoFormat } from '../domain/thumbnail-kind.ts'
+import type { VideoFormat } from '../domain/media-type.ts'
 import { LARGE, type Source } from './maker.ts'
 import { type Limits, ProcessGuard } from './process-guard.ts'
 import type { Spawner } from './spawning.ts'

@@ -9,8 +9,8 @@ import { inTransaction } from '../database/transactions.ts'
 import { type CancelTimer, type Clock, MINUTE, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { BlobId, BlobKey, NodeId } from '../domain/ids.ts'
+import { THUMBNAIL_HEAD, thumbnailKind } from '../domain/media-type.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
-import { THUMBNAIL_HEAD, thumbnailKind } from '../domain/thumbnail-kind.ts'
 import type { Log } from '../log.ts'
 import {
   type Source,

@@ -12,7 +12,7 @@ import type { ThumbnailState } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { BlobId, BlobKey, FileId, Uuid } from '../domain/ids.ts'
-import { thumbnailKind } from '../domain/thumbnail-kind.ts'
+import { thumbnailKind } from '../domain/media-type.ts'
 import { iconAddress } from './icons.ts'
 import type { ThumbnailMaking } from './thumbnail-making.job.ts'
 

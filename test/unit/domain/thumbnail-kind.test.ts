@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { thumbnailKind } from '../../../src/domain/thumbnail-kind.ts'
+import { thumbnailKind } from '../../../src/domain/media-type.ts'
 
 const kindOf = (beginning: string) => thumbnailKind(Buffer.from(beginning, 'latin1'))
 const ftyp = (...brands: string[]) =>
