@@ -88,6 +88,9 @@ export const uploaded = z.pick(uploadResult, {
 })
 export type Uploaded = z.infer<typeof uploaded>
 
+/** A file, or a transfer as a whole. */
+export const claimedReceipt = z.union([uploaded, z.object({ message: z.string() })])
+
 const receiptUploadFields = z.pick(receiptUpload, {
   kind: true,
   status: true,

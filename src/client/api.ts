@@ -4,6 +4,7 @@ import {
   type AccountFields,
   accountFields,
   type ContributionItem,
+  claimedReceipt,
   contributionList,
   type DeletionFields,
   deletionFields,
@@ -26,7 +27,6 @@ import {
   type ReceiptFields,
   receiptFields,
   type Uploaded,
-  uploaded,
 } from './answers.ts'
 import { ConnectionError } from './failure.ts'
 import { type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'
@@ -68,7 +68,8 @@ export interface Api {
   receiptLog(receipt: string): AsyncIterable<LinkLogItem>
   changeReceipt(receipt: string, change: ReceiptChange): Promise<ReceiptFields>
   deleteReceipt(receipt: string): Promise<void>
-  claimReceipt(receipt: string, folder: FolderName): Promise<Uploaded>
+  /** Null for a transfer, whose address stays. */
+  claimReceipt(receipt: string, folder: FolderName): Promise<Uploaded | null>
 }
 
 export interface ReceiptChange {
@@ -191,7 +192,10 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
     receiptLog: (receipt) => pages(`${receiptPath(receipt)}/log`, linkLogList),
     changeReceipt: async (receipt, change) =>
       (await send('PATCH', receiptPath(receipt), change, receiptFields)).data,
-    claimReceipt: (receipt, folder) => send('POST', `${receiptPath(receipt)}/claim`, { folder }, uploaded),
+    async claimReceipt(receipt, folder) {
+      const claimed = await send('POST', `${receiptPath(receipt)}/claim`, { folder }, claimedReceipt)
+      return 'slug' in claimed ? claimed : null
+    },
     async deleteReceipt(receipt) {
       await send('DELETE', receiptPath(receipt), {}, anything)
     },

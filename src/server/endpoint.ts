@@ -111,6 +111,8 @@ interface JsonEndpoint<Needs, Who, Query, Body, Says extends ContractSchema> {
   readonly body?: Body
   readonly answer: Says
   readonly status?: 200 | 201
+  /** Besides `answer`: by another status, which `handle` gives with a JsonAnswer. */
+  readonly also?: Documentation['answers']
   readonly errors?: readonly number[]
   /** Sent as JSON unless a Response. */
   readonly handle: (
@@ -161,7 +163,7 @@ function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Say
       ...(headers === undefined ? {} : { headers }),
       ...(query === undefined ? {} : { query }),
       ...(body === undefined ? {} : { body: { schema: body, type: 'application/json' } }),
-      answers: { [status]: { description: 'Success', schema: given.answer } },
+      answers: { ...given.also, [status]: { description: 'Success', schema: given.answer } },
       errors,
     },
     async handle(call, parts, caller) {

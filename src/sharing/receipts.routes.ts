@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { changedAnswer, doneWithMessage } from '../contract/fields.ts'
+import { doneWithMessage } from '../contract/fields.ts'
 import { linkDetail, linkLogAnswer } from '../contract/links.ts'
 import { type Receipted, type ReceiptUpload, receiptAnswer } from '../contract/receipts.ts'
 import { uploadResult } from '../contract/uploads.ts'
@@ -7,6 +7,7 @@ import { optionalTime, timestamp } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseFolderPlace } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
+import { JsonAnswer } from '../server/answers/answers.ts'
 import { type Call, fileUrl } from '../server/call.ts'
 import { keyedEndpoint, openEndpoint } from '../server/endpoint.ts'
 import {
@@ -121,7 +122,7 @@ const params = z.object({
 
 /** The receipt alone authorizes. */
 export const deleteByReceipt = openEndpoint({
-  summary: 'Delete a guest’s file, link or transfer',
+  summary: 'Delete a guest’s file or link',
   description:
     'Deletes a file, also one that is still arriving, withdraws what was sent by an upload link, revokes a link, or deletes a transfer with all that is in it.',
   tag: 'Uploads',
@@ -169,7 +170,7 @@ const change = z
   })
 
 export const changeByReceipt = openEndpoint({
-  summary: 'Change a guest’s file, link or transfer',
+  summary: 'Change a guest’s file or link',
   description:
     'Renames a file, or keeps it as if somebody had opened it now; changes the terms of a link or transfer, in force at once, and what was announced of a transfer.',
   tag: 'Uploads',
@@ -249,7 +250,8 @@ export const claimByReceipt = keyedEndpoint({
   tag: 'Uploads',
   params,
   body: z.object({ folder: folderPlace }),
-  answer: changedAnswer(uploadResult),
+  answer: uploadResult,
+  also: { 201: { description: 'The transfer is a folder of the account', schema: doneWithMessage } },
   errors: [400, 404, 409, 413, 429],
   async handle({ call, caller, body }, { sharing, uploads }: Pick<ReceiptNeeds, 'sharing' | 'uploads'>) {
     const place = parseFolderPlace(body.folder)
@@ -257,7 +259,7 @@ export const claimByReceipt = keyedEndpoint({
     if (transfer !== null) {
       if (place !== 'root') throw new Refusal('INVALID_REQUEST', '"folder": a transfer goes to the top level')
       await sharing.transfers.claim(transfer.id, caller)
-      return { success: true, message: 'The transfer is in the account' }
+      return new JsonAnswer({ success: true, message: 'The transfer is in the account' }, 201)
     }
     const file = await uploads.receipts.claim(receiptOf(call), { reach: caller, place })
     return { ...toStoredUpload(call.site, file), message: 'The file is in the account' }

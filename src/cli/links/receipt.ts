@@ -144,11 +144,11 @@ async function claim(
   const api = createApi({ url: server, key }, openRetries(printNotice))
   const { folder = 'root' } = options
   const place = folder === 'root' ? folder : await new RemoteTree(api).folder(parseRemoteName(folder))
-  await changed(api, receipt, options)
-  const claimed = await api.claimReceipt(receipt, place)
+  const before = await changed(api, receipt, options)
+  const claimed = (await api.claimReceipt(receipt, place)) ?? before
   await kept.forget(found)
   if (options.json) printJson(claimed)
-  else printLines(claimed.url)
+  else if ('url' in claimed && claimed.url !== null) printLines(claimed.url)
 }
 
 type Named = Pick<KeptReceipt, 'server' | 'receipt'>

@@ -769,6 +769,7 @@ export const de: Texts = {
           FILE_NOT_FOUND: 'Es ist nicht mehr da.',
           FOLDER_NOT_FOUND: 'Den Ordner gibt es nicht mehr.',
           STORAGE_LIMIT_EXCEEDED: 'Dein Speicher ist voll.',
+          LINK_HAS_TERMS: 'Der Link dazu hat Bedingungen, die ein öffentlicher Ordner umgehen würde.',
           GONE: 'Es wurde endgültig gelöscht.',
         },
         otherReason: 'Der Server hat es abgelehnt ({code}).',
@@ -948,6 +949,11 @@ export const de: Texts = {
         title: 'Dieser Link ist abgelaufen',
         message:
           'Er galt nur für eine bestimmte Zeit. Frage die Person, die ihn geschickt hat, nach einem neuen.',
+      },
+      LINK_HAS_TERMS: {
+        title: 'Der Link hat Bedingungen',
+        message:
+          'Er hat ein Passwort, ein Ende oder eine Zahl von Downloads, und ein öffentlicher Ordner würde sie umgehen. Nimm diese zuerst weg.',
       },
       LINK_USED_UP: {
         title: 'Dieser Link ist aufgebraucht',

@@ -730,6 +730,7 @@ export const en = {
           FILE_NOT_FOUND: 'It is no longer there.',
           FOLDER_NOT_FOUND: 'The folder is no longer there.',
           STORAGE_LIMIT_EXCEEDED: 'Your storage is full.',
+          LINK_HAS_TERMS: 'Its link has conditions, which a public folder would go around.',
           GONE: 'It was deleted for good.',
         }),
         otherReason: 'The server refused it ({code}).',
@@ -904,6 +905,11 @@ export const en = {
       LINK_ENDED: {
         title: 'This link has ended',
         message: 'It was made for a limited time. Ask the person who sent it for another one.',
+      },
+      LINK_HAS_TERMS: {
+        title: 'The link has conditions',
+        message:
+          'It has a password, an end or a number of downloads, and a public folder would go around them. Take these off first.',
       },
       LINK_USED_UP: {
         title: 'This link has been used up',

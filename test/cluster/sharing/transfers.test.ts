@@ -242,7 +242,7 @@ test('it is claimed whole, with folder and link, and not while files arrive', as
   await by.folder('Mine')
   expect(await claim(by, transfer.receipt)).toMatchObject(refusal('REQUEST_UNDER_WAY'))
   await tus(guest).patch(path, 0, Buffer.from('four'))
-  expect(await claim(by, transfer.receipt)).toMatchObject({ status: 200 })
+  expect(await claim(by, transfer.receipt)).toMatchObject({ status: 201 })
   expect(await by.get(`/api/v1/folder/${transfer.folder}`)).toMatchObject({
     body: { data: { name: 'Mine (2)', public: false, total_files: 2, total_folders: 1, total_size: 9 } },
   })

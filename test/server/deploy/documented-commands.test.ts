@@ -68,7 +68,7 @@ afterAll(async () => {
 function newWorkFolder(page: string): string {
   const work = join(folder.path, 'work', page)
   mkdirSync(join(work, 'photos'), { recursive: true })
-  for (const file of ['film.mkv', 'holiday.jpg', 'beach.jpg', 'photos/a.jpg'])
+  for (const file of ['film.mkv', 'holiday.jpg', 'beach.jpg', 'a.jpg', 'photos/a.jpg'])
     writeFileSync(join(work, file), PNG)
   return work
 }
@@ -240,7 +240,10 @@ async function filledIn({ text: written }: Block): Promise<string> {
   const id = String(keys.at(-1)?.id)
   const guest = await fetch(`${host.url}/guest.txt`, { method: 'PUT', body: `${made}` })
   const receipt = guest.headers.get('holdfast-receipt') ?? ''
-  const ofLink = text.includes('<receipt-of-the-link>') ? await linkReceipt(receipt) : ''
+  const ofLink = text.includes('<receipt-of-the-link>')
+    ? await receiptOf('receipts/link', { receipts: [receipt] })
+    : ''
+  const ofTransfer = text.includes('<receipt-of-the-transfer>') ? await receiptOf('transfers', {}) : ''
   const [webhook, delivery] = text.includes('<webhook>') ? await makeWebhook() : ['', '']
   const typed = /^\$ /m.test(text)
     ? [...text.matchAll(/^\$ (.*)$/gm)].map(([, command]) => command).join('\n')
@@ -256,16 +259,17 @@ async function filledIn({ text: written }: Block): Promise<string> {
     .replaceAll('<upload-link>', taking)
     .replaceAll('<receipt>', receipt)
     .replaceAll('<receipt-of-the-link>', ofLink)
+    .replaceAll('<receipt-of-the-transfer>', ofTransfer)
     .replaceAll('<webhook>', webhook)
     .replaceAll('<delivery>', delivery)
 }
 
-/** The receipt of a link that a guest makes. */
-async function linkReceipt(receipt: string): Promise<string> {
-  const made = await fetch(`${host.url}/api/v1/receipts/link`, {
+/** The receipt of a link or transfer that a guest makes. */
+async function receiptOf(path: 'receipts/link' | 'transfers', body: object): Promise<string> {
+  const made = await fetch(`${host.url}/api/v1/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ receipts: [receipt] }),
+    body: JSON.stringify(body),
   })
   return String(Object(await made.json()).receipt)
 }

@@ -382,6 +382,7 @@ const elsewhere = new Map([
   ['get /metrics', 'metrics.test.ts'],
   ['get /docs', 'of nobody'],
   ['get /docs/{}', 'of nobody'],
+  ['get /{}', 'files of the site, of nobody'],
   ['get /api/v1/openapi.json', 'the document'],
   ['get /api/v1/notice', 'what everybody is told'],
   ['post /api/v1/upload', 'authorization-matrix.test.ts'],
