@@ -57,6 +57,7 @@ export const receiptTransfer = component(
   'ReceiptTransfer',
   extended(linkDetail, { kind: z.literal('transfer'), expires_at: optionalTimestamp }),
 )
+export type ReceiptTransfer = z.infer<typeof receiptTransfer>
 
 const receipted = z.union([receiptUpload, receiptContribution, receiptLink, receiptTransfer])
 export type Receipted = z.infer<typeof receipted>

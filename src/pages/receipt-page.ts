@@ -50,7 +50,7 @@ export const getReceiptPage = endpoint({
       account:
         of.kind === 'upload' ? ((await parts.authentication.pageSession(call))?.username ?? null) : null,
       done: RECEIPT_DONE.find((each) => each === done) ?? null,
-      log: of.kind === 'link' ? await logOf(call, parts) : [],
+      log: of.kind === 'link' || of.kind === 'transfer' ? await logOf(call, parts) : [],
     })
   },
 })
@@ -146,8 +146,7 @@ async function shown(
   const action = pathOf(call)
   const view: ReceiptPageView = {
     receipt: call.params.receipt ?? '',
-    // A transfer is shown as its link, with its folder among the targets.
-    of: of.kind === 'transfer' ? { ...of, kind: 'link' } : of,
+    of,
     over: null,
     account: null,
     done: null,

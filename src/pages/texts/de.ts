@@ -111,6 +111,13 @@ const receiptDe: ReceiptTexts = {
   takenBackWhy: 'Er öffnet nichts mehr. Die Dateien bleiben.',
   elsewhereLink:
     'Scanne dort diesen Code. Wer ihn hat, kann den Link ändern und zurücknehmen: gib ihn nicht weiter.',
+  sentTransfer: 'Diese Dateien hast du gesendet',
+  deleteTransferWhy:
+    'Alle Dateien sind sofort weg, für jeden, der den Link hat. Niemand kann sie zurückholen.',
+  deletedTransfer: 'Die Dateien sind gelöscht',
+  claimedTransfer: 'Die Dateien sind in deinem Konto',
+  elsewhereTransfer:
+    'Scanne dort diesen Code. Wer ihn hat, kann Dateien hinzufügen, den Link ändern und alles löschen: gib ihn nicht weiter.',
   toStart: 'Zur Startseite',
 }
 

@@ -103,6 +103,12 @@ const receiptEn = {
   takenBack: 'The link is taken back',
   takenBackWhy: 'It opens nothing any more. The files stay.',
   elsewhereLink: 'Scan this code there. Whoever has it can change and take back the link: do not pass it on.',
+  sentTransfer: 'You sent these files',
+  deleteTransferWhy: 'All files are gone at once for everybody who has the link. Nobody can bring them back.',
+  deletedTransfer: 'The files are deleted',
+  claimedTransfer: 'The files are in your account',
+  elsewhereTransfer:
+    'Scan this code there. Whoever has it can add files, change the link and delete everything: do not pass it on.',
   toStart: 'To the start page',
 }
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { fill } from '../../../web/shared/words.ts'
 import type { LinkEvent } from '../../contract/links.ts'
-import type { ReceiptLink } from '../../contract/receipts.ts'
+import type { ReceiptLink, ReceiptTransfer } from '../../contract/receipts.ts'
 import { LINK_DAYS } from '../receipt-view.ts'
 import type { PageContext } from './context.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import { Moment } from './times.tsx'
 
 interface LinkProps extends ReceiptProps {
-  readonly link: ReceiptLink
+  readonly link: ReceiptLink | ReceiptTransfer
 }
 
 export function GuestLinkPage({ link, view, context }: LinkProps) {
@@ -29,25 +29,34 @@ export function GuestLinkPage({ link, view, context }: LinkProps) {
           done={view.done === 'changed' ? receipt.changed : null}
           facts={factsOf(link, context)}
           name={headOf(link)}
-          what={receipt.madeLink}
+          what={link.kind === 'transfer' ? receipt.sentTransfer : receipt.madeLink}
         />
         <GivenLink context={context} label={receipt.openLink} url={link.url} />
         <Opened context={context} link={link} />
         <Terms context={context} link={link} view={view} />
         <Log context={context} log={view.log} />
         <Elsewhere context={context} view={view} />
-        <Ending
-          action={view.action}
-          begin={oneLink.takeBack}
-          confirm={receipt.takeBackForGood}
-          why={receipt.takeBackWhy}
-        />
+        {link.kind === 'transfer' ? (
+          <Ending
+            action={view.action}
+            begin={receipt.delete}
+            confirm={receipt.deleteForGood}
+            why={receipt.deleteTransferWhy}
+          />
+        ) : (
+          <Ending
+            action={view.action}
+            begin={oneLink.takeBack}
+            confirm={receipt.takeBackForGood}
+            why={receipt.takeBackWhy}
+          />
+        )}
       </main>
     </ReceiptLayout>
   )
 }
 
-function factsOf(link: ReceiptLink, { texts, words }: PageContext): string {
+function factsOf(link: LinkProps['link'], { texts, words }: PageContext): string {
   const { links } = texts.files.app
   const { downloads, max_downloads: most, ends_at: end, has_password: isLocked } = link
   const taken =
@@ -64,7 +73,13 @@ function factsOf(link: ReceiptLink, { texts, words }: PageContext): string {
   return [taken, states[link.state], ...(isLocked ? [links.locked] : [])].join(' · ')
 }
 
-function Opened({ link: { targets }, context: { words } }: { link: ReceiptLink; context: PageContext }) {
+function Opened({
+  link: { targets },
+  context: { words },
+}: {
+  link: LinkProps['link']
+  context: PageContext
+}) {
   if (targets.files.length === 0) return null
   return (
     <ul className="receipt-list">

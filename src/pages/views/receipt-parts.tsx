@@ -4,7 +4,7 @@ import type { ReceiptPageData } from '../../../web/receipt/data.ts'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { Filled } from '../../../web/shared/filled.tsx'
 import { fill } from '../../../web/shared/words.ts'
-import type { ReceiptLink } from '../../contract/receipts.ts'
+import type { ReceiptLink, ReceiptTransfer } from '../../contract/receipts.ts'
 import type { ReceiptPageView } from '../receipt-view.ts'
 import type { PageContext } from './context.ts'
 import { CopyLinkButton } from './copy-button.tsx'
@@ -70,7 +70,7 @@ export function GivenLink({ url, label, context }: { url: string; label: string;
   )
 }
 
-export function headOf({ name, title, targets }: ReceiptLink): string {
+export function headOf({ name, title, targets }: ReceiptLink | ReceiptTransfer): string {
   const more = targets.files.length - 1
   return name === null && more > 0 ? `${title} + ${more}` : title
 }
@@ -95,6 +95,7 @@ export function Elsewhere({ view, context: { texts } }: ReceiptProps) {
     upload: receipt.elsewhereWhy,
     contribution: receipt.elsewhereSent,
     link: receipt.elsewhereLink,
+    transfer: receipt.elsewhereTransfer,
   }
   return (
     <details className="receipt-part">
@@ -146,7 +147,8 @@ function dataOf({ of, over, receipt }: ReceiptPageView, { texts }: PageContext):
       const { name, size, received, url: link, created_at: at } = of
       return { ...shared, kept: { name, size: size ?? received, link, at }, asking: null }
     }
-    case 'link': {
+    case 'link':
+    case 'transfer': {
       const { url: link, created_at: at, targets } = of
       const size = targets.files.reduce((sum, file) => sum + file.size, 0)
       return { ...shared, kept: { name: headOf(of), size, link, at }, asking: null }

@@ -25,6 +25,7 @@ export function ReceiptPage({ view, context }: ReceiptProps) {
     case 'contribution':
       return <SentPage context={context} sent={of} view={view} />
     case 'link':
+    case 'transfer':
       return <GuestLinkPage context={context} link={of} view={view} />
   }
 }
@@ -143,11 +144,12 @@ function Claim({ view, context: { texts } }: ReceiptProps) {
 function OverPage({ view, context }: ReceiptProps) {
   const { receipt } = context.texts
   const { of } = view
-  if (of.kind === 'upload' && view.over === 'claimed') {
+  if ((of.kind === 'upload' || of.kind === 'transfer') && view.over === 'claimed') {
+    const claimed = of.kind === 'transfer' ? receipt.claimedTransfer : receipt.claimed
     return (
-      <ReceiptLayout context={context} title={receipt.claimed} view={view}>
+      <ReceiptLayout context={context} title={claimed} view={view}>
         <main className="message">
-          <h1>{receipt.claimed}</h1>
+          <h1>{claimed}</h1>
           <p className="quiet">{receipt.claimedWhy}</p>
           <a className="button" href="/files">
             {receipt.toFiles}
@@ -163,6 +165,7 @@ function OverPage({ view, context }: ReceiptProps) {
     upload: [receipt.deleted, receipt.deletedWhy] as const,
     contribution: [receipt.withdrawn, receipt.withdrawnWhy] as const,
     link: [receipt.takenBack, receipt.takenBackWhy] as const,
+    transfer: [receipt.deletedTransfer, receipt.deletedWhy] as const,
   }[of.kind]
   return (
     <ReceiptLayout context={context} title={title} view={view}>

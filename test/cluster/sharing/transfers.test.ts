@@ -382,3 +382,19 @@ test('guests may not make any where they may not upload', async () => {
     expect(await api(closed).post('/api/v1/transfers', {})).toMatchObject(refusal('GUEST_UPLOADS_DISABLED'))
   })
 })
+
+test('the page of its receipt says what was sent, and that deleting takes all of it', async () => {
+  const transfer = await make({ name: 'Pictures' })
+  await put(guest, transfer, 'a.txt')
+  const page = `${host.url}/r/${transfer.receipt}`
+  const html = await (await fetch(page)).text()
+  expect(html).toContain('You sent these files')
+  expect(html).toContain('All files are gone at once for everybody')
+  expect(html).not.toContain('The files stay')
+  const form = (action: string) =>
+    fetch(page, { method: 'POST', body: new URLSearchParams({ action }), redirect: 'manual' })
+  const gone = await form('delete')
+  expect(gone.status).toBe(200)
+  expect(await gone.text()).toContain('The files are deleted')
+  expect((await fetch(`${host.url}/l/${transfer.slug}`)).status).toBe(404)
+})
