@@ -392,6 +392,7 @@ async function uploadLinkPage(
     owner,
     notice: {
       name: link.name,
+      sender: null,
       message: link.message,
       endsAt: optionalTime(link.ends_at),
       left: null,

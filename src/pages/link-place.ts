@@ -73,7 +73,8 @@ export function linkPlace(
     only,
     top: only === null ? { name: title, url: path } : null,
     notice: {
-      name: only === null ? null : link.name,
+      name: only === null || (only.kind === 'folder' && link.transfer !== null) ? null : link.name,
+      sender: link.sender,
       message: link.message,
       endsAt: optionalTime(link.ends_at),
       left: max === null ? null : leftFor(requester, Math.max(0, max - taken)),

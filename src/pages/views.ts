@@ -55,6 +55,8 @@ export interface FilePageView {
 export interface LinkNotice {
   /** Null where the page has it as its title. */
   readonly name: string | null
+  /** What the sender calls themselves. */
+  readonly sender: string | null
   readonly message: string | null
   /** ISO 8601 UTC. */
   readonly endsAt: string | null

@@ -504,6 +504,7 @@ export const de: Texts = {
   receipt: receiptDe,
   madeLink: {
     message: 'Nachricht der sendenden Person',
+    sender: 'Von {sender}, wie sich die Person selbst nennt',
     ends: 'Dieser Link gilt bis {moment}.',
     left: {
       one: 'Noch {count} Person kann das herunterladen.',

@@ -484,6 +484,7 @@ export const en = {
   receipt: receiptEn,
   madeLink: {
     message: 'Message of the sender',
+    sender: 'From {sender}, as they call themselves',
     ends: 'This link ends on {moment}.',
     left: {
       one: 'It can be downloaded by {count} more person.',

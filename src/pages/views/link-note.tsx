@@ -5,14 +5,19 @@ import { Moment } from './times.tsx'
 
 export function LinkNote({ notice, context }: { notice: LinkNotice; context: PageContext }) {
   const { words, texts } = context
-  const { name, message, endsAt, left } = notice
-  if (name === null && message === null && endsAt === null && left === null) return null
+  const { name, sender, message, endsAt, left } = notice
+  if (name === null && sender === null && message === null && endsAt === null && left === null) return null
   return (
     <aside aria-label={texts.madeLink.message} className="link-note">
       {name === null ? null : (
         <strong>
           <bdi>{name}</bdi>
         </strong>
+      )}
+      {sender === null ? null : (
+        <p className="small quiet">
+          <Filled text={texts.madeLink.sender} values={{ sender: <bdi>{sender}</bdi> }} />
+        </p>
       )}
       {message === null ? null : (
         <p className="link-message" dir="auto">

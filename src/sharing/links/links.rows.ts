@@ -24,6 +24,8 @@ export interface LinkRow {
   readonly uploads_into: FolderId | null
   /** Folder of the transfer whose link it is; it may be gone. */
   readonly transfer: FolderId | null
+  /** Of the transfer: what the sender calls themselves. */
+  readonly sender: string | null
 }
 
 export interface LinkListRow extends LinkRow {
@@ -48,6 +50,7 @@ const columns = [
   'links.max_downloads',
   'link_uploads.folder_id as uploads_into',
   'transfers.folder_id as transfer',
+  'transfers.sender',
 ] as const
 
 const linksWithUploads = (db: Queryable) =>

@@ -398,3 +398,15 @@ test('the page of its receipt says what was sent, and that deleting takes all of
   expect(await gone.text()).toContain('The files are deleted')
   expect((await fetch(`${host.url}/l/${transfer.slug}`)).status).toBe(404)
 })
+
+test('its page tells the sender as a name that they gave, and says its title once', async () => {
+  const transfer = await make({ name: 'Pictures', sender: 'Ann <b>', message: 'from the lake' })
+  await put(guest, transfer, 'a.txt')
+  await put(guest, transfer, 'b.txt')
+  const html = await (await visit(host, transfer.path)).text()
+  const [note] = elements(html, '.link-note')
+  expect(note?.text).toContain('From Ann <b>, as they call themselves')
+  expect(note?.text).toContain('from the lake')
+  expect(note?.text).not.toContain('Pictures')
+  expect(elements(html, 'h1')[0]?.text).toBe('Pictures')
+})
