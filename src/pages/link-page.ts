@@ -393,6 +393,7 @@ async function uploadLinkPage(
     notice: {
       name: link.name,
       sender: null,
+      arrived: null,
       message: link.message,
       endsAt: optionalTime(link.ends_at),
       left: null,

@@ -75,6 +75,7 @@ export function linkPlace(
     notice: {
       name: only === null || (only.kind === 'folder' && link.transfer !== null) ? null : link.name,
       sender: link.sender,
+      arrived: arrivedOf(targets),
       message: link.message,
       endsAt: optionalTime(link.ends_at),
       left: max === null ? null : leftFor(requester, Math.max(0, max - taken)),
@@ -99,6 +100,17 @@ export function linkPlace(
 /** A visitor who is admitted while no slot is free holds one. */
 function leftFor({ link }: OpenLink['requester'], left: number): LinkNotice['left'] {
   return left === 0 && link.visitor !== null ? 'yours' : left
+}
+
+function arrivedOf({ unfinished }: LinkTargets): LinkNotice['arrived'] {
+  return (
+    unfinished && {
+      files: unfinished.arrived_files,
+      ofFiles: unfinished.announced_files,
+      bytes: unfinished.arrived_bytes,
+      ofBytes: unfinished.announced_bytes,
+    }
+  )
 }
 
 export function linkFolderPlace(

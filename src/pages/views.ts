@@ -57,6 +57,13 @@ export interface LinkNotice {
   readonly name: string | null
   /** What the sender calls themselves. */
   readonly sender: string | null
+  /** Of a transfer as long as more may come; null for what was not announced. */
+  readonly arrived: {
+    readonly files: number
+    readonly ofFiles: number | null
+    readonly bytes: number
+    readonly ofBytes: number | null
+  } | null
   readonly message: string | null
   /** ISO 8601 UTC. */
   readonly endsAt: string | null

@@ -505,6 +505,12 @@ export const de: Texts = {
   madeLink: {
     message: 'Nachricht der sendenden Person',
     sender: 'Von {sender}, wie sich die Person selbst nennt',
+    arrived: {
+      one: '{here} von {count} Datei ist da, der Rest ist unterwegs.',
+      other: '{here} von {count} Dateien sind da, der Rest ist unterwegs.',
+    },
+    arrivedBytes: 'Das sind {here} von {all}.',
+    moreMayCome: 'Es können noch mehr Dateien kommen.',
     ends: 'Dieser Link gilt bis {moment}.',
     left: {
       one: 'Noch {count} Person kann das herunterladen.',

@@ -485,6 +485,12 @@ export const en = {
   madeLink: {
     message: 'Message of the sender',
     sender: 'From {sender}, as they call themselves',
+    arrived: {
+      one: '{here} of {count} file is here, the rest is on its way.',
+      other: '{here} of {count} files are here, the rest is on its way.',
+    },
+    arrivedBytes: 'That is {here} of {all}.',
+    moreMayCome: 'More files may still come.',
     ends: 'This link ends on {moment}.',
     left: {
       one: 'It can be downloaded by {count} more person.',

@@ -1,12 +1,13 @@
 import { Filled } from '../../../web/shared/filled.tsx'
+import { fill } from '../../../web/shared/words.ts'
 import type { LinkNotice } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { Moment } from './times.tsx'
 
 export function LinkNote({ notice, context }: { notice: LinkNotice; context: PageContext }) {
   const { words, texts } = context
-  const { name, sender, message, endsAt, left } = notice
-  if (name === null && sender === null && message === null && endsAt === null && left === null) return null
+  const { name, sender, arrived, message, endsAt, left } = notice
+  if ([name, sender, arrived, message, endsAt, left].every((each) => each === null)) return null
   return (
     <aside aria-label={texts.madeLink.message} className="link-note">
       {name === null ? null : (
@@ -24,6 +25,7 @@ export function LinkNote({ notice, context }: { notice: LinkNotice; context: Pag
           {message}
         </p>
       )}
+      {arrived === null ? null : <p className="small">{arrivedText(arrived, context)}</p>}
       {endsAt === null ? null : (
         <p className="small quiet">
           <Filled text={texts.madeLink.ends} values={{ moment: <Moment context={context} iso={endsAt} /> }} />
@@ -37,4 +39,14 @@ export function LinkNote({ notice, context }: { notice: LinkNotice; context: Pag
       )}
     </aside>
   )
+}
+
+function arrivedText(
+  { files, ofFiles, bytes, ofBytes }: NonNullable<LinkNotice['arrived']>,
+  { words, texts }: PageContext,
+): string {
+  if (ofFiles === null) return texts.madeLink.moreMayCome
+  const count = fill(words.count(ofFiles, texts.madeLink.arrived), { here: words.number(files) })
+  if (ofBytes === null) return count
+  return `${count} ${fill(texts.madeLink.arrivedBytes, { here: words.size(bytes), all: words.size(ofBytes) })}`
 }

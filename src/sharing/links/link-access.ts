@@ -23,7 +23,13 @@ import { isFull, type UploadTerms } from '../../domain/upload-terms.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
 import { fileNotFound } from '../../files/files.ts'
 import { type FolderListRow, findFolder } from '../../files/folders/folders.rows.ts'
-import { onlyFileOf, transferOf, transferOfLink } from '../../files/transfers.rows.ts'
+import {
+  isWhole,
+  onlyFileOf,
+  type TransferRow,
+  transferOf,
+  transferOfLink,
+} from '../../files/transfers.rows.ts'
 import { type Call, FOLDER_COOKIE } from '../../server/call.ts'
 import { cookieValue } from '../../server/requests/browser.ts'
 import { linkUsage, uploadLinkOf } from '../../uploads/contributions.rows.ts'
@@ -72,6 +78,11 @@ export interface SignedLink {
 export interface LinkTargets {
   readonly files: readonly FileListRow[]
   readonly folders: readonly FolderListRow[]
+  /** The transfer of a link, as long as more may come. */
+  readonly unfinished: Pick<
+    TransferRow,
+    'arrived_files' | 'arrived_bytes' | 'announced_files' | 'announced_bytes'
+  > | null
 }
 
 export type LinkAccess = ReturnType<typeof createLinkAccess>
@@ -177,10 +188,11 @@ export function createLinkAccess(
       const transfer = await transferOfLink(db, link.id)
       const only = transfer === undefined ? undefined : await onlyFileOf(db, transfer)
       // A transfer of one file is shown as that file.
-      if (only !== undefined) return { files: [only], folders: [] }
+      if (only !== undefined) return { files: [only], folders: [], unfinished: null }
       const [files, folders] = [await targetFiles(db, link.id), await targetFolders(db, link.id)]
       if (files.length + folders.length === 0) throw linkNotFound()
-      return { files, folders }
+      const isFinished = transfer === undefined || (await isWhole(db, transfer))
+      return { files, folders, unfinished: isFinished ? null : transfer }
     },
 
     /**

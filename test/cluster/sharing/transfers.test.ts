@@ -410,3 +410,19 @@ test('its page tells the sender as a name that they gave, and says its title onc
   expect(note?.text).not.toContain('Pictures')
   expect(elements(html, 'h1')[0]?.text).toBe('Pictures')
 })
+
+test('its page says how much of what was announced is here, until it is whole', async () => {
+  const transfer = await make({ files: 3, bytes: 3000 })
+  const note = async () => elements(await (await visit(host, transfer.path)).text(), '.link-note')[0]?.text
+  await put(guest, transfer, 'a.txt')
+  await put(guest, transfer, 'b.txt')
+  expect(await note()).toContain('2 of 3 files are here, the rest is on its way. That is 10 B of 2.9 KB.')
+  await put(guest, transfer, 'c.txt')
+  expect(await note()).toBeUndefined()
+  const open = await make()
+  for (const name of ['a.txt', 'b.txt']) await put(guest, open, name)
+  const page = async () => (await visit(host, open.path)).text()
+  expect(await page()).toContain('More files may still come.')
+  await change(open.receipt, { complete: true })
+  expect(await page()).not.toContain('More files may still come.')
+})
