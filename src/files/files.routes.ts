@@ -116,8 +116,9 @@ export const getFileEndpoint = keyedEndpoint({
 /** A key's look is no use: a program may poll every file hourly. */
 function looked(call: Call, { by }: AccountCaller, { usage }: FilesPart, file: FileDetailRow): FileDetailRow {
   if (by.kind !== 'session' || call.request.method !== 'GET' || file.damage !== null) return file
-  usage.fileUsed(file.id, null)
-  return { ...file, last_used_at: Math.max(file.last_used_at, call.site.clock.now()) }
+  const now = call.site.clock.now()
+  usage.fileUsed(file.id, null, now)
+  return { ...file, last_used_at: Math.max(file.last_used_at, now) }
 }
 
 export const renameFileEndpoint = keyedEndpoint({

@@ -34,8 +34,7 @@ export class Usage {
   }
 
   /** Null keeps the file alive without counting. Call the result to undo the count after a failure. */
-  fileUsed(file: FileId, by: 'view' | 'download' | null): () => void {
-    const at = this.#clock.now()
+  fileUsed(file: FileId, by: 'view' | 'download' | null, at = this.#clock.now()): () => void {
     const count = (more: 1 | -1) => {
       this.#unwritten.addFileUse(file, by, more, at)
       if (by === 'download') this.#downloaded(more)
