@@ -39,6 +39,8 @@ export interface PageAssets {
   readonly files: Readonly<Record<string, string>>
   /** What the addresses of pdf.js's own data begin with. */
   readonly pdfData: string
+  /** The font of headings, for Latin letters. */
+  readonly typeface: string
 }
 
 export interface ScriptedPageAssets {

@@ -79,6 +79,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
   ttf: 'font/ttf',
   wasm: 'application/wasm',
+  woff2: 'font/woff2',
   webmanifest: 'application/manifest+json',
 }
 

@@ -13,6 +13,7 @@ export function page(site: Site, html: string, status = 200): Response {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
+    "font-src 'self'",
     // Mantine's components set CSS variables in style attributes.
     "style-src-attr 'unsafe-inline'",
     `img-src ${content}`,

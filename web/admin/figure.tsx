@@ -14,7 +14,7 @@ export function Figure({ name, number, detail, isWide = false, to }: FigureProps
     <li data-wide={isWide || undefined}>
       <a href={to}>
         <span className="small quiet">{name}</span>
-        <span className="figure-number">{number}</span>
+        <span className="number">{number}</span>
         {detail === undefined ? null : <span className="small quiet">{detail}</span>}
       </a>
     </li>

@@ -7,7 +7,7 @@ const brotliOf = promisify(brotliCompress)
 const gzipOf = promisify(gzip)
 
 /** Files that hardly compress further and are rarely requested. */
-const LEFT_OUT = /\.(bcmap|ico|pfb|png|ttf|wasm)$|LICENSE/
+const LEFT_OUT = /\.(bcmap|ico|pfb|png|ttf|wasm|woff2)$|LICENSE/
 
 /**
  * Writes `<name>.gz` and `<name>.br` beside the files of the folder; copies them from the folder `earlier` if

@@ -6,6 +6,7 @@ import { isTooHeavy, weigh, weightTable } from './budgets.ts'
 import { bundleRenderer, bundleScripts, bundleStyle, bundleWorkers, copyFiles, ROOT } from './bundles.ts'
 import { compressAll } from './compress.ts'
 import { copyPdfData } from './pdf-data.ts'
+import { copyTypeface } from './typeface.ts'
 
 const DIST = join(ROOT, 'web/dist')
 const MANIFEST = join(DIST, 'manifest.json')
@@ -60,7 +61,7 @@ async function bundleStyles(assets: string) {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, styles, renderer, files, pdfData] = await Promise.all([
+  const [scripts, workers, shared, styles, renderer, files, pdfData, typeface] = await Promise.all([
     bundleScripts(assets),
     bundleWorkers(assets),
     bundleStyle(assets, 'shared'),
@@ -68,6 +69,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
     bundleRenderer(server),
     copyFiles(assets),
     copyPdfData(assets),
+    copyTypeface(assets),
   ])
   const bundles = [scripts, workers, shared, ...Object.values(styles), renderer, files]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
@@ -96,6 +98,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
       workers: workers.made,
       files: files.made,
       pdfData,
+      typeface,
     },
   }
 }

@@ -33,5 +33,5 @@ export const theme = createTheme({
 })
 
 function filledText(color: string | undefined): string {
-  return color === 'red' ? 'var(--on-failure)' : 'var(--on-accent)'
+  return color === 'red' ? 'var(--on-danger)' : 'var(--on-accent)'
 }

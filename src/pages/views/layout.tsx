@@ -31,6 +31,7 @@ export function Layout({ context, title, head, scripted, isMoving = false, child
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · Holdfast`}</title>
         {head}
+        <link as="font" crossOrigin="" href={assets.typeface} rel="preload" type="font/woff2" />
         <link href={assets.style} rel="stylesheet" />
         {own === null ? null : <link href={own.style} rel="stylesheet" />}
         <link href={assets.files['favicon.svg']} rel="icon" type="image/svg+xml" />

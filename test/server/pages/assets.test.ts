@@ -24,8 +24,8 @@ async function raw(address: string, acceptEncoding: string) {
   return { response, body: await response.bytes() }
 }
 
-test('a page loads a stylesheet, a script and an icon, all from here', () => {
-  for (const ending of ['css', 'js', 'svg']) {
+test('a page loads a stylesheet, a font, a script and an icon, all from here', () => {
+  for (const ending of ['css', 'woff2', 'js', 'svg']) {
     expect(addresses).toContainEqual(
       expect.stringMatching(new RegExp(`^/assets/[\\w-]+-\\w{8}\\.${ending}$`)),
     )
@@ -39,10 +39,11 @@ test.each(addresses)(
     const plain = await raw(address, 'identity')
     expect(plain.response.status).toBe(200)
     expect(plain.response.headers.get('content-encoding')).toBeNull()
-    if (address.endsWith('.png')) {
-      const picture = await raw(address, 'gzip, deflate, br, zstd')
-      expect(picture.response.headers.get('content-encoding')).toBeNull()
-      expect(picture.response.headers.get('content-type')).toBe('image/png')
+    const dense = /\.(png|woff2)$/.exec(address)?.[1]
+    if (dense !== undefined) {
+      const asked = await raw(address, 'gzip, deflate, br, zstd')
+      expect(asked.response.headers.get('content-encoding')).toBeNull()
+      expect(asked.response.headers.get('content-type')).toBe(dense === 'png' ? 'image/png' : 'font/woff2')
       return
     }
     const zipped = await raw(address, 'gzip, deflate')
@@ -89,7 +90,7 @@ test('a file of such a name is uploaded there all the same, and nothing else is 
 test('stylesheets load nothing from elsewhere, and wait for no script to be dark', async () => {
   for (const address of stylesheets) {
     const css = await (await visit(host, address)).text()
-    expect(css).not.toMatch(/https?:|url\(|@import/)
+    expect(css).not.toMatch(/https?:|url\((?!"?\/assets\/)|@import/)
     expect(css).not.toContain('data-mantine-color-scheme')
   }
 })
