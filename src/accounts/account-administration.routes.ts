@@ -35,6 +35,7 @@ function toAccount(
   return {
     id: info.id,
     username: info.username,
+    display_name: info.displayName,
     created_at: timestamp(info.createdAt),
     disabled_at: optionalTime(info.disabledAt),
     is_admin: info.isAdmin,

@@ -8,6 +8,7 @@ import {
   storageAnswer,
 } from '../contract/account.ts'
 import { type Done, done } from '../contract/fields.ts'
+import { LONGEST_DISPLAY_NAME } from '../domain/account.ts'
 import { timestamp } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { DOWNLOAD_MAILS } from '../domain/event-kinds.ts'
@@ -30,6 +31,7 @@ export const getAccountEndpoint = keyedEndpoint({
       data: {
         id: info.id,
         username: info.username,
+        display_name: info.displayName,
         storage_used: info.storageUsed,
         storage_in_bin: info.storageInBin,
         storage_limit: info.quota ?? call.site.config.storageLimit,
@@ -82,23 +84,32 @@ export const getRequestsEndpoint = keyedEndpoint({
 
 export const changeAccountEndpoint = sessionEndpoint({
   summary: 'Update your account',
-  description: 'The user name or the password. A new password ends all other sessions.',
+  description: 'The user name, the display name or the password. A new password ends all other sessions.',
   tag: 'Signing in',
   body: z.object({
     password: presentPassword,
     username: z.string('must be the new user name').max(100).optional(),
+    display_name: z
+      .string('must be the new display name')
+      .max(1000)
+      .nullable()
+      .optional()
+      .openapi({
+        description: `What pages call you to visitors, ${LONGEST_DISPLAY_NAME} characters at most; empty or null for nothing`,
+        example: 'Ada Lovelace',
+      }),
     new_password: z.string('must be the new password').max(1000).optional(),
   }),
   answer: accountChangedAnswer,
   errors: [400, 409, 413],
   async handle({ call, caller, body }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
-    const { password, username: name, new_password: next } = body
-    if (name === undefined && next === undefined) {
-      throw new Refusal('INVALID_REQUEST', 'Give "username" or "new_password"')
+    const { password, username: name, display_name: shown, new_password: next } = body
+    if (name === undefined && shown === undefined && next === undefined) {
+      throw new Refusal('INVALID_REQUEST', 'Give "username", "display_name" or "new_password"')
     }
-    const change = { username: name, password: next }
-    const username = await accounts.own.change(caller, password ?? null, change)
-    const answer: AccountChangedAnswer = { success: true, data: { username } }
+    const change = { username: name, displayName: shown, password: next }
+    const { username, displayName } = await accounts.own.change(caller, password ?? null, change)
+    const answer: AccountChangedAnswer = { success: true, data: { username, display_name: displayName } }
     if (next === undefined) return answer
     return jsonWithCookies(answer, await signIn.remember(call, caller.account))
   },

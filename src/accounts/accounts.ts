@@ -40,6 +40,7 @@ import { endSessions } from './sign-in/sessions.rows.ts'
 export interface AccountInfo {
   readonly id: AccountId
   readonly username: string
+  readonly displayName: string | null
   readonly createdAt: number
   readonly disabledAt: number | null
   /** Bytes, including the bin. */
@@ -109,6 +110,7 @@ export function accountInfo(row: AccountRow): AccountInfo {
   return {
     id: row.id,
     username: row.username,
+    displayName: row.display_name,
     createdAt: row.created_at,
     disabledAt: row.disabled_at,
     storageUsed: row.storage_used,

@@ -1,12 +1,13 @@
-import { findAccount, setUsername } from '../core/accounts.rows.ts'
+import { findAccount, setDisplayName, setUsername } from '../core/accounts.rows.ts'
 import { recordAuditEntry } from '../core/audit-log.ts'
 import type { SessionCaller } from '../core/callers.ts'
 import type { Core } from '../core/core.ts'
 import { hashPassword } from '../core/password-hash.ts'
 import { countTry } from '../core/rate-limits/attempts.ts'
+import type { Trx } from '../database/database.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { parseUsername } from '../domain/account.ts'
+import { parseDisplayName, parseUsername } from '../domain/account.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Outbox } from '../mail/outbox.ts'
@@ -18,7 +19,14 @@ import { endSessions } from './sign-in/sessions.rows.ts'
 
 export interface OwnChange {
   readonly username?: string | undefined
+  /** Empty or null for none. */
+  readonly displayName?: string | null | undefined
   readonly password?: string | undefined
+}
+
+export interface AccountNames {
+  readonly username: string
+  readonly displayName: string | null
 }
 
 /** Per hour: grading and hashing costs the server far more than the client. */
@@ -58,33 +66,43 @@ export function createOwnAccount({
     return hashPassword(next)
   }
 
+  async function replacePassword(trx: Trx, { account, by }: SessionCaller, hash: string): Promise<void> {
+    await setPassword(trx, account, hash, clock.now())
+    await endSessions(trx, account, by.session)
+    await dropOneTimeLinks(trx, 'password', account)
+    await outbox.notify(trx, account, 'password changed')
+  }
+
   return {
     hasPassword: async ({ account }: SessionCaller): Promise<boolean> =>
       (await findPassword(db, account)) !== null,
 
     /**
      * Atomic; a new password ends all other sessions. Throws what `Reauthentication.confirm` throws, and
-     * Refusal PASSWORD_REQUIRED, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. Returns the resulting name.
+     * Refusal PASSWORD_REQUIRED, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. A display name opens nothing, so it
+     * alone needs no proof. Returns the resulting names.
      */
-    async change(caller: SessionCaller, present: string | null, change: OwnChange): Promise<string> {
+    async change(caller: SessionCaller, present: string | null, change: OwnChange): Promise<AccountNames> {
       const { account } = caller
+      const displayName =
+        change.displayName === undefined ? undefined : parseDisplayName(change.displayName ?? '')
       const username = change.username === undefined ? null : parseUsername(change.username)
-      await confirmChange(caller, present, change)
+      if (change.username !== undefined || change.password !== undefined) {
+        await confirmChange(caller, present, change)
+      }
       const hash = change.password === undefined ? null : await hashOf(caller, username, change.password)
       try {
-        await inTransaction(db, async (trx) => {
+        return await inTransaction(db, async (trx) => {
           if (username !== null) await setUsername(trx, account, username)
-          if (hash === null) return
-          await setPassword(trx, account, hash, clock.now())
-          await endSessions(trx, account, caller.by.session)
-          await dropOneTimeLinks(trx, 'password', account)
-          await outbox.notify(trx, account, 'password changed')
+          if (displayName !== undefined) await setDisplayName(trx, account, displayName)
+          if (hash !== null) await replacePassword(trx, caller, hash)
+          const row = await findAccount(trx, account)
+          return { username: username ?? caller.username, displayName: row?.display_name ?? null }
         })
       } catch (error) {
         if (!isUniqueViolation(error)) throw error
         throw new Refusal('DUPLICATE_NAME', `An account "${username}" already exists`)
       }
-      return username ?? caller.username
     },
 
     /** Throws what `Reauthentication.confirm` throws, and Refusal LAST_ADMINISTRATOR. */

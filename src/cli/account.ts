@@ -186,6 +186,7 @@ function list(environment: Environment, { search, state, json }: ListOptions): P
         accounts.map((account) => ({
           id: account.id,
           username: account.username,
+          display_name: account.displayName,
           created_at: timestamp(account.createdAt),
           disabled_at: optionalTime(account.disabledAt),
           is_admin: account.isAdmin,

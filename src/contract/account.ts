@@ -3,11 +3,17 @@ import { DOWNLOAD_MAILS } from '../domain/event-kinds.ts'
 import { STORAGE_KINDS } from '../domain/storage.ts'
 import { component, dataOf, dayField, described, timestampField } from './fields.ts'
 
+export const displayNameField = described(z.nullable(z.string()), {
+  description: 'What pages call the account to visitors; null: nothing',
+  example: 'Ada Lovelace',
+})
+
 export const account = component(
   'Account',
   z.object({
     id: z.int(),
     username: z.string(),
+    display_name: displayNameField,
     storage_used: described(z.int(), { description: 'Bytes, those in the bin included' }),
     storage_in_bin: z.int(),
     storage_limit: z.int(),
@@ -20,7 +26,7 @@ export type Account = z.infer<typeof account>
 
 export const accountAnswer = dataOf(account)
 
-export const accountChangedAnswer = dataOf(z.object({ username: z.string() }))
+export const accountChangedAnswer = dataOf(z.object({ username: z.string(), display_name: displayNameField }))
 export type AccountChangedAnswer = z.infer<typeof accountChangedAnswer>
 
 const weight = z.object({ files: z.int(), bytes: z.int() })

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { ACTS } from '../domain/audit.ts'
 import { REPORT_REASONS, REPORT_STATES } from '../domain/report.ts'
+import { displayNameField } from './account.ts'
 import {
   component,
   dataOf,
@@ -24,6 +25,7 @@ export const adminAccount = component(
   z.object({
     id: z.int(),
     username: z.string(),
+    display_name: displayNameField,
     created_at: timestampField,
     disabled_at: optionalTimestamp,
     is_admin: z.boolean(),

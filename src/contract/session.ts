@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { displayNameField } from './account.ts'
 import { component, dataOf, described, timestampField } from './fields.ts'
 
 export const signInAnswer = dataOf(
@@ -18,6 +19,7 @@ export const session = component(
   z.object({
     account: z.int(),
     username: z.string(),
+    display_name: displayNameField,
     is_admin: z.boolean(),
     has_password: z.boolean(),
     has_codes: described(z.boolean(), { description: 'Whether signing in takes a code besides' }),

@@ -97,6 +97,7 @@ export async function markAccountRemoved(trx: Trx, id: AccountId, now: number): 
     .set({
       username,
       name_sort: sortKey(username),
+      display_name: null,
       disabled_at: now,
       removed_at: now,
       is_admin: 0,
@@ -154,6 +155,10 @@ export async function dropRemovedAccounts(db: Database, limit: number): Promise<
 export async function setUsername(trx: Trx, id: AccountId, username: string): Promise<void> {
   const name_sort = sortKey(username)
   await trx.updateTable('accounts').set({ username, name_sort }).where('id', '=', id).execute()
+}
+
+export async function setDisplayName(trx: Trx, id: AccountId, display_name: string | null): Promise<void> {
+  await trx.updateTable('accounts').set({ display_name }).where('id', '=', id).execute()
 }
 
 export async function setAdmin(trx: Trx, id: AccountId, is_admin: 0 | 1 = 1): Promise<void> {

@@ -136,6 +136,8 @@ interface AccountsTable {
   inactive_days: Generated<number | null>
   /** No live file of the account was last used before this time. */
   unused_since: Generated<number>
+  /** Shown on pages to visitors, unlike the user name; null for none. */
+  display_name: Generated<string | null>
 }
 
 interface ApiKeysTable {

@@ -1,4 +1,5 @@
 import { Refusal } from './errors.ts'
+import { boundedNfc, INVISIBLE, plainName } from './text.ts'
 
 export const ACCOUNT_SORTS = ['created_at', 'username', 'storage_used', 'files_count'] as const
 export const ACCOUNT_STATES = ['all', 'active', 'disabled', 'administrators'] as const
@@ -30,6 +31,24 @@ export function parseUsername(value: string): string {
     )
   }
   return value.toLowerCase()
+}
+
+export const LONGEST_DISPLAY_NAME = 64
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
+
+/**
+ * NFC, trimmed, 1–64 characters, without control and bidirectional characters; null for an empty one. Throws Refusal
+ * INVALID_NAME.
+ */
+export function parseDisplayName(value: string): string | null {
+  const subject = 'A display name'
+  const name = boundedNfc(plainName(value, subject).replace(INVISIBLE, '').trim(), LONGEST_DISPLAY_NAME)
+  if (name === null) {
+    throw new Refusal('INVALID_NAME', `${subject} may be at most ${LONGEST_DISPLAY_NAME} characters long.`)
+  }
+  if (name === '') return null
+  if (!VISIBLE.test(name)) throw new Refusal('INVALID_NAME', `${subject} must have a visible character.`)
+  return name
 }
 
 export type Language = 'en' | 'de'

@@ -5,12 +5,13 @@ import { Loaded } from '../shared/app/loaded.tsx'
 import { PageSection } from '../shared/app/part.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { fetchSession } from './client.ts'
+import { DisplayNamePart } from './display-name-part.tsx'
 import { MailSection } from './mail-part.tsx'
 import { RemoveAccountDialog } from './remove-account-dialog.tsx'
 import { useSettings } from './settings-context.ts'
 import { UsernamePart } from './username-part.tsx'
 
-/** The name of the account, where its mail goes, and its end. */
+/** The names of the account, where its mail goes, and its end. */
 export function AccountSection() {
   const { hasMail } = useSettings().data
   const { answered, again } = useAnswer(fetchSession)
@@ -18,6 +19,7 @@ export function AccountSection() {
     <Loaded again={again} answered={answered}>
       {(session) => (
         <>
+          <DisplayNamePart changed={again} session={session} />
           <UsernamePart changed={again} session={session} />
           {hasMail ? <MailSection session={session} /> : null}
           <RemovePart session={session} />

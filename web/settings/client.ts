@@ -86,6 +86,13 @@ export async function changeUsername(password: string | null, name: string): Pro
   ).data.username
 }
 
+/** Returns the display name that is stored; null for none. */
+export async function changeDisplayName(name: string): Promise<string | null> {
+  return (
+    await fetchJson(accountChangedAnswer, '/api/v1/account', jsonRequest('PATCH', { display_name: name }))
+  ).data.display_name
+}
+
 export async function removeOwnAccount(password: string | null, name: string): Promise<void> {
   await fetchJson(done, '/api/v1/account/delete', jsonRequest('POST', { password, username: name }))
 }

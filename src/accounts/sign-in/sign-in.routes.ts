@@ -72,12 +72,13 @@ export const getSessionEndpoint = sessionEndpoint({
   tag: 'Signing in',
   answer: sessionAnswer,
   async handle({ call, caller }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
-    const { hasCodes } = await accounts.get(caller)
+    const { displayName, hasCodes } = await accounts.get(caller)
     return {
       success: true,
       data: {
         account: caller.account,
         username: caller.username,
+        display_name: displayName,
         is_admin: caller.by.isAdmin,
         has_password: await accounts.own.hasPassword(caller),
         has_codes: hasCodes,

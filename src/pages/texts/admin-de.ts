@@ -167,6 +167,7 @@ export const adminDe: AdminPageTexts = {
     account: {
       all: 'Alle Konten',
       facts: 'Über dieses Konto',
+      displayName: 'Anzeigename',
       created: 'Angelegt',
       lastSeen: 'Zuletzt im Browser',
       never: 'Nie',

@@ -151,6 +151,7 @@ export const adminEn = {
     account: {
       all: 'All accounts',
       facts: 'About this account',
+      displayName: 'Display name',
       created: 'Created',
       lastSeen: 'Last seen in a browser',
       never: 'Never',

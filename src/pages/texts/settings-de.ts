@@ -328,6 +328,13 @@ export const settingsDe: SettingsPageTexts = {
       removed: 'Die Adresse ist entfernt',
     },
     account: {
+      displayName: 'Anzeigename',
+      displayNameWhy:
+        'Die Seiten deiner Links und Sendungen sagen, von wem sie sind: „Ann hat dir 24 Fotos geschickt“. Ohne Anzeigenamen tun sie das nicht.',
+      displayNameHint: 'Zum Beispiel dein eigener Name oder der deiner Firma. Leer lassen für keinen.',
+      saveDisplayName: 'Anzeigenamen speichern',
+      displayNameChanged: 'Dein Anzeigename ist jetzt „{name}“',
+      displayNameTakenOff: 'Du hast jetzt keinen Anzeigenamen',
       name: 'Benutzername',
       nameWhy: 'Damit meldest du dich an. Links zu deinen Dateien ändern sich nicht.',
       username: 'Benutzername',

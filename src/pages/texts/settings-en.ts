@@ -320,6 +320,13 @@ export const settingsEn = {
       removed: 'The address is removed',
     },
     account: {
+      displayName: 'Display name',
+      displayNameWhy:
+        'The pages of your links and transfers say whom they are from: “Ann sent you 24 photos”. Without a display name, they do not.',
+      displayNameHint: 'Your own name or that of your firm, for example. Leave it empty for none.',
+      saveDisplayName: 'Save display name',
+      displayNameChanged: 'Your display name is now “{name}”',
+      displayNameTakenOff: 'You have no display name now',
       name: 'User name',
       nameWhy: 'You sign in with it. Links to your files do not change.',
       username: 'User name',

@@ -140,6 +140,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   url: { string: `https://files.example.org/d/${FILE}` },
   user_agent: { string: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' },
   username: { string: 'ada' },
+  display_name: { string: 'Ada Lovelace' },
   uuid: { string: UUID },
   link: { string: 'q7xk2fmw9hbz4tdc' },
   ends_at: { string: '2037-01-31T12:00:00Z' },

@@ -391,7 +391,7 @@ export function createLinkContributors(
     const folder = into === null ? undefined : await findFolder(db, into)
     const owner = await findAccount(db, account_id)
     if (folder === undefined || owner === undefined || owner.disabled_at !== null) throw linkNotFound()
-    return { within: folder.identifier, owner: owner.username }
+    return { within: folder.identifier, owner: owner.display_name ?? owner.username }
   }
 
   return {

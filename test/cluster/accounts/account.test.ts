@@ -34,6 +34,7 @@ describe('the account', () => {
       data: {
         id,
         username,
+        display_name: null,
         storage_used: 0,
         storage_limit: 10 * 1024 ** 3,
         files_count: 0,

@@ -66,6 +66,7 @@ describe('holdfast account list', () => {
       {
         id: expect.any(Number),
         username: 'ann',
+        display_name: null,
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         disabled_at: null,
         is_admin: false,

@@ -436,6 +436,7 @@ describe('an operation', () => {
 const ACCOUNT: Account = {
   id: 1,
   username: 'ada',
+  display_name: null,
   storage_used: 0,
   storage_in_bin: 0,
   storage_limit: 100,

@@ -16,6 +16,7 @@ export function AccountFacts({ account }: { account: AdminAccountDetail }) {
     ...(account.passkeys > 0 ? [words.count(account.passkeys, names.passkeys)] : []),
   ]
   const facts = [
+    ...(account.display_name === null ? [] : [[names.displayName, account.display_name] as const]),
     [names.created, moment(account.created_at)],
     [names.lastSeen, account.last_seen_at === null ? names.never : moment(account.last_seen_at)],
     [names.signsIn, ways.length === 0 ? names.noWay : ways.join(', ')],
@@ -38,7 +39,9 @@ export function AccountFacts({ account }: { account: AdminAccountDetail }) {
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt className="quiet">{name}</dt>
-          <dd>{value}</dd>
+          <dd>
+            <bdi>{value}</bdi>
+          </dd>
         </div>
       ))}
     </dl>

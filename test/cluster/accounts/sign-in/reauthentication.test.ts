@@ -64,6 +64,7 @@ describe('ten minutes after signing in', () => {
     expect((await at.send('PATCH', `/api/v1/admin/account/${id}`, { quota: 5 })).status).toBe(200)
     expect((await at.send('POST', '/api/v1/folder', { name: 'any' })).status).toBe(201)
     expect((await at.send('PATCH', '/api/v1/webhooks/1', { kinds: null })).status).toBe(404)
+    expect((await at.send('PATCH', '/api/v1/account', { display_name: 'Ann' })).status).toBe(200)
   })
 
   test('a new password takes the present one, however recent the last proof', async () => {
