@@ -32,7 +32,7 @@ const MAY_IMPORT = {
   accounts: ['files/', 'mail/'],
   webhooks: [
     'accounts/sign-in/reauthentication\\.ts$',
-    'accounts/sign-in\\.part\\.ts$',
+    'accounts/sign-in\\.module\\.ts$',
     'mail/(outbox|mail-addresses\\.rows)\\.ts$',
   ],
   uploads: ['files/', 'thumbnails/thumbnails\\.ts$'],
@@ -146,8 +146,8 @@ module.exports = {
     },
     only(
       'server',
-      'The HTTP machinery knows no capability: parts.ts names what they give, and routes.ts what they answer.',
-      '^src/server/(?!(parts|routes)\\.ts$)',
+      'The HTTP machinery knows no capability: modules.ts names what they give, and routes.ts what they answer.',
+      '^src/server/(?!(modules|routes)\\.ts$)',
       ['^src/server/', '^src/core/', ...BASE],
     ),
     only(
@@ -200,7 +200,7 @@ module.exports = {
     ]),
     only(
       'command-line',
-      'Commands get their parts from app.ts, contents/ and operations/, or are those of the client.',
+      'Commands get their modules from app.ts, contents/ and operations/, or are those of the client.',
       '^src/(cli/|main\\.ts$)',
       [
         '^src/cli/',
@@ -226,7 +226,7 @@ module.exports = {
     },
     {
       name: 'thumbnail-maker-in-its-part',
-      comment: 'Only thumbnails.part.ts names who makes thumbnails; everybody else holds the port.',
+      comment: 'Only thumbnails.module.ts names who makes thumbnails; everybody else holds the port.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/thumbnails/' },
       to: { path: '^src/thumbnails/local-maker\\.ts$' },
@@ -234,7 +234,7 @@ module.exports = {
     {
       name: 'postman-in-app',
       comment:
-        'Only mail.part.ts, and app.ts for the test mail, names who hands mails over; everybody else holds the port.',
+        'Only mail.module.ts, and app.ts for the test mail, names who hands mails over; everybody else holds the port.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(app\\.ts$|mail/)' },
       to: { path: '^src/mail/smtp\\.ts$' },

@@ -1,33 +1,33 @@
 import manifest from '../package.json' with { type: 'json' }
-import { createAccountsPart } from './accounts/accounts.part.ts'
+import { createAccountsModule } from './accounts/accounts.module.ts'
 import { createAuthentication } from './accounts/authentication.ts'
 import type { OneTimeLink } from './accounts/one-time-links.ts'
 import { usableOidc } from './accounts/sign-in/oidc.ts'
-import { createSignInPart } from './accounts/sign-in.part.ts'
+import { createSignInModule } from './accounts/sign-in.module.ts'
 import type { SettingInForce } from './config.ts'
-import { createContentsPart } from './contents/contents.part.ts'
+import { createContentsModule } from './contents/contents.module.ts'
 import { type DiskPressure, linuxDiskPressure } from './contents/pace.ts'
 import { type Core, createCore, createShutdownHooks, pairUp, type ShutdownHooks } from './core/core.ts'
 import { type Job, startJobs } from './core/jobs/jobs.ts'
 import { noteProxy } from './core/unknown-proxies.ts'
-import { createDownloadsPart } from './downloads/downloads.part.ts'
-import { createEventsPart } from './events/events.part.ts'
-import { createFilesPart } from './files/files.part.ts'
+import { createDownloadsModule } from './downloads/downloads.module.ts'
+import { createEventsModule } from './events/events.module.ts'
+import { createFilesModule } from './files/files.module.ts'
 import type { Log } from './log.ts'
-import { createMailPart } from './mail/mail.part.ts'
+import { createMailModule } from './mail/mail.module.ts'
 import { createOutbox } from './mail/outbox.ts'
 import { sendTestMail, tryMailServer } from './mail/smtp.ts'
 import type { Metrics } from './operations/metrics/metrics.ts'
-import { createOperationsPart } from './operations/operations.part.ts'
+import { createOperationsModule } from './operations/operations.module.ts'
 import { openSecrets, readSecret } from './operations/secrets.ts'
 import { type BuiltSite, openBuiltSite } from './pages/built-site.ts'
-import { createPagesPart } from './pages/pages.part.ts'
+import { createPagesModule } from './pages/pages.module.ts'
 import { versionWithCommit } from './program/version.ts'
 import type { ListenWay } from './server/connections/listener.ts'
-import type { Parts } from './server/parts.ts'
+import type { Modules } from './server/modules.ts'
 import { startServer } from './server/server.ts'
 import { settings } from './settings.ts'
-import { createSharingPart } from './sharing/sharing.part.ts'
+import { createSharingModule } from './sharing/sharing.module.ts'
 import {
   type StorageOptions as Given,
   guardDataFolder,
@@ -35,9 +35,9 @@ import {
   openBlobs,
   openDatabase,
 } from './storage.ts'
-import { createThumbnailsPart } from './thumbnails/thumbnails.part.ts'
-import { createUploadsPart } from './uploads/uploads.part.ts'
-import { createWebhooksPart } from './webhooks/webhooks.part.ts'
+import { createThumbnailsModule } from './thumbnails/thumbnails.module.ts'
+import { createUploadsModule } from './uploads/uploads.module.ts'
+import { createWebhooksModule } from './webhooks/webhooks.module.ts'
 
 export { sendTestMail, tryMailServer }
 
@@ -89,14 +89,14 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
   let listeningAt = ''
   const publicUrl = () => config.publicUrl ?? listeningAt
   const { core, signInSecret } = await openCore(shutdown, start, publicUrl, metrics)
-  const { parts, mail, jobs: allJobs } = await createParts(core, start, { metrics, signInSecret, site })
+  const { modules, mail, jobs: allJobs } = await createModules(core, start, { metrics, signInSecret, site })
 
   const jobs = startJobs(allJobs, core.claims, { timers: clock.timers, log, watch: metrics?.jobs })
   const stopJobs = shutdown.add('the background jobs', jobs.stop)
-  parts.thumbnails.wake()
-  const welcome = await parts.accounts.oneTimeLinks.welcome()
+  modules.thumbnails.wake()
+  const welcome = await modules.accounts.oneTimeLinks.welcome()
   const way = start.way === undefined ? {} : { way: start.way }
-  const server = await startServer(parts, {
+  const server = await startServer(modules, {
     ...core,
     metrics: metrics?.requests ?? null,
     hasOtherNodes: core.nodes.hasOthers,
@@ -111,7 +111,7 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
     ...way,
   })
   listeningAt = server.url
-  const flush = () => flushAll([parts.files.usage, parts.sharing.linkClaims, core.traffic, core.rates])
+  const flush = () => flushAll([modules.files.usage, modules.sharing.linkClaims, core.traffic, core.rates])
   return {
     url: server.url,
     welcome,
@@ -120,9 +120,9 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
     async stop() {
       try {
         await server.stop()
-        await parts.thumbnails.stop()
+        await modules.thumbnails.stop()
         mail.stop()
-        parts.webhooks.stop()
+        modules.webhooks.stop()
         await stopJobs()
         // Without a time limit: the database has its own.
         await flush()
@@ -133,25 +133,25 @@ async function startIn(shutdown: ShutdownHooks, start: Start): Promise<Holdfast>
   }
 }
 
-async function createParts(
+async function createModules(
   core: Core,
   { settings, diskPressure = linuxDiskPressure }: Start,
   given: { readonly metrics: Metrics | null; readonly signInSecret: string; readonly site: BuiltSite },
 ) {
   const outbox = createOutbox(core.clock, core.random, core.config.mail?.from.address ?? null)
-  const files = await createFilesPart(core)
-  const signIn = createSignInPart(core, { secret: given.signInSecret, outbox })
-  const mail = createMailPart(core, signIn.passwordResets)
-  const accounts = createAccountsPart(core, { files, outbox, signIn })
+  const files = await createFilesModule(core)
+  const signIn = createSignInModule(core, { secret: given.signInSecret, outbox })
+  const mail = createMailModule(core, signIn.passwordResets)
+  const accounts = createAccountsModule(core, { files, outbox, signIn })
   const mails = { outbox, unsubscribePath: accounts.warningEnd.pathOf }
-  const sharing = createSharingPart(core, mails, files)
-  const thumbnails = createThumbnailsPart(core)
-  const uploads = createUploadsPart(core, { files, thumbnails })
-  const contents = createContentsPart(core, { diskPressure, mails })
-  const downloads = createDownloadsPart(core, { contents, sharing, uploads })
-  const events = createEventsPart(core)
-  const webhooks = createWebhooksPart(core, mails, manifest.version)
-  const operations = await createOperationsPart(core, {
+  const sharing = createSharingModule(core, mails, files)
+  const thumbnails = createThumbnailsModule(core)
+  const uploads = createUploadsModule(core, { files, thumbnails })
+  const contents = createContentsModule(core, { diskPressure, mails })
+  const downloads = createDownloadsModule(core, { contents, sharing, uploads })
+  const events = createEventsModule(core)
+  const webhooks = createWebhooksModule(core, mails, manifest.version)
+  const operations = await createOperationsModule(core, {
     settings,
     metrics: given.metrics,
     diskLoad: contents.diskLoad,
@@ -164,10 +164,10 @@ async function createParts(
     usage: files.usage,
     grants: sharing.folderPasswords.grants,
   })
-  const pages = createPagesPart(given.site, { authentication, operations })
+  const pages = createPagesModule(given.site, { authentication, operations })
   const withJobs = { accounts, files, operations, sharing, signIn, thumbnails, uploads, webhooks }
-  const parts: Parts = { ...withJobs, authentication, downloads, events, pages }
-  return { parts, mail, jobs: jobsOf([core, contents, mail, ...Object.values(withJobs)]) }
+  const modules: Modules = { ...withJobs, authentication, downloads, events, pages }
+  return { modules, mail, jobs: jobsOf([core, contents, mail, ...Object.values(withJobs)]) }
 }
 
 async function openCore(
@@ -269,8 +269,8 @@ export const JOB_NAMES: readonly string[] = [
 ]
 
 /** Throws for an unlisted job. */
-export function jobsOf(parts: readonly { readonly jobs: readonly Job[] }[]): readonly Job[] {
-  const jobs = parts.flatMap((part) => part.jobs)
+export function jobsOf(modules: readonly { readonly jobs: readonly Job[] }[]): readonly Job[] {
+  const jobs = modules.flatMap((module) => module.jobs)
   const unknown = jobs.find(({ name }) => !JOB_NAMES.includes(name))
   if (unknown !== undefined) throw new Error(`JOB_NAMES lacks the job "${unknown.name}"`)
   return jobs.toSorted((a, b) => JOB_NAMES.indexOf(a.name) - JOB_NAMES.indexOf(b.name))

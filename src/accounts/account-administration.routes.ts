@@ -11,7 +11,7 @@ import { done } from '../contract/fields.ts'
 import { ACCOUNT_SORTS, ACCOUNT_STATES, MOST_INACTIVE_DAYS } from '../domain/account.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import type { AccountId } from '../domain/ids.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import type { Site } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
 import {
@@ -22,14 +22,14 @@ import {
   rowId,
   toList,
 } from '../server/requests/fields.ts'
-import type { AccountsPart } from './accounts.part.ts'
+import type { AccountsModule } from './accounts.module.ts'
 import type { AccountInfo } from './accounts.ts'
 import { assertRecentAuthentication } from './sign-in/reauthentication.ts'
-import type { SignInPart } from './sign-in.part.ts'
+import type { SignInModule } from './sign-in.module.ts'
 
 function toAccount(
   { config }: Site,
-  { inactivity }: Pick<FilesPart, 'inactivity'>,
+  { inactivity }: Pick<FilesModule, 'inactivity'>,
   info: AccountInfo,
 ): AdminAccount {
   return {
@@ -65,7 +65,7 @@ export const listAccountsEndpoint = adminEndpoint({
   }),
   answer: adminAccountsAnswer,
   errors: [400],
-  async handle({ call, query }, { accounts, files }: { accounts: AccountsPart; files: FilesPart }) {
+  async handle({ call, query }, { accounts, files }: { accounts: AccountsModule; files: FilesModule }) {
     const page = pageFields(query)
     const { accounts: found, total } = await accounts.administration.list({
       search: (query.search ?? '').toLowerCase(),
@@ -89,7 +89,7 @@ export const getAnyAccountEndpoint = adminEndpoint({
   params,
   answer: adminAccountAnswer,
   errors: [404],
-  async handle({ call, params }, { accounts, files }: { accounts: AccountsPart; files: FilesPart }) {
+  async handle({ call, params }, { accounts, files }: { accounts: AccountsModule; files: FilesModule }) {
     const { account, ways } = await accounts.administration.get(idOf(params.id))
     const data: AdminAccountDetail = {
       ...toAccount(call.site, files, account),
@@ -136,7 +136,7 @@ export const changeAnyAccountEndpoint = adminEndpoint({
   errors: [400, 404, 409, 413],
   async handle(
     { call, caller, params, body },
-    { accounts, files, signIn }: { accounts: AccountsPart; files: FilesPart; signIn: SignInPart },
+    { accounts, files, signIn }: { accounts: AccountsModule; files: FilesModule; signIn: SignInModule },
   ) {
     const { quota, inactive_days: inactiveDays, disabled, is_admin: isAdmin } = body
     if (Object.keys(body).length === 0) throw nothingToChange()
@@ -165,7 +165,7 @@ export const resetAccountEndpoint = adminEndpoint({
   errors: [400, 404, 413],
   async handle(
     { call, caller, params, body },
-    { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
+    { accounts, signIn }: { accounts: AccountsModule; signIn: SignInModule },
   ) {
     assertRecentAuthentication(call, signIn.reauthentication)
     const link = await accounts.administration.reset(caller, idOf(params.id), {
@@ -186,7 +186,7 @@ export const removeAnyAccountEndpoint = adminEndpoint({
   errors: [400, 404, 409, 413],
   async handle(
     { call, caller, params, body },
-    { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
+    { accounts, signIn }: { accounts: AccountsModule; signIn: SignInModule },
   ) {
     assertRecentAuthentication(call, signIn.reauthentication)
     await accounts.administration.remove(caller, idOf(params.id), body.username)

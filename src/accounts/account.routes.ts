@@ -12,19 +12,19 @@ import { LONGEST_DISPLAY_NAME } from '../domain/account.ts'
 import { timestamp } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { DOWNLOAD_MAILS } from '../domain/event-kinds.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import { keyedEndpoint, sessionEndpoint } from '../server/endpoint.ts'
 import { readerOf } from '../server/requests/browser.ts'
 import { presentPassword } from '../server/requests/fields.ts'
-import type { AccountsPart } from './accounts.part.ts'
+import type { AccountsModule } from './accounts.module.ts'
 import { jsonWithCookies } from './sign-in/sessions.ts'
-import type { SignInPart } from './sign-in.part.ts'
+import type { SignInModule } from './sign-in.module.ts'
 
 export const getAccountEndpoint = keyedEndpoint({
   summary: 'Get your account',
   tag: 'Account',
   answer: accountAnswer,
-  async handle({ call, caller }, { accounts, files }: { accounts: AccountsPart; files: FilesPart }) {
+  async handle({ call, caller }, { accounts, files }: { accounts: AccountsModule; files: FilesModule }) {
     const info = await accounts.get(caller)
     return {
       success: true,
@@ -49,7 +49,7 @@ export const getStorageEndpoint = keyedEndpoint({
   tag: 'Account',
   answer: storageAnswer,
   errors: [404],
-  async handle({ caller }, { files }: { files: FilesPart }) {
+  async handle({ caller }, { files }: { files: FilesModule }) {
     const [{ at, kinds }, { heaviest, others, loose }] = await Promise.all([
       files.storageShares.byKind(caller),
       files.storageShares.byFolder(caller),
@@ -74,7 +74,7 @@ export const getRequestsEndpoint = keyedEndpoint({
   description: 'Of today and the 29 days before.',
   tag: 'Account',
   answer: requestsAnswer,
-  async handle({ caller }, { files }: { files: FilesPart }) {
+  async handle({ caller }, { files }: { files: FilesModule }) {
     return {
       success: true,
       data: { days: await files.usage.requestsByDay(caller.account, DAYS) },
@@ -102,7 +102,10 @@ export const changeAccountEndpoint = sessionEndpoint({
   }),
   answer: accountChangedAnswer,
   errors: [400, 409, 413],
-  async handle({ call, caller, body }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
+  async handle(
+    { call, caller, body },
+    { accounts, signIn }: { accounts: AccountsModule; signIn: SignInModule },
+  ) {
     const { password, username: name, display_name: shown, new_password: next } = body
     if (name === undefined && shown === undefined && next === undefined) {
       throw new Refusal('INVALID_REQUEST', 'Give "username", "display_name" or "new_password"')
@@ -125,7 +128,7 @@ export const removeAccountEndpoint = sessionEndpoint({
   }),
   answer: done,
   errors: [400, 409, 413],
-  async handle({ caller, body }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
+  async handle({ caller, body }, { accounts, signIn }: { accounts: AccountsModule; signIn: SignInModule }) {
     if (body.username.toLowerCase() !== caller.username) {
       throw new Refusal('INVALID_REQUEST', '"username": must be your own user name, to confirm')
     }
@@ -139,7 +142,7 @@ export const getMailEndpoint = sessionEndpoint({
   description: 'Where your mail goes, and whether this server sends any.',
   tag: 'Signing in',
   answer: mailAnswer,
-  async handle({ caller }, { accounts }: { accounts: AccountsPart }) {
+  async handle({ caller }, { accounts }: { accounts: AccountsModule }) {
     const { isOn, ...mail } = await accounts.mailAddresses.get(caller)
     return { success: true, data: { is_on: isOn, ...mail } }
   },
@@ -155,7 +158,7 @@ export const setMailAddressEndpoint = sessionEndpoint({
   }),
   answer: done,
   errors: [400, 413],
-  async handle({ call, caller, body }, { accounts }: { accounts: AccountsPart }) {
+  async handle({ call, caller, body }, { accounts }: { accounts: AccountsModule }) {
     const { language } = readerOf(call.request)
     await accounts.mailAddresses.set(caller, body.password ?? null, body.address, language)
     return { success: true }
@@ -177,7 +180,7 @@ export const changeMailEndpoint = sessionEndpoint({
     }),
   answer: done,
   errors: [400, 413],
-  async handle({ call, caller, body }, { accounts }: { accounts: AccountsPart }) {
+  async handle({ call, caller, body }, { accounts }: { accounts: AccountsModule }) {
     const { language } = readerOf(call.request)
     await accounts.mailAddresses.setWishes(caller, body, language)
     return { success: true }
@@ -191,7 +194,7 @@ export const removeMailEndpoint = sessionEndpoint({
   body: z.object({ password: presentPassword }),
   answer: done,
   errors: [400, 413],
-  async handle({ caller, body }, { accounts }: { accounts: AccountsPart }) {
+  async handle({ caller, body }, { accounts }: { accounts: AccountsModule }) {
     await accounts.mailAddresses.remove(caller, body.password ?? null)
     return { success: true }
   },

@@ -14,7 +14,7 @@ import type { Usage } from '../files/use-counters.ts'
 import { bearerKey, type Call, FOLDER_COOKIE } from '../server/call.ts'
 import { assertOwnOrigin, cookieValue, isSafe, mayBeSignedIn } from '../server/requests/browser.ts'
 import { accountDisabled, sessionCookie, sessionToken, signedOut } from './sign-in/sessions.ts'
-import type { SignInPart } from './sign-in.part.ts'
+import type { SignInModule } from './sign-in.module.ts'
 
 export type Authentication = ReturnType<typeof createAuthentication>
 
@@ -32,7 +32,7 @@ export function createAuthentication({
   readonly config: Pick<Core['config'], 'rateLimit' | 'accountRateFactor' | 'sessionRateLimit'>
   /** Finds and counts a key in one statement, where these are round trips. */
   readonly keyedRequests: { admit(secret: string): Promise<AdmittedKey> } | null
-  readonly signIn: Pick<SignInPart, 'sessions' | 'forget'>
+  readonly signIn: Pick<SignInModule, 'sessions' | 'forget'>
   readonly usage: Usage
   /** Folders that the cookie unlocks. */
   grants(cookie: string | null): Viewer['grants']

@@ -7,10 +7,10 @@ import { optionalTime, timestamp } from '../domain/clock.ts'
 import { type KeyId, parseFolderPlace } from '../domain/ids.ts'
 import { keyedEndpoint } from '../server/endpoint.ts'
 import { bodyTime, parseRowId } from '../server/requests/fields.ts'
-import type { AccountsPart } from './accounts.part.ts'
+import type { AccountsModule } from './accounts.module.ts'
 import type { KeyInfo } from './keys.ts'
 import { assertRecentAuthentication } from './sign-in/reauthentication.ts'
-import type { SignInPart } from './sign-in.part.ts'
+import type { SignInModule } from './sign-in.module.ts'
 
 const scopes = z
   .array(z.enum(SCOPES, `must be of ${SCOPES.join(', ')}`), `must be a list of ${SCOPES.join(', ')}`)
@@ -36,7 +36,7 @@ export const listKeysEndpoint = keyedEndpoint({
     'Those of your account that can do no more than yours, oldest first. A key without "read" is not told of keys for other folders.',
   tag: 'Account',
   answer: keysAnswer,
-  async handle({ caller }, { accounts }: { accounts: AccountsPart }) {
+  async handle({ caller }, { accounts }: { accounts: AccountsModule }) {
     const keys = await accounts.ownKeys.list(caller)
     // A public folder opens by its identifier.
     const shown = keys.filter(({ folder }) => mayRead(caller) || folder === caller.within)
@@ -60,7 +60,10 @@ export const createKeyEndpoint = keyedEndpoint({
   status: 201,
   answer: keyCreatedAnswer,
   errors: [400, 404, 413],
-  async handle({ call, caller, body }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
+  async handle(
+    { call, caller, body },
+    { accounts, signIn }: { accounts: AccountsModule; signIn: SignInModule },
+  ) {
     if (caller.by.kind === 'session') assertRecentAuthentication(call, signIn.reauthentication)
     const { apiKey, ...made } = await accounts.ownKeys.add(caller, {
       name: body.name,
@@ -80,7 +83,7 @@ export const revokeKeyEndpoint = keyedEndpoint({
   params: z.object({ id: z.string().openapi({ description: 'The number of the key' }) }),
   answer: doneWithMessage,
   errors: [404],
-  async handle({ caller, params }, { accounts }: { accounts: AccountsPart }) {
+  async handle({ caller, params }, { accounts }: { accounts: AccountsModule }) {
     await accounts.ownKeys.revoke(caller, parseRowId<KeyId>(params.id))
     return { success: true, message: 'Key revoked' }
   },

@@ -4,13 +4,13 @@ import { signedAddress } from '../contract/public.ts'
 import { isOwnerView, type Requester } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseSlug } from '../domain/ids.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import { bytesOf, endpoint, openEndpoint } from '../server/endpoint.ts'
 import { opened } from '../sharing/access.ts'
 import { isPreview } from '../sharing/links/link-access.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import { CONTENT_TOKEN_LIFETIME } from './content-tokens.ts'
-import type { DownloadsPart } from './downloads.part.ts'
+import type { DownloadsModule } from './downloads.module.ts'
 import { sendFile } from './send.ts'
 
 const FILE = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24.jpg'
@@ -29,7 +29,7 @@ function signing(to: 'download' | 'show', query: string) {
         authentication,
         downloads,
         sharing,
-      }: { authentication: Authentication; downloads: DownloadsPart; sharing: SharingPart },
+      }: { authentication: Authentication; downloads: DownloadsModule; sharing: SharingModule },
     ) {
       const requester = authentication.requester(call)
       const seen = opened(
@@ -82,7 +82,12 @@ export const getContentEndpoint = endpoint({
       downloads,
       files,
       sharing,
-    }: { authentication: Authentication; downloads: DownloadsPart; files: FilesPart; sharing: SharingPart },
+    }: {
+      authentication: Authentication
+      downloads: DownloadsModule
+      files: FilesModule
+      sharing: SharingModule
+    },
   ) {
     if (isScriptLikeRequest(call.request)) {
       throw new Refusal(

@@ -6,7 +6,7 @@ import { parseFolderIdentifier } from '../domain/ids.ts'
 import { fileUrl } from '../server/call.ts'
 import { openEndpoint } from '../server/endpoint.ts'
 import { opened } from '../sharing/access.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 
 export const listPublicFolderEndpoint = openEndpoint({
   summary: 'List a public folder',
@@ -24,7 +24,7 @@ export const listPublicFolderEndpoint = openEndpoint({
   errors: [400, 403, 404, 413],
   async handle(
     { call, body },
-    { authentication, sharing }: { authentication: Authentication; sharing: SharingPart },
+    { authentication, sharing }: { authentication: Authentication; sharing: SharingModule },
   ) {
     const seen = await sharing.access.folder(
       authentication.requester(call),

@@ -6,7 +6,7 @@ import { eventFields } from '../core/link-events.rows.ts'
 import { timestamp } from '../domain/clock.ts'
 import { type ChangeId, wholeNumber } from '../domain/ids.ts'
 import { endpoint } from '../server/endpoint.ts'
-import type { EventsPart } from './events.part.ts'
+import type { EventsModule } from './events.module.ts'
 import type { Watcher, WatcherMessage } from './watcher.ts'
 
 export const watchEventsEndpoint = endpoint({
@@ -28,7 +28,7 @@ export const watchEventsEndpoint = endpoint({
   streams: 'out',
   async handle(
     call,
-    { authentication, events }: { authentication: Authentication; events: EventsPart },
+    { authentication, events }: { authentication: Authentication; events: EventsModule },
     caller: AccountCaller,
   ) {
     // A watcher for HEAD would have no reader, and never end.
@@ -79,7 +79,7 @@ function eventStream(
 }
 
 /** Format: https://html.spec.whatwg.org/multipage/server-sent-events.html */
-async function eventText(events: EventsPart, told: WatcherMessage): Promise<string> {
+async function eventText(events: EventsModule, told: WatcherMessage): Promise<string> {
   switch (told.kind) {
     case 'ready':
     case 'reload':
@@ -101,7 +101,7 @@ async function eventText(events: EventsPart, told: WatcherMessage): Promise<stri
   }
 }
 
-function linkText(at: ChangeId, event: Awaited<ReturnType<EventsPart['linkEvent']>>): string {
+function linkText(at: ChangeId, event: Awaited<ReturnType<EventsModule['linkEvent']>>): string {
   if (event === undefined || event.kind === 'webhook.test') return ': gone\n\n'
   const { kind, link } = event
   const data: AccountEvent = { kind, at: timestamp(event.at), link, ...eventFields(event) }

@@ -31,7 +31,7 @@ import { pictureAddress, type Thumbnails } from '../thumbnails/thumbnails.ts'
 import { batchResults } from './batches.ts'
 import type { Inactivity } from './expiry.ts'
 import type { FileListRow } from './file-lists.rows.ts'
-import type { FilesPart } from './files.part.ts'
+import type { FilesModule } from './files.module.ts'
 import type { FileDetailRow } from './files.ts'
 import { toDeletion } from './removals.ts'
 
@@ -77,7 +77,10 @@ export const listFilesEndpoint = keyedEndpoint({
   }),
   answer: filesAnswer,
   errors: [400, 404],
-  async handle({ call, caller, query }, { files, thumbnails }: { files: FilesPart; thumbnails: Thumbnails }) {
+  async handle(
+    { call, caller, query },
+    { files, thumbnails }: { files: FilesModule; thumbnails: Thumbnails },
+  ) {
     const which = listed(query)
     const isBounded = query.totals === 'bounded'
     const {
@@ -107,14 +110,19 @@ export const getFileEndpoint = keyedEndpoint({
   params: idParameter,
   answer: fileAnswer,
   errors: [404],
-  async handle({ call, caller, params }, parts: { files: FilesPart; thumbnails: Thumbnails }) {
+  async handle({ call, caller, params }, parts: { files: FilesModule; thumbnails: Thumbnails }) {
     const file = await parts.files.get(caller, parseFileIdentifier(params.id ?? ''))
     return { success: true, data: toFileDetail(call.site, parts, looked(call, caller, parts.files, file)) }
   },
 })
 
 /** A key's look is no use: a program may poll every file hourly. */
-function looked(call: Call, { by }: AccountCaller, { usage }: FilesPart, file: FileDetailRow): FileDetailRow {
+function looked(
+  call: Call,
+  { by }: AccountCaller,
+  { usage }: FilesModule,
+  file: FileDetailRow,
+): FileDetailRow {
   if (by.kind !== 'session' || call.request.method !== 'GET' || file.damage !== null) return file
   const now = call.site.clock.now()
   usage.fileUsed(file.id, null, now)
@@ -134,7 +142,7 @@ export const renameFileEndpoint = keyedEndpoint({
     .openapi({ description: READ_ONLY_ALLOWED }),
   answer: changedAnswer(fileAnswer),
   errors: [400, 404, 413],
-  async handle({ call, caller, params, body }, parts: { files: FilesPart; thumbnails: Thumbnails }) {
+  async handle({ call, caller, params, body }, parts: { files: FilesModule; thumbnails: Thumbnails }) {
     assertChange(body, ['folder', ...Object.keys({ ...fileDetail.shape, ...fileListItem.shape })])
     const file = await parts.files.change(caller, parseFileIdentifier(params.id ?? ''), {
       ...(body.name === undefined ? {} : { name: body.name }),
@@ -151,7 +159,7 @@ export const moveFileEndpoint = keyedEndpoint({
   body: z.object({ file: fileIdentifier, folder: folderPlace }),
   answer: fileMovedAnswer,
   errors: [400, 404, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const folder = parseFolderPlace(body.folder)
     await files.move(caller, parseFileIdentifier(body.file), folder)
     return { success: true, message: 'File moved', data: { file: body.file, folder } }
@@ -165,7 +173,7 @@ export const moveFilesEndpoint = keyedEndpoint({
   body: z.object({ files: batch(fileIdentifier), folder: folderPlace }),
   answer: filesMovedAnswer,
   errors: [400, 404, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const folder = parseFolderPlace(body.folder)
     const identifiers = body.files.map(parseFileIdentifier)
     const outcomes = await files.moveMany(caller, identifiers, folder)
@@ -186,7 +194,7 @@ export const deleteFilesEndpoint = keyedEndpoint({
   body: z.object({ identifiers: identifiersOf(fileIdentifier) }),
   answer: deletion,
   errors: [400, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const identifiers = [...new Set(body.identifiers)].map(parseFileIdentifier)
     const counts = await files.removals.files(caller, identifiers)
     return toDeletion(counts, 'files')

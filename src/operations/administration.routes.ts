@@ -20,7 +20,7 @@ import { adminEndpoint, openEndpoint } from '../server/endpoint.ts'
 import { pageFields, pageQuery, queryNumber, toList } from '../server/requests/fields.ts'
 import { pictureAddresses, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
 import type { AnyFile } from './all-files.ts'
-import type { OperationsPart } from './operations.part.ts'
+import type { OperationsModule } from './operations.module.ts'
 
 export const listAuditEndpoint = adminEndpoint({
   summary: 'List the audit log',
@@ -28,7 +28,7 @@ export const listAuditEndpoint = adminEndpoint({
   query: z.object({ ...pageQuery, act: z.enum(ACTS).optional() }),
   answer: auditAnswer,
   errors: [400],
-  async handle({ query }, { operations }: { operations: OperationsPart }) {
+  async handle({ query }, { operations }: { operations: OperationsModule }) {
     const page = pageFields(query)
     const { entries, total } = await operations.auditLog.list(query.act ?? null, page.page, page.perPage)
     return toList(page, [...entries], total)
@@ -39,7 +39,7 @@ export const listJobsEndpoint = adminEndpoint({
   summary: 'List background jobs',
   description: 'With those that fail.',
   answer: jobsAnswer,
-  async handle(_, { operations }: { operations: OperationsPart }) {
+  async handle(_, { operations }: { operations: OperationsModule }) {
     const jobs = await operations.backgroundJobs.list()
     const waiting = await operations.backgroundJobs.thumbnailsWaiting()
     return { success: true, data: { jobs: [...jobs], thumbnails_waiting: waiting } }
@@ -54,7 +54,7 @@ export const retryJobEndpoint = adminEndpoint({
   }),
   answer: done,
   errors: [400, 404, 413],
-  async handle({ caller, body }, { operations }: { operations: OperationsPart }) {
+  async handle({ caller, body }, { operations }: { operations: OperationsModule }) {
     await operations.backgroundJobs.retry(caller, body.job)
     return { success: true }
   },
@@ -64,7 +64,7 @@ export const listNodesEndpoint = adminEndpoint({
   summary: 'List nodes',
   description: 'The servers that share the database.',
   answer: nodesAnswer,
-  async handle(_, { operations }: { operations: OperationsPart }) {
+  async handle(_, { operations }: { operations: OperationsModule }) {
     return { success: true, data: [...(await operations.backgroundJobs.nodes())] }
   },
 })
@@ -78,7 +78,7 @@ export const getNoticeEndpoint = adminEndpoint({
   summary: 'Get the configured notice',
   description: 'Also one that is not due yet or over.',
   answer: noticeAnswer,
-  async handle(_, { operations }: { operations: OperationsPart }) {
+  async handle(_, { operations }: { operations: OperationsModule }) {
     const present = await operations.notices.get()
     return { success: true, data: { notice: present } }
   },
@@ -102,7 +102,7 @@ export const setNoticeEndpoint = adminEndpoint({
   }),
   answer: noticeAnswer,
   errors: [400, 413],
-  async handle({ caller, body }, { operations }: { operations: OperationsPart }) {
+  async handle({ caller, body }, { operations }: { operations: OperationsModule }) {
     const at = (time: string | null | undefined) => (typeof time === 'string' ? Date.parse(time) : null)
     const { text, level, from, until } = body
     const given = { text, level, from: at(from), until: at(until) }
@@ -114,7 +114,7 @@ export const setNoticeEndpoint = adminEndpoint({
 export const clearNoticeEndpoint = adminEndpoint({
   summary: 'Delete the notice',
   answer: done,
-  async handle({ caller }, { operations }: { operations: OperationsPart }) {
+  async handle({ caller }, { operations }: { operations: OperationsModule }) {
     await operations.notices.clear(caller)
     return { success: true }
   },
@@ -126,7 +126,7 @@ export const getShownNoticeEndpoint = openEndpoint({
   description: 'What the administrators tell everybody at the moment.',
   tag: 'Health',
   answer: shownNoticeAnswer,
-  async handle(_, { operations }: { operations: OperationsPart }) {
+  async handle(_, { operations }: { operations: OperationsModule }) {
     const shown = operations.notices.shown()
     const notice = shown === null ? null : { text: shown.text, level: shown.level }
     return { success: true, data: { notice } }
@@ -137,7 +137,7 @@ export const listSettingsEndpoint = adminEndpoint({
   summary: 'List settings',
   description: 'Those in force, without secrets.',
   answer: settingsAnswer,
-  async handle(_, { operations }: { operations: OperationsPart }) {
+  async handle(_, { operations }: { operations: OperationsModule }) {
     const data = operations.settings.map(({ variable, value, isDefault, isSecret, description }) => ({
       name: variable,
       value,
@@ -157,7 +157,7 @@ export const getStatisticsEndpoint = adminEndpoint({
   query: z.object({ days: queryNumber(1, 366).optional() }),
   answer: statisticsAnswer,
   errors: [400],
-  async handle({ query }, { operations }: { operations: OperationsPart }) {
+  async handle({ query }, { operations }: { operations: OperationsModule }) {
     const { now, days, outages } = await operations.statistics.read(query.days ?? DAYS)
     const { diskFree, reportsOpen, contentsDamaged, unknownProxies, ...totals } = now
     const data: Statistics = {
@@ -207,7 +207,7 @@ export const listAllFilesEndpoint = adminEndpoint({
   errors: [400],
   async handle(
     { call, query },
-    { operations, thumbnails }: { operations: OperationsPart; thumbnails: Thumbnails },
+    { operations, thumbnails }: { operations: OperationsModule; thumbnails: Thumbnails },
   ) {
     const page = pageFields(query)
     const sort = query.sort ?? 'created_at'

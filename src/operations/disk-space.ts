@@ -108,8 +108,6 @@ export function createDiskWatch({
   }
 }
 
-export type DiskWatch = ReturnType<typeof createDiskWatch>
-
 export function warnOfFloor(log: Log, floor: number, disk: number): void {
   if (floor === 0) return
   const fields = { floor: formatSize(floor), disk: formatSize(disk) }

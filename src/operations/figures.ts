@@ -127,8 +127,6 @@ export function createFigures({
   }
 }
 
-export type OperationFigures = ReturnType<typeof createFigures>
-
 interface Question {
   readonly at: number
   isOpen: boolean

@@ -2,7 +2,7 @@ import type { ErrorBody } from '../contract/fields.ts'
 import { type Health, health, type Readiness, readiness } from '../contract/health.ts'
 import { jsonResponse } from '../server/answers/answers.ts'
 import { openEndpoint } from '../server/endpoint.ts'
-import type { OperationsPart } from './operations.part.ts'
+import type { OperationsModule } from './operations.module.ts'
 
 export const getHealthEndpoint = openEndpoint({
   summary: 'Check liveness',
@@ -19,7 +19,7 @@ export const getReadinessEndpoint = openEndpoint({
   description: 'Whether the database and the blob store answer; 503 while they do not.',
   tag: 'Health',
   answer: readiness,
-  async handle(_, { operations }: { operations: OperationsPart }) {
+  async handle(_, { operations }: { operations: OperationsModule }) {
     const { database, store } = await operations.readiness.check()
     // A disk whose space cannot be measured shows as a failing store.
     const space = await operations.diskWatch.look().catch(() => null)

@@ -8,13 +8,13 @@ import { fileUrl } from '../server/call.ts'
 import { adminEndpoint } from '../server/endpoint.ts'
 import { pageFields, pageQuery, toList } from '../server/requests/fields.ts'
 import type { OwnRunState, ScrubState } from './integrity.ts'
-import type { OperationsPart } from './operations.part.ts'
+import type { OperationsModule } from './operations.module.ts'
 
 export const getIntegrityEndpoint = adminEndpoint({
   summary: 'Get the state of integrity checks',
   description: 'How far the server is with reading stored bytes again, and how many contents are damaged.',
   answer: integrityAnswer,
-  async handle(_, { operations }: { operations: OperationsPart }) {
+  async handle(_, { operations }: { operations: OperationsModule }) {
     const { scrub, damaged, repaired, backup, drill } = await operations.integrity.state()
     const isDiskBusy = await operations.diskLoad.isBusy()
     const data: Integrity = {
@@ -62,7 +62,7 @@ export const listDamagedFilesEndpoint = adminEndpoint({
   query: z.object({ ...pageQuery, state: z.enum(DAMAGED_FILE_STATES).optional() }),
   answer: damagedFilesAnswer,
   errors: [400],
-  async handle({ call, query }, { operations }: { operations: OperationsPart }) {
+  async handle({ call, query }, { operations }: { operations: OperationsModule }) {
     const page = pageFields(query)
     const { files, total } = await operations.integrity.files({
       state: query.state ?? 'damaged',

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import type { AccountsPart } from '../accounts/accounts.part.ts'
+import type { AccountsModule } from '../accounts/accounts.module.ts'
 import type { Authentication } from '../accounts/authentication.ts'
 import { assertOpen, invalidLink, invitationNeeded, type OneTimeLinks } from '../accounts/one-time-links.ts'
 import type { Onward } from '../accounts/sign-in/oidc.ts'
 import { signedOut } from '../accounts/sign-in/sessions.ts'
 import type { SignInStep } from '../accounts/sign-in/sign-in.ts'
-import type { SignInPart } from '../accounts/sign-in.part.ts'
+import type { SignInModule } from '../accounts/sign-in.module.ts'
 import { ERROR_STATUSES, Refusal } from '../domain/errors.ts'
 import { errorHeaders } from '../server/answers/answers.ts'
 import type { Call } from '../server/call.ts'
@@ -13,7 +13,7 @@ import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
 import { withCookies } from '../server/requests/browser.ts'
 import { seeOther } from './page-reader.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 import type { AccountFormView } from './views.ts'
 
@@ -22,10 +22,10 @@ type Kind = AccountFormView['kind']
 type Outcome = { readonly step: SignInStep } | { readonly next: string }
 
 interface AccountPageNeeds {
-  readonly accounts: AccountsPart
+  readonly accounts: AccountsModule
   readonly authentication: Authentication
-  readonly pages: PagesPart
-  readonly signIn: SignInPart
+  readonly pages: PagesModule
+  readonly signIn: SignInModule
 }
 
 interface FormPage {
@@ -210,7 +210,7 @@ interface Shown {
 
 async function formPage(
   call: Call,
-  pages: PagesPart,
+  pages: PagesModule,
   form: FormPage,
   { next, username, error }: Shown,
 ): Promise<Response> {
@@ -243,7 +243,7 @@ export const postSignOut = endpoint({
     answers: { 303: { description: 'Signed out' } },
     errors: [403],
   },
-  async handle(call, { authentication, signIn }: { authentication: Authentication; signIn: SignInPart }) {
+  async handle(call, { authentication, signIn }: { authentication: Authentication; signIn: SignInModule }) {
     await authentication.endSession(call)
     return withCookies(seeOther('/'), signIn.forget())
   },
@@ -262,7 +262,7 @@ export const startOidc = endpoint({
     answers: { 303: { description: 'On to the other server' } },
     errors: [401, 403, 404, 429],
   },
-  async handle(call, { authentication, signIn }: { authentication: Authentication; signIn: SignInPart }) {
+  async handle(call, { authentication, signIn }: { authentication: Authentication; signIn: SignInModule }) {
     const next = nextPath(call.url.searchParams.get('next'))
     if (call.url.searchParams.get('prove') === '1') {
       const present = await authentication.pageSession(call)
@@ -281,7 +281,7 @@ export const finishOidc = endpoint({
     answers: { 303: { description: 'Signed in, with the cookie; on to where they came from' } },
     errors: [403, 404, 429],
   },
-  async handle(call, { authentication, signIn }: { authentication: Authentication; signIn: SignInPart }) {
+  async handle(call, { authentication, signIn }: { authentication: Authentication; signIn: SignInModule }) {
     const present = await authentication.pageSession(call)
     const done = await signIn.oidc.finish(call, call.url.search, call.bucket, present)
     if (done.isNewSession) await authentication.endSession(call)

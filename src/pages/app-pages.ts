@@ -1,19 +1,19 @@
 import { z } from '@hono/zod-openapi'
 import type { AdminSection } from '../../web/admin/data.ts'
 import type { SettingsSection } from '../../web/settings/data.ts'
-import type { AccountsPart } from '../accounts/accounts.part.ts'
+import type { AccountsModule } from '../accounts/accounts.module.ts'
 import type { Authentication } from '../accounts/authentication.ts'
 import type { MailAddressState } from '../accounts/mail-addresses.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { seeOther } from './page-reader.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 
 interface Signed {
   readonly authentication: Authentication
-  readonly pages: PagesPart
+  readonly pages: PagesModule
 }
 
 /** The page contains no data: its script requests it, like any API client. */
@@ -71,9 +71,9 @@ async function settingsPage(
     authentication,
     pages,
   }: {
-    accounts: AccountsPart
+    accounts: AccountsModule
     authentication: Authentication
-    pages: PagesPart
+    pages: PagesModule
   },
 ): Promise<Response> {
   const section = call.params.section ?? 'storage'
@@ -135,7 +135,7 @@ function isAdminSection(text: string): text is AdminSection {
 /** The page contains no data: its script requests all of it. */
 async function adminPage(
   call: Call,
-  { authentication, pages }: { authentication: Authentication; pages: PagesPart },
+  { authentication, pages }: { authentication: Authentication; pages: PagesModule },
 ): Promise<Response> {
   const section = call.params.section ?? 'overview'
   const session = await authentication.pageSession(call)
@@ -182,7 +182,7 @@ export const getProvedPage = endpoint({
     answers: { 200: { description: 'A page' } },
     errors: [],
   },
-  async handle(call, { authentication, pages }: { authentication: Authentication; pages: PagesPart }) {
+  async handle(call, { authentication, pages }: { authentication: Authentication; pages: PagesModule }) {
     await authentication.pageSession(call)
     const nothing = { username: '', address: '', files: 0, days: 0, action: null, retryAfter: null }
     return page(call.site, pages.render.mailPage({ kind: 'proved', ...nothing }, await pages.reader(call)))

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { Refusal } from '../domain/errors.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { GUIDES, parseGuideName } from './guides.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 import { referenceOf } from './reference/reference.ts'
 
@@ -13,7 +13,7 @@ export const getReferencePage = endpoint({
     answers: { 200: { description: 'A page' } },
     errors: [],
   },
-  async handle(call, { pages }: { pages: PagesPart }) {
+  async handle(call, { pages }: { pages: PagesModule }) {
     const { site } = call
     const view = referenceOf(site.openApi(), site.publicUrl)
     return page(site, pages.render.referencePage(view, await pages.reader(call)))
@@ -29,7 +29,7 @@ export const getGuidePage = endpoint({
     answers: { 200: { description: 'A page' } },
     errors: [404],
   },
-  async handle(call, { pages }: { pages: PagesPart }) {
+  async handle(call, { pages }: { pages: PagesModule }) {
     const { site, params } = call
     const name = parseGuideName(params.guide ?? '')
     if (name === null) throw new Refusal('NOT_FOUND', 'There is no such guide')

@@ -8,20 +8,20 @@ import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { cookieValue } from '../server/requests/browser.ts'
 import { type AccessControl, opened, WAYS_COOKIE } from '../sharing/access.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import { thumbnailPath } from '../thumbnails/thumbnails.ts'
 import type { ArrivingPageView } from './arriving-view.ts'
 import { barrierOf } from './barrier.ts'
 import { askedBytes, type FileViewNeeds, fileView, redirectToBytes } from './file-view.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
 import { seeOther } from './page-reader.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 
 interface FilePageNeeds extends FileViewNeeds {
   readonly authentication: Authentication
-  readonly pages: PagesPart
-  readonly sharing: SharingPart
+  readonly pages: PagesModule
+  readonly sharing: SharingModule
 }
 
 export const getFilePage = endpoint({

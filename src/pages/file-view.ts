@@ -8,8 +8,8 @@ import {
   PAGE_TOKEN_LIFETIME,
   type Presentation,
 } from '../downloads/content-tokens.ts'
-import type { DownloadsPart } from '../downloads/downloads.part.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { DownloadsModule } from '../downloads/downloads.module.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import type { FileDetailRow } from '../files/files.ts'
 import type { Call } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
@@ -18,8 +18,8 @@ import { previewKindOf } from './preview-kind.ts'
 import type { FilePageView, FilePreview } from './views.ts'
 
 export interface FileViewNeeds {
-  readonly downloads: DownloadsPart
-  readonly files: FilesPart
+  readonly downloads: DownloadsModule
+  readonly files: FilesModule
   readonly thumbnails: Thumbnails
 }
 

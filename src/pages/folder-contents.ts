@@ -3,7 +3,7 @@ import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import type { Call } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { ContentsQuery, FolderContents } from '../sharing/public-folders.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import { askedOrder, type FolderQuery, readFolderQuery } from './folder-query.ts'
 import {
   defaultViewMode,
@@ -12,7 +12,7 @@ import {
   rememberOrder,
   rememberViewMode,
 } from './folder-view-mode.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import type { FolderPageView } from './views.ts'
 
 type ShownFile = FolderContents['files'][number]
@@ -30,7 +30,7 @@ export interface FolderPlace extends Pick<FolderPageView, 'above' | 'barrier' | 
 
 export async function folderPage(
   call: Call,
-  { pages, sharing }: { readonly pages: PagesPart; readonly sharing: SharingPart },
+  { pages, sharing }: { readonly pages: PagesModule; readonly sharing: SharingModule },
   seen: Opened<FolderListRow>,
   place: FolderPlace,
 ): Promise<Response> {

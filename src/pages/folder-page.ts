@@ -2,9 +2,9 @@ import { z } from '@hono/zod-openapi'
 import type { Authentication } from '../accounts/authentication.ts'
 import { DAY } from '../domain/clock.ts'
 import { parseFolderIdentifier } from '../domain/ids.ts'
-import type { DownloadsPart } from '../downloads/downloads.part.ts'
+import type { DownloadsModule } from '../downloads/downloads.module.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
@@ -12,23 +12,23 @@ import { cookieValue, setCookie, withCookies } from '../server/requests/browser.
 import { type Opened, opened, WAYS_COOKIE } from '../sharing/access.ts'
 import { isPreview } from '../sharing/links/link-access.ts'
 import type { ByteSlots } from '../sharing/links/link-slots.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import { pictureAddress, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
 import { barrierOf } from './barrier.ts'
 import { type FolderPlace, folderPage } from './folder-contents.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
 import { FILE_SORTS } from './folder-query.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 
 /** Seconds. */
 const WAYS_KEPT_FOR = 30 * DAY
 
 interface FolderPageNeeds {
   readonly authentication: Authentication
-  readonly downloads: DownloadsPart
-  readonly files: FilesPart
-  readonly pages: PagesPart
-  readonly sharing: SharingPart
+  readonly downloads: DownloadsModule
+  readonly files: FilesModule
+  readonly pages: PagesModule
+  readonly sharing: SharingModule
   readonly thumbnails: Thumbnails
 }
 
@@ -85,7 +85,7 @@ export const getFolderPage = endpoint({
 
 export async function toArchive(
   call: Call,
-  { downloads, files }: { downloads: DownloadsPart; files: FilesPart },
+  { downloads, files }: { downloads: DownloadsModule; files: FilesModule },
   seen: Opened<FolderListRow>,
   claims: ByteSlots | null = null,
 ): Promise<Response> {

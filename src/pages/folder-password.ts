@@ -9,9 +9,9 @@ import { readForm } from '../server/requests/body.ts'
 import { cookieValue, setCookie, withCookies } from '../server/requests/browser.ts'
 import type { LockedFolder } from '../sharing/access.ts'
 import { type ClosedLock, type Lock, UNLOCKED_FOR } from '../sharing/folder-passwords.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import { seeOther } from './page-reader.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 import type { PasswordPageView } from './views.ts'
 
@@ -27,7 +27,7 @@ export function lockedFolderPage({ id, identifier }: LockedFolder): LockedPage {
 /** Reveals nothing about the content. */
 export async function passwordForm(
   call: Call,
-  { pages, sharing }: { pages: PagesPart; sharing: Pick<SharingPart, 'folderPasswords'> },
+  { pages, sharing }: { pages: PagesModule; sharing: Pick<SharingModule, 'folderPasswords'> },
   { lock, action }: LockedPage,
   next: string,
   error: Refusal | null,
@@ -76,7 +76,7 @@ export const postFolderPassword = endpoint({
       authentication,
       pages,
       sharing,
-    }: { authentication: Authentication; pages: PagesPart; sharing: SharingPart },
+    }: { authentication: Authentication; pages: PagesModule; sharing: SharingModule },
   ) {
     const identifier = parseFolderIdentifier(call.params.identifier)
     const seen = await sharing.access.folder(authentication.requester(call), identifier)
@@ -93,7 +93,7 @@ export const postFolderPassword = endpoint({
 
 export async function unlocking(
   call: Call,
-  parts: { pages: PagesPart; sharing: Pick<SharingPart, 'folderPasswords'> },
+  parts: { pages: PagesModule; sharing: Pick<SharingModule, 'folderPasswords'> },
   {
     closed,
     action,

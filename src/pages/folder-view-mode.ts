@@ -12,7 +12,7 @@ import {
   orderName,
 } from './folder-query.ts'
 import { seeOther } from './page-reader.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 import type { FolderPageView } from './views.ts'
 
@@ -37,7 +37,7 @@ export function rememberedViewMode(request: Request): FolderViewMode | null {
 /** Stores a chosen view in the cookie, unless it is the default of a folder with a single page. */
 export async function rememberViewMode(
   call: Call,
-  pages: PagesPart,
+  pages: PagesModule,
   view: FolderPageView,
 ): Promise<Response> {
   const response = page(call.site, pages.render.folderPage(view, await pages.reader(call)))

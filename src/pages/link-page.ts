@@ -5,10 +5,10 @@ import type { FileId, FolderId, Slug } from '../domain/ids.ts'
 import { sortedByName } from '../domain/sort-key.ts'
 import { stillArriving } from '../downloads/arrivals.ts'
 import type { Presentation } from '../downloads/content-tokens.ts'
-import type { DownloadsPart } from '../downloads/downloads.part.ts'
+import type { DownloadsModule } from '../downloads/downloads.module.ts'
 import { archiveAnswers, archiveName, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
 import type { FileListRow } from '../files/file-lists.rows.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import { fileNotFound } from '../files/files.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
@@ -27,7 +27,7 @@ import {
   type VisitedLink,
 } from '../sharing/links/link-access.ts'
 import { CLAIMED_FOR } from '../sharing/links/link-slots.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { arrivingBytes, arrivingView } from './file-page.ts'
 import { askedBytes, fileView, redirectToBytes } from './file-view.ts'
@@ -38,16 +38,16 @@ import { FILE_SORTS, type FolderOrder, readFolderQuery } from './folder-query.ts
 import { defaultViewMode, rememberedViewMode, rememberViewMode } from './folder-view-mode.ts'
 import { type LinkPlace, linkFolderPlace, linkPlace, WHOLE_LINK } from './link-place.ts'
 import { seeOther } from './page-reader.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 import type { FolderPageView, UploadLinkView } from './views.ts'
 
 interface LinkPageNeeds {
   readonly authentication: Authentication
-  readonly downloads: DownloadsPart
-  readonly files: FilesPart
-  readonly pages: PagesPart
-  readonly sharing: SharingPart
+  readonly downloads: DownloadsModule
+  readonly files: FilesModule
+  readonly pages: PagesModule
+  readonly sharing: SharingModule
   readonly thumbnails: Thumbnails
 }
 
@@ -327,7 +327,7 @@ function nextPath(text: string | null, path: string): string {
 
 function bundlePage(
   call: Call,
-  { pages }: { readonly pages: PagesPart },
+  { pages }: { readonly pages: PagesModule },
   place: LinkPlace,
 ): Promise<Response> {
   const { targets, pathOf, pictureOf } = place
@@ -382,7 +382,10 @@ function totalsOf({ files, folders }: LinkTargets): { readonly files: number; re
 /** Reveals nothing about the folder. */
 async function uploadLinkPage(
   call: Call,
-  { pages, sharing }: { readonly pages: PagesPart; readonly sharing: Pick<SharingPart, 'linkContributors'> },
+  {
+    pages,
+    sharing,
+  }: { readonly pages: PagesModule; readonly sharing: Pick<SharingModule, 'linkContributors'> },
   { link }: Pick<OpenLink, 'link'>,
 ): Promise<Response> {
   const { owner, terms, isFull, filesLeft } = await sharing.linkContributors.asking(link)

@@ -1,20 +1,20 @@
 import { z } from '@hono/zod-openapi'
-import type { AccountsPart } from '../accounts/accounts.part.ts'
-import type { SignInPart } from '../accounts/sign-in.part.ts'
+import type { AccountsModule } from '../accounts/accounts.module.ts'
+import type { SignInModule } from '../accounts/sign-in.module.ts'
 import { ERROR_STATUSES, Refusal } from '../domain/errors.ts'
 import { errorHeaders } from '../server/answers/answers.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
 import { assertOwnOrigin } from '../server/requests/browser.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 import type { MailPageView } from './views.ts'
 
 interface MailPageNeeds {
-  readonly accounts: AccountsPart
-  readonly pages: PagesPart
-  readonly signIn: SignInPart
+  readonly accounts: AccountsModule
+  readonly pages: PagesModule
+  readonly signIn: SignInModule
 }
 
 /** GET asks for confirmation, POST acts: mail scanners open every link and must not change anything. */

@@ -13,13 +13,13 @@ import { type LinkTerms, MOST_DOWNLOADS } from '../sharing/links/link-terms.ts'
 import { toLinkEvent } from '../sharing/links/links.routes.ts'
 import { type ReceiptNeeds, receipted, receiptOf } from '../sharing/receipts.routes.ts'
 import { seeOther } from './page-reader.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 import { LINK_DAYS, RECEIPT_DONE, type ReceiptPageView } from './receipt-view.ts'
 
 interface ReceiptPageNeeds extends ReceiptNeeds {
   readonly authentication: Pick<Authentication, 'pageSession'>
-  readonly pages: PagesPart
+  readonly pages: PagesModule
 }
 
 const documentation = {

@@ -10,16 +10,16 @@ import { readForm } from '../server/requests/body.ts'
 import { assertFromOwnPage } from '../server/requests/browser.ts'
 import { unlocked } from '../sharing/access.ts'
 import { linkPath, linkVisit, openedLink } from '../sharing/links/link-access.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 import type { ReportPageView, ReportProblem } from './views.ts'
 
 interface ReportNeeds {
   readonly authentication: Authentication
-  readonly pages: PagesPart
-  readonly sharing: SharingPart
+  readonly pages: PagesModule
+  readonly sharing: SharingModule
 }
 
 interface ReportedFile {
@@ -148,7 +148,7 @@ function problemOf(error: unknown): ReportProblem | null {
 
 async function form(
   call: Call,
-  pages: PagesPart,
+  pages: PagesModule,
   { file, path }: ReportedFile,
   filled: ReportPageView['filled'],
   problem: ReportProblem | null,

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../domain/errors.ts'
 import { endpoint } from '../server/endpoint.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { PagesModule } from './pages.module.ts'
 
 /** What browsers, phones and crawlers ask for at the top, unasked: `web/static`. */
 export const getSiteFile = endpoint({
@@ -13,7 +13,7 @@ export const getSiteFile = endpoint({
     answers: { 200: { description: 'The file' } },
     errors: [404],
   },
-  async handle(call, { pages }: { pages: PagesPart }) {
+  async handle(call, { pages }: { pages: PagesModule }) {
     const file = pages.file(call.params.name ?? '', call.request)
     if (file === null) throw new Refusal('NOT_FOUND', 'There is nothing at this address')
     return file

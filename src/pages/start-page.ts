@@ -2,13 +2,13 @@ import { z } from '@hono/zod-openapi'
 import type { Authentication } from '../accounts/authentication.ts'
 import type { Caller } from '../core/callers.ts'
 import { GUESTS } from '../domain/ids.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import { endpoint, fileField } from '../server/endpoint.ts'
 import { formUpload } from '../uploads/form-upload.ts'
 import { receiveFile } from '../uploads/receive.ts'
 import { addGuestReceipt } from '../uploads/upload-answers.ts'
-import type { UploadsPart } from '../uploads/uploads.part.ts'
-import type { PagesPart } from './pages.part.ts'
+import type { UploadsModule } from '../uploads/uploads.module.ts'
+import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
 
 export const getStartPage = endpoint({
@@ -24,7 +24,7 @@ export const getStartPage = endpoint({
       authentication,
       files,
       pages,
-    }: { authentication: Authentication; files: Pick<FilesPart, 'lifetimeOf'>; pages: PagesPart },
+    }: { authentication: Authentication; files: Pick<FilesModule, 'lifetimeOf'>; pages: PagesModule },
   ) {
     const { config, publicUrl } = call.site
     const session = await authentication.pageSession(call)
@@ -49,7 +49,7 @@ export const postStartPage = endpoint({
     answers: { 303: { description: 'Stored; on to the page of the file' } },
     errors: [400, 403, 413, 429],
   },
-  async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
+  async handle(call, { uploads }: { uploads: UploadsModule }, caller: Caller) {
     const format = formUpload(call.request)
     const file = await receiveFile(call, uploads, caller, { folder: null, format })
     if (caller.kind === 'guest') addGuestReceipt(call, uploads, file.uuid)

@@ -71,7 +71,7 @@ export interface Endpoint<Needs, Who> {
   readonly streams?: 'out'
   /** Also on responses to unsupported methods of the path. */
   readonly always?: Readonly<Record<string, string>>
-  readonly handle: (call: Call, parts: Needs, caller: Who) => Promise<Response | JsonAnswer>
+  readonly handle: (call: Call, modules: Needs, caller: Who) => Promise<Response | JsonAnswer>
   /** Handles the rest of a refused request. */
   readonly refused?: (call: Call, refusal: Refusal) => Promise<void>
 }
@@ -117,7 +117,7 @@ interface JsonEndpoint<Needs, Who, Query, Body, Says extends ContractSchema> {
   /** Sent as JSON unless a Response. */
   readonly handle: (
     input: JsonInput<Who, Query, Body>,
-    parts: Needs,
+    modules: Needs,
   ) => Promise<(Sent<mini.output<Says>> & LiteralSuccess) | Response | JsonAnswer>
 }
 
@@ -166,7 +166,7 @@ function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Say
       answers: { ...given.also, [status]: { description: 'Success', schema: given.answer } },
       errors,
     },
-    async handle(call, parts, caller) {
+    async handle(call, modules, caller) {
       const input = {
         call,
         caller,
@@ -174,7 +174,7 @@ function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Say
         query: parse(query, query === undefined ? undefined : firstValues(call.url.searchParams)),
         body: parse(body, body === undefined ? undefined : await readJsonBody(call)),
       }
-      const result = await given.handle(input, parts)
+      const result = await given.handle(input, modules)
       return result instanceof Response || result instanceof JsonAnswer
         ? result
         : new JsonAnswer(result, status)

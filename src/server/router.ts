@@ -7,7 +7,7 @@ import { errorResponse, type JsonAnswer, preflight } from './answers/answers.ts'
 import { type Call, carriesBytes, type Need, type Origins, shuttingDown as refusal } from './call.ts'
 import type { PathKind } from './connections/exchange.ts'
 import type { Documentation, Endpoint } from './endpoint.ts'
-import type { Parts } from './parts.ts'
+import type { Modules } from './modules.ts'
 import { assertOneEnd, assertUncoded, declaresBody } from './requests/body.ts'
 import { assertOwnOrigin } from './requests/browser.ts'
 import type { Trails } from './trails.ts'
@@ -24,7 +24,7 @@ type Auth =
 
 export interface RouteAccess<Who> {
   readonly as: Auth
-  readonly authenticate: (call: Call, authentication: Parts['authentication']) => Promise<Who>
+  readonly authenticate: (call: Call, authentication: Modules['authentication']) => Promise<Who>
 }
 
 /** The endpoint may determine the viewer itself. */
@@ -92,12 +92,12 @@ interface Special {
 
 export type Route = Auth &
   Special &
-  Pick<Endpoint<Parts, unknown>, 'documentation' | 'streams' | 'always'> & {
+  Pick<Endpoint<Modules, unknown>, 'documentation' | 'streams' | 'always'> & {
     readonly method: Method
     readonly path: string
     readonly origins: Origins
     readonly body: BodyLimit
-    readonly handle: (call: Call, parts: Parts) => Promise<Response | JsonAnswer>
+    readonly handle: (call: Call, modules: Modules) => Promise<Response | JsonAnswer>
   }
 
 export function row<Who>(
@@ -106,7 +106,7 @@ export function row<Who>(
   access: RouteAccess<Who>,
   origins: Origins,
   body: BodyLimit,
-  endpoint: Endpoint<Parts, NoInfer<Who>>,
+  endpoint: Endpoint<Modules, NoInfer<Who>>,
   special: Special = {},
 ): Route {
   const { documentation, streams, always } = endpoint
@@ -123,10 +123,10 @@ export function row<Who>(
     documentation,
     ...(streams === undefined ? {} : { streams }),
     ...(always === undefined ? {} : { always }),
-    async handle(call, parts) {
+    async handle(call, modules) {
       try {
-        const caller = await access.authenticate(call, parts.authentication)
-        return await endpoint.handle(call, parts, caller)
+        const caller = await access.authenticate(call, modules.authentication)
+        return await endpoint.handle(call, modules, caller)
       } catch (error) {
         if (error instanceof Refusal) await endpoint.refused?.(call, error)
         throw error
@@ -198,11 +198,11 @@ interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'h
  */
 export function createRouter(
   routes: readonly Route[],
-  parts: Parts,
+  modules: Modules,
   stopping: () => Stopping,
   trails: Trails,
 ) {
-  const { authentication, pages } = parts
+  const { authentication, pages } = modules
   const nothingHere = (call: Call) => pages.error(call, nothing())
   const places = new Places()
   places.add('GET', {
@@ -248,7 +248,7 @@ export function createRouter(
       if (entry === undefined) return unmatched(context, fits) ?? (await nothingHere(context))
       if (request.method !== 'GET' && !isHead) assertUncoded(request.headers)
       // For HEAD the body is included, which determines length and encoding; the listener omits it.
-      return await entry.handle(context, parts)
+      return await entry.handle(context, modules)
     } catch (error) {
       if (error instanceof Refusal && error.refusedTry !== null) context.refusal = error
       return await failure(context, error, entry?.isSeen === false ? null : pages)
@@ -299,7 +299,7 @@ function paramsOf({ place, values }: Fit): Call['params'] {
 }
 
 /** `pages`: null for routes without readers in a browser. */
-async function failure(call: Call, error: unknown, pages: Parts['pages'] | null): Promise<Response> {
+async function failure(call: Call, error: unknown, pages: Modules['pages'] | null): Promise<Response> {
   const refusal = asRefusal(call, error)
   if (pages === null) return errorResponse(refusal)
   try {

@@ -30,8 +30,8 @@ import {
 } from './call.ts'
 import type { Connection, Flow, Unreadable } from './connections/exchange.ts'
 import { type Ceiling, type HttpListener, type ListenWay, listen } from './connections/listener.ts'
+import type { Modules } from './modules.ts'
 import { openApiDocument } from './openapi/openapi-document.ts'
-import type { Parts } from './parts.ts'
 import { createSmallBodies } from './requests/body.ts'
 import { createRouter, type Stopping } from './router.ts'
 import { routes } from './routes.ts'
@@ -53,7 +53,7 @@ const QUIET = 255
 const MOST_CONNECTIONS = 2048
 
 export async function startServer(
-  parts: Parts,
+  modules: Modules,
   given: {
     readonly config: Config
     readonly clock: Clock
@@ -74,7 +74,7 @@ export async function startServer(
   const underWay = new UploadsUnderWay(clock.timers)
   const trails = await openTrails(given)
   let stopping: Stopping = 'nothing'
-  const router = createRouter(routes, parts, () => stopping, trails)
+  const router = createRouter(routes, modules, () => stopping, trails)
   const nextId = createRequestIds(random)
   const logged = createRequestLog({ log, clock, metrics, traffic, trails })
 
@@ -112,7 +112,7 @@ export async function startServer(
     }),
     report: (error, request) => log.error({ ...(request && { id: request }), ...about(error) }, 'failure'),
     openApi: () => {
-      document ??= openApiDocument(routes, publicUrl, parts.authentication.sessionCookie(publicUrl))
+      document ??= openApiDocument(routes, publicUrl, modules.authentication.sessionCookie(publicUrl))
       return document
     },
     openApiAnswer: () => {
@@ -140,7 +140,7 @@ export async function startServer(
     /** Accepts no more work, lets uploads finish within the configured time, then closes every connection. */
     async stop(): Promise<void> {
       stopping = 'uploads'
-      parts.events.stop()
+      modules.events.stop()
       // Behind a balancer, a refused connection leads the client to another node.
       const closed = (await given.hasOtherNodes()) ? server.stop(false) : null
       await underWay.finished(config.shutdownGrace * SECOND)
@@ -192,17 +192,17 @@ function about(error: unknown): { err: unknown; file?: number; slug?: string } {
 /** Counts refused connections; logs the first, then at most one line a minute. */
 function ceilingOf(
   trusted: TrustedProxies,
-  parts: { log: Log; clock: Clock; metrics: RequestWatch | null },
+  { log, clock, metrics }: { log: Log; clock: Clock; metrics: RequestWatch | null },
 ): Ceiling {
   let toldAt = Number.NEGATIVE_INFINITY
   let refused = 0
   const tell = () => {
-    parts.metrics?.refusedConnection()
+    metrics?.refusedConnection()
     refused += 1
-    const now = parts.clock.monotonic()
+    const now = clock.monotonic()
     if (now - toldAt < MINUTE) return
     toldAt = now
-    parts.log.warn(
+    log.warn(
       { most: MOST_CONNECTIONS, refused },
       'an address has as many connections as one may have, and further ones are closed: "ss -tn" names it; if it is a proxy of yours, put it into HOLDFAST_TRUSTED_PROXIES',
     )

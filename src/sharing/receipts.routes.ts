@@ -6,7 +6,7 @@ import { uploadResult } from '../contract/uploads.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseFolderPlace } from '../domain/ids.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import { JsonAnswer } from '../server/answers/answers.ts'
 import { type Call, fileUrl } from '../server/call.ts'
 import { keyedEndpoint, openEndpoint } from '../server/endpoint.ts'
@@ -20,7 +20,7 @@ import {
 } from '../server/requests/fields.ts'
 import type { GivenReceipt, ReceivedUpload } from '../uploads/receipts.ts'
 import { toStoredUpload, toUnfinishedUpload } from '../uploads/upload-answers.ts'
-import type { UploadsPart } from '../uploads/uploads.part.ts'
+import type { UploadsModule } from '../uploads/uploads.module.ts'
 import {
   guestTerms,
   linkUrl,
@@ -30,12 +30,12 @@ import {
   transferOfBody,
   transferTerms,
 } from './links/links.routes.ts'
-import type { SharingPart } from './sharing.part.ts'
+import type { SharingModule } from './sharing.module.ts'
 
 export interface ReceiptNeeds {
-  readonly files: Pick<FilesPart, 'inactivity'>
-  readonly sharing: Pick<SharingPart, 'guestLinks' | 'transfers'>
-  readonly uploads: UploadsPart
+  readonly files: Pick<FilesModule, 'inactivity'>
+  readonly sharing: Pick<SharingModule, 'guestLinks' | 'transfers'>
+  readonly uploads: UploadsModule
 }
 
 export function receiptOf({ params, bucket }: Pick<Call, 'params' | 'bucket'>): GivenReceipt {

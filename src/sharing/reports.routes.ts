@@ -25,7 +25,7 @@ import {
 import { pictureAddresses, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
 import { unlocked } from './access.ts'
 import type { JudgedReport } from './reports.ts'
-import type { SharingPart } from './sharing.part.ts'
+import type { SharingModule } from './sharing.module.ts'
 
 export const reportFileEndpoint = openEndpoint({
   summary: 'Report a file',
@@ -44,7 +44,7 @@ export const reportFileEndpoint = openEndpoint({
   errors: [400, 403, 404, 413, 429],
   async handle(
     { call, body },
-    { authentication, sharing }: { authentication: Authentication; sharing: SharingPart },
+    { authentication, sharing }: { authentication: Authentication; sharing: SharingModule },
   ) {
     const { bucket } = call
     const requester = authentication.requester(call)
@@ -105,7 +105,7 @@ export const listReportsEndpoint = adminEndpoint({
   query: z.object({ ...pageQuery, state: z.enum(['open', 'closed', 'all']).optional() }),
   answer: reportsAnswer,
   errors: [400],
-  async handle({ call, query }, { sharing, thumbnails }: { sharing: SharingPart; thumbnails: Thumbnails }) {
+  async handle({ call, query }, { sharing, thumbnails }: { sharing: SharingModule; thumbnails: Thumbnails }) {
     const page = pageFields(query)
     const which = query.state ?? 'open'
     const { reports, total } = await sharing.reports.page(which, page.page, page.perPage)
@@ -118,7 +118,10 @@ export const getReportEndpoint = adminEndpoint({
   params,
   answer: reportAnswer,
   errors: [404],
-  async handle({ call, params }, { sharing, thumbnails }: { sharing: SharingPart; thumbnails: Thumbnails }) {
+  async handle(
+    { call, params },
+    { sharing, thumbnails }: { sharing: SharingModule; thumbnails: Thumbnails },
+  ) {
     const found = await sharing.reports.judged(idOf(params.id))
     const answerWith = await reportAnswers(call.site, thumbnails, [found])
     return { success: true, data: answerWith(found) }
@@ -131,7 +134,7 @@ export const dismissReportEndpoint = adminEndpoint({
   params,
   answer: done,
   errors: [404],
-  async handle({ caller, params }, { sharing }: { sharing: SharingPart }) {
+  async handle({ caller, params }, { sharing }: { sharing: SharingModule }) {
     await sharing.reports.dismiss(caller, idOf(params.id))
     return { success: true }
   },
@@ -143,7 +146,7 @@ export const takeReportedDownEndpoint = adminEndpoint({
   params,
   answer: takenDownAnswer,
   errors: [404],
-  async handle({ caller, params }, { sharing }: { sharing: SharingPart }) {
+  async handle({ caller, params }, { sharing }: { sharing: SharingModule }) {
     return { success: true, data: await sharing.takeDowns.reported(caller, idOf(params.id)) }
   },
 })
@@ -161,7 +164,7 @@ export const takeDownEndpoint = adminEndpoint({
     .openapi({ example: { file: 'Kx3RmP7vTq2a' } }),
   answer: takenDownAnswer,
   errors: [400, 404, 413],
-  async handle({ caller, body }, { sharing }: { sharing: SharingPart }) {
+  async handle({ caller, body }, { sharing }: { sharing: SharingModule }) {
     const { file, sha256 } = body
     if (file !== undefined && sha256 === undefined) {
       return { success: true, data: await sharing.takeDowns.file(caller, parseFileIdentifier(file)) }
@@ -179,7 +182,7 @@ export const listRefusedEndpoint = adminEndpoint({
   query: z.object(pageQuery),
   answer: refusedContentsAnswer,
   errors: [400],
-  async handle({ query }, { sharing }: { sharing: SharingPart }) {
+  async handle({ query }, { sharing }: { sharing: SharingModule }) {
     const page = pageFields(query)
     const { contents, total } = await sharing.takeDowns.refused(page.page, page.perPage)
     const data = contents.map(({ sha256, refused_at, files }) => ({
@@ -197,7 +200,7 @@ export const allowContentEndpoint = adminEndpoint({
   params: z.object({ sha256: hash }),
   answer: done,
   errors: [400, 404],
-  async handle({ caller, params }, { sharing }: { sharing: SharingPart }) {
+  async handle({ caller, params }, { sharing }: { sharing: SharingModule }) {
     await sharing.takeDowns.allow(caller, parseSha256(params.sha256 ?? ''))
     return { success: true }
   },

@@ -3,9 +3,9 @@ import { transferMade } from '../contract/links.ts'
 import { guestEndpoint } from '../server/endpoint.ts'
 import { assertKnownFields } from '../server/requests/fields.ts'
 import { setReceiptHeader } from '../uploads/upload-answers.ts'
-import type { UploadsPart } from '../uploads/uploads.part.ts'
+import type { UploadsModule } from '../uploads/uploads.module.ts'
 import { guestTerms, linkUrl, termsOfBody, transferTerms } from './links/links.routes.ts'
-import type { SharingPart } from './sharing.part.ts'
+import type { SharingModule } from './sharing.module.ts'
 
 const { complete: _, ...announced } = transferTerms
 
@@ -40,7 +40,10 @@ export const makeTransferEndpoint = guestEndpoint({
     {
       sharing,
       uploads,
-    }: { readonly sharing: Pick<SharingPart, 'transfers'>; readonly uploads: Pick<UploadsPart, 'receipts'> },
+    }: {
+      readonly sharing: Pick<SharingModule, 'transfers'>
+      readonly uploads: Pick<UploadsModule, 'receipts'>
+    },
   ) {
     assertKnownFields(body, Object.keys(fields))
     const { sender, files, bytes } = body

@@ -10,7 +10,7 @@ import { HEAD_LENGTH } from './incoming-content.ts'
 import type { BodyReader } from './multipart.ts'
 import { decodedWords, nameInPath } from './sent-file-name.ts'
 import { assertWhole, type UploadFormat } from './upload-format.ts'
-import type { UploadsPart } from './uploads.part.ts'
+import type { UploadsModule } from './uploads.module.ts'
 
 /**
  * The request's sender, and the folder that it names: by the receipt of a transfer, whoever sends it, a guest in the
@@ -18,7 +18,7 @@ import type { UploadsPart } from './uploads.part.ts'
  */
 export async function senderOf(
   { request: { headers }, bucket }: Call,
-  { receipts }: Pick<UploadsPart, 'receipts'>,
+  { receipts }: Pick<UploadsModule, 'receipts'>,
   caller: Caller,
 ): Promise<{ readonly sender: Caller; readonly folder: string | null }> {
   const folder = headers.get('x-folder-id')
@@ -41,7 +41,7 @@ const MOST_DRAINED = 1024 * 1024
  */
 export async function receiveFile(
   call: Call,
-  uploads: UploadsPart,
+  uploads: UploadsModule,
   caller: Sender,
   {
     folder,

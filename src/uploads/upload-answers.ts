@@ -7,11 +7,11 @@ import { thumbnailPath } from '../thumbnails/thumbnails.ts'
 import type { StoredFile } from './commit.ts'
 import type { ResumableUpload } from './resumable/resumable-uploads.ts'
 import { parseMetadata } from './resumable/tus-headers.ts'
-import type { UploadsPart } from './uploads.part.ts'
+import type { UploadsModule } from './uploads.module.ts'
 
 export function toUploadResult(
   call: Pick<Call, 'site' | 'headers'>,
-  uploads: Pick<UploadsPart, 'receipts'>,
+  uploads: Pick<UploadsModule, 'receipts'>,
   caller: Caller,
   file: StoredFile,
 ): UploadResult {
@@ -24,7 +24,7 @@ export function toUploadResult(
 /** The receipt must reach the uploader only. */
 export function addGuestReceipt(
   call: Pick<Call, 'headers'>,
-  { receipts }: Pick<UploadsPart, 'receipts'>,
+  { receipts }: Pick<UploadsModule, 'receipts'>,
   uuid: Uuid,
 ): { receipt: string } {
   return setReceiptHeader(call, receipts.of(uuid))
@@ -37,7 +37,7 @@ export function setReceiptHeader({ headers }: Pick<Call, 'headers'>, receipt: Re
 
 export function toContributionResult(
   call: Pick<Call, 'headers'>,
-  { receipts }: Pick<UploadsPart, 'receipts'>,
+  { receipts }: Pick<UploadsModule, 'receipts'>,
   { uuid, size, sha256 }: StoredFile,
 ): ContributionResult {
   const receipt = setReceiptHeader(call, receipts.ofContribution(uuid))
@@ -60,7 +60,7 @@ export function toStoredUpload(site: Site, file: StoredFile): UploadResult {
 
 export function toUnfinishedUpload(
   site: Site,
-  { resumable }: Pick<UploadsPart, 'resumable'>,
+  { resumable }: Pick<UploadsModule, 'resumable'>,
   upload: ResumableUpload,
 ): UnfinishedUpload {
   return {

@@ -5,14 +5,14 @@ import { type UploadStatus, uploadResult, uploadStatus } from '../contract/uploa
 import type { Caller } from '../core/callers.ts'
 import { timestamp } from '../domain/clock.ts'
 import { parseSlug, type Slug, type Uuid } from '../domain/ids.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import { jsonResponse } from '../server/answers/answers.ts'
 import { bodyOfBytes, type Documentation, endpoint, fileField, keyedEndpoint } from '../server/endpoint.ts'
 import { type ThumbnailProgress, type Thumbnails, thumbnailPath } from '../thumbnails/thumbnails.ts'
 import { formUpload } from './form-upload.ts'
 import { drainUnread, rawUpload, receiveFile, senderOf } from './receive.ts'
 import { reportedState, toUploadResult } from './upload-answers.ts'
-import type { UploadsPart } from './uploads.part.ts'
+import type { UploadsModule } from './uploads.module.ts'
 
 const headers = z.object({
   'X-Folder-ID': z.string().optional().openapi({ description: 'Folder to upload into; needs a key' }),
@@ -44,7 +44,7 @@ export const uploadFile = endpoint({
     },
     errors,
   },
-  async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
+  async handle(call, { uploads }: { uploads: UploadsModule }, caller: Caller) {
     const format = formUpload(call.request)
     const { sender, folder } = await senderOf(call, uploads, caller)
     const file = await receiveFile(call, uploads, sender, { folder, format })
@@ -84,7 +84,7 @@ function rawEndpoint(
       },
       errors: [...errors, ...more],
     },
-    async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
+    async handle(call, { uploads }: { uploads: UploadsModule }, caller: Caller) {
       const format = rawUpload(call, call.params.name !== undefined, route)
       const { sender, folder } = await senderOf(call, uploads, caller)
       const file = await receiveFile(call, uploads, sender, { folder, format })
@@ -122,7 +122,7 @@ export const getUploadStatus = keyedEndpoint({
   errors: [400, 404],
   async handle(
     { caller, query },
-    { files, thumbnails, uploads }: { files: FilesPart; thumbnails: Thumbnails; uploads: UploadsPart },
+    { files, thumbnails, uploads }: { files: FilesModule; thumbnails: Thumbnails; uploads: UploadsModule },
   ) {
     const slug = parseSlug(query.slug)
     const upload = await uploads.resumable.bySlug(caller, slug)

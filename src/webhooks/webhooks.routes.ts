@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { assertRecentAuthentication } from '../accounts/sign-in/reauthentication.ts'
-import type { SignInPart } from '../accounts/sign-in.part.ts'
+import type { SignInModule } from '../accounts/sign-in.module.ts'
 import {
   type Webhook,
   type WebhookDelivery,
@@ -26,11 +26,11 @@ import {
   READ_ONLY_ALLOWED,
 } from '../server/requests/fields.ts'
 import { eventIdOf } from './webhook-sending.job.ts'
-import type { WebhooksPart } from './webhooks.part.ts'
+import type { WebhooksModule } from './webhooks.module.ts'
 import type { DeliveryRow, WebhookRow } from './webhooks.rows.ts'
 
 interface Needs {
-  readonly webhooks: WebhooksPart
+  readonly webhooks: WebhooksModule
 }
 
 function toWebhook({ id, url, kinds, ...times }: WebhookRow): Webhook {
@@ -98,7 +98,7 @@ export const addWebhookEndpoint = keyedEndpoint({
   status: 201,
   answer: webhookMadeAnswer,
   errors: [400, 413],
-  async handle({ call, caller, body }, { webhooks, signIn }: Needs & { readonly signIn: SignInPart }) {
+  async handle({ call, caller, body }, { webhooks, signIn }: Needs & { readonly signIn: SignInModule }) {
     assertKnownFields(body, ['url', 'kinds', 'secret'])
     if (caller.by.kind === 'session') assertRecentAuthentication(call, signIn.reauthentication)
     const wanted = { url: body.url, kinds: body.kinds ?? null, secret: body.secret ?? null }
@@ -137,7 +137,7 @@ export const changeWebhookEndpoint = keyedEndpoint({
   errors: [400, 404, 413],
   async handle(
     { call, caller, params, body },
-    { webhooks, signIn }: Needs & { readonly signIn: SignInPart },
+    { webhooks, signIn }: Needs & { readonly signIn: SignInModule },
   ) {
     assertChange(body, ['enabled', ...Object.keys(webhookShape.shape)])
     if (body.url !== undefined && caller.by.kind === 'session')

@@ -17,15 +17,15 @@ import { type Clock, MINUTE } from '../../src/domain/clock.ts'
 import type { AccountId, Uuid } from '../../src/domain/ids.ts'
 import type { Random } from '../../src/domain/random.ts'
 import { type Content, createContent } from '../../src/downloads/content.ts'
-import { createFilesPart, type FilesPart } from '../../src/files/files.part.ts'
+import { createFilesModule, type FilesModule } from '../../src/files/files.module.ts'
 import { type FileDetailRow, findFile } from '../../src/files/files.ts'
 import type { Log } from '../../src/log.ts'
 import { createOutbox } from '../../src/mail/outbox.ts'
-import { createSharingPart, type SharingPart } from '../../src/sharing/sharing.part.ts'
+import { createSharingModule, type SharingModule } from '../../src/sharing/sharing.module.ts'
 import { noThumbnails } from '../../src/thumbnails/thumbnails.ts'
 import type { ContentHashing } from '../../src/uploads/hashing/content-hash.ts'
 import { RunningDigest } from '../../src/uploads/hashing/content-hash-messages.ts'
-import { createUploadsPart, type UploadsPart } from '../../src/uploads/uploads.part.ts'
+import { createUploadsModule, type UploadsModule } from '../../src/uploads/uploads.module.ts'
 
 /** Small, so that a few files reach every limit. */
 export const LIMITS = {
@@ -47,9 +47,9 @@ export interface Services {
   readonly content: Content
   /** The file as everybody may see it; undefined where there is none. */
   readable(uuid: Uuid): Promise<FileDetailRow | undefined>
-  readonly files: FilesPart
-  readonly sharing: SharingPart
-  readonly uploads: UploadsPart
+  readonly files: FilesModule
+  readonly sharing: SharingModule
+  readonly uploads: UploadsModule
   readonly jobs: readonly Job[]
   /** Deletes the account with all that it has. */
   removeAccount(account: AccountId): Promise<void>
@@ -85,10 +85,10 @@ export async function startServices(parts: {
     secret: 'secret',
     publicUrl: () => 'http://localhost',
   })
-  const files = await createFilesPart(core)
+  const files = await createFilesModule(core)
   const outbox = createOutbox(core.clock, core.random, null)
-  const sharing = createSharingPart(core, { outbox, unsubscribePath: () => '/' }, files)
-  const uploads = createUploadsPart(core, { files, thumbnails: noThumbnails, hashing: hashingHere })
+  const sharing = createSharingModule(core, { outbox, unsubscribePath: () => '/' }, files)
+  const uploads = createUploadsModule(core, { files, thumbnails: noThumbnails, hashing: hashingHere })
   const content = createContent({
     ...{ ...core, copies: noSecondCopies, verification: null, suspects: { add() {} }, redirects: false },
   })

@@ -6,7 +6,7 @@ import type { PasskeyId } from '../../domain/ids.ts'
 import { openEndpoint, sessionEndpoint } from '../../server/endpoint.ts'
 import { parseRowId, presentPassword, rowId } from '../../server/requests/fields.ts'
 import type { Authentication } from '../authentication.ts'
-import type { SignInPart } from '../sign-in.part.ts'
+import type { SignInModule } from '../sign-in.module.ts'
 import type { Ceremony } from './passkeys.ts'
 import { jsonWithCookies } from './sessions.ts'
 
@@ -25,7 +25,7 @@ export const listPasskeysEndpoint = sessionEndpoint({
   summary: 'List passkeys',
   tag: 'Signing in',
   answer: passkeysAnswer,
-  async handle({ caller }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller }, { signIn }: { signIn: SignInModule }) {
     const passkeys = await signIn.passkeys.list(caller)
     return {
       success: true,
@@ -41,7 +41,7 @@ export const beginPasskeyEndpoint = sessionEndpoint({
   body: z.object({ password: presentPassword }),
   answer: passkeyOptionsAnswer,
   errors: [400, 413],
-  async handle({ caller, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller, body }, { signIn }: { signIn: SignInModule }) {
     const ceremony = await signIn.passkeys.beginAdding(caller, body.password ?? null)
     return jsonWithCookies(optionsOf(ceremony), ceremony.cookies)
   },
@@ -61,7 +61,7 @@ export const addPasskeyEndpoint = sessionEndpoint({
   }),
   answer: done,
   errors: [400, 413],
-  async handle({ call, caller, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ call, caller, body }, { signIn }: { signIn: SignInModule }) {
     await signIn.passkeys.add(caller, call, body.answer, body.name)
     return { success: true }
   },
@@ -74,7 +74,7 @@ export const renamePasskeyEndpoint = sessionEndpoint({
   body: z.object({ name: z.string('must be a name').max(200) }),
   answer: done,
   errors: [400, 404, 413],
-  async handle({ caller, params, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller, params, body }, { signIn }: { signIn: SignInModule }) {
     await signIn.passkeys.rename(caller, parseRowId<PasskeyId>(params.id), body.name)
     return { success: true }
   },
@@ -86,7 +86,7 @@ export const removePasskeyEndpoint = sessionEndpoint({
   params: z.object({ id: rowId }),
   answer: done,
   errors: [404],
-  async handle({ caller, params }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller, params }, { signIn }: { signIn: SignInModule }) {
     await signIn.passkeys.remove(caller, parseRowId<PasskeyId>(params.id))
     return { success: true }
   },
@@ -98,7 +98,7 @@ export const beginPasskeySignInEndpoint = openEndpoint({
   tag: 'Signing in',
   answer: passkeyOptionsAnswer,
   errors: [403, 429],
-  async handle({ call }, { signIn }: { signIn: SignInPart }) {
+  async handle({ call }, { signIn }: { signIn: SignInModule }) {
     const ceremony = await signIn.passkeys.beginSignIn(call.bucket)
     return jsonWithCookies(optionsOf(ceremony), ceremony.cookies)
   },
@@ -126,7 +126,7 @@ export const signInWithPasskeyEndpoint = openEndpoint({
   errors: [400, 403, 413],
   async handle(
     { call, body },
-    { authentication, signIn }: { authentication: Authentication; signIn: SignInPart },
+    { authentication, signIn }: { authentication: Authentication; signIn: SignInModule },
   ) {
     const { cookies } = await signIn.passkeys.signIn(call, body.answer)
     await authentication.endSession(call)
@@ -141,7 +141,7 @@ export const proveByPasskeyEndpoint = sessionEndpoint({
   body: answerBody,
   answer: done,
   errors: [400, 403, 413],
-  async handle({ call, caller, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ call, caller, body }, { signIn }: { signIn: SignInModule }) {
     await signIn.passkeys.prove(caller, call, body.answer)
     return { success: true }
   },

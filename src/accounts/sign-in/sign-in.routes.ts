@@ -14,9 +14,9 @@ import { timestamp } from '../../domain/clock.ts'
 import type { SessionId } from '../../domain/ids.ts'
 import { adminEndpoint, openEndpoint, sessionEndpoint } from '../../server/endpoint.ts'
 import { parseRowId, presentPassword, rowId } from '../../server/requests/fields.ts'
-import type { AccountsPart } from '../accounts.part.ts'
+import type { AccountsModule } from '../accounts.module.ts'
 import type { Authentication } from '../authentication.ts'
-import type { SignInPart } from '../sign-in.part.ts'
+import type { SignInModule } from '../sign-in.module.ts'
 import { assertRecentAuthentication } from './reauthentication.ts'
 import { jsonWithCookies } from './sessions.ts'
 
@@ -32,7 +32,7 @@ export const signInEndpoint = openEndpoint({
   errors: [400, 403, 413, 429],
   async handle(
     { call, body },
-    { authentication, signIn }: { authentication: Authentication; signIn: SignInPart },
+    { authentication, signIn }: { authentication: Authentication; signIn: SignInModule },
   ) {
     const { username, password } = body
     const { next, cookies } = await signIn.withPassword(call, username, password, call.bucket)
@@ -48,7 +48,7 @@ export const signInWithCodeEndpoint = openEndpoint({
   body: z.object({ code: z.string('must be the code').min(1, 'must be the code').max(100) }),
   answer: signInAnswer,
   errors: [400, 401, 403, 413, 429],
-  async handle({ call, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ call, body }, { signIn }: { signIn: SignInModule }) {
     const { next, cookies } = await signIn.withCode(call, body.code)
     return jsonWithCookies({ success: true, data: { next } } satisfies SignInAnswer, cookies)
   },
@@ -60,7 +60,10 @@ export const signOutEndpoint = openEndpoint({
   tag: 'Signing in',
   answer: done,
   errors: [403],
-  async handle({ call }, { authentication, signIn }: { authentication: Authentication; signIn: SignInPart }) {
+  async handle(
+    { call },
+    { authentication, signIn }: { authentication: Authentication; signIn: SignInModule },
+  ) {
     await authentication.endSession(call)
     return jsonWithCookies({ success: true } satisfies Done, signIn.forget())
   },
@@ -71,7 +74,7 @@ export const getSessionEndpoint = sessionEndpoint({
   description: 'Who is signed in.',
   tag: 'Signing in',
   answer: sessionAnswer,
-  async handle({ call, caller }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
+  async handle({ call, caller }, { accounts, signIn }: { accounts: AccountsModule; signIn: SignInModule }) {
     const { displayName, hasCodes } = await accounts.get(caller)
     return {
       success: true,
@@ -97,7 +100,7 @@ export const proveByPasswordEndpoint = sessionEndpoint({
   body: z.object({ password: z.string('must be your password').min(1, 'must be your password').max(1000) }),
   answer: done,
   errors: [400, 413],
-  async handle({ caller, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller, body }, { signIn }: { signIn: SignInModule }) {
     await signIn.reauthentication.withPassword(caller, body.password)
     return { success: true }
   },
@@ -108,7 +111,7 @@ export const listSessionsEndpoint = sessionEndpoint({
   description: 'The browsers where you are signed in.',
   tag: 'Signing in',
   answer: sessionsAnswer,
-  async handle({ caller }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller }, { signIn }: { signIn: SignInModule }) {
     const sessions = await signIn.sessions.list(caller)
     return {
       success: true,
@@ -130,7 +133,7 @@ export const endSessionEndpoint = sessionEndpoint({
   params: z.object({ id: rowId }),
   answer: done,
   errors: [404],
-  async handle({ caller, params }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller, params }, { signIn }: { signIn: SignInModule }) {
     await signIn.sessions.end(caller, parseRowId<SessionId>(params.id))
     return { success: true }
   },
@@ -140,7 +143,7 @@ export const endOtherSessionsEndpoint = sessionEndpoint({
   summary: 'End all other sessions',
   tag: 'Signing in',
   answer: sessionsEndedAnswer,
-  async handle({ caller }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller }, { signIn }: { signIn: SignInModule }) {
     return { success: true, data: { ended: await signIn.sessions.endOthers(caller) } }
   },
 })
@@ -158,7 +161,7 @@ export const signUpEndpoint = openEndpoint({
   errors: [400, 403, 404, 409, 413, 429],
   async handle(
     { call, body },
-    { authentication, signIn }: { authentication: Authentication; signIn: SignInPart },
+    { authentication, signIn }: { authentication: Authentication; signIn: SignInModule },
   ) {
     await signIn.signUp.join(body, body.invitation ?? null, call)
     const { cookies } = await signIn.withNewPassword(call, body.username, body.password)
@@ -176,7 +179,7 @@ export const makeFirstAdministratorEndpoint = openEndpoint({
   errors: [400, 403, 404, 409, 413, 429],
   async handle(
     { call, body },
-    { authentication, signIn }: { authentication: Authentication; signIn: SignInPart },
+    { authentication, signIn }: { authentication: Authentication; signIn: SignInModule },
   ) {
     await signIn.signUp.first(body, body.token, call)
     const { cookies } = await signIn.withNewPassword(call, body.username, body.password)
@@ -192,7 +195,7 @@ export const setPasswordEndpoint = openEndpoint({
   body: z.object({ password, token }),
   answer: done,
   errors: [400, 403, 404, 413, 429],
-  async handle({ body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ body }, { signIn }: { signIn: SignInModule }) {
     await signIn.signUp.setPassword(body.token, body.password)
     return { success: true }
   },
@@ -203,7 +206,7 @@ export const inviteEndpoint = adminEndpoint({
   description: 'A link by which somebody can make one account.',
   status: 201,
   answer: oneTimeLinkAnswer,
-  async handle({ call, caller }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
+  async handle({ call, caller }, { accounts, signIn }: { accounts: AccountsModule; signIn: SignInModule }) {
     assertRecentAuthentication(call, signIn.reauthentication)
     const { path, expiresAt } = await accounts.oneTimeLinks.invitation(caller)
     return {
@@ -220,7 +223,7 @@ export const beginCodesEndpoint = sessionEndpoint({
   body: z.object({ password: presentPassword }),
   answer: newSecondFactorAnswer,
   errors: [400, 413],
-  async handle({ caller, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller, body }, { signIn }: { signIn: SignInModule }) {
     const made = await signIn.secondFactor.begin(caller, body.password ?? null)
     const { uri, secret, recoveryCodes: recovery_codes } = made
     return { success: true, data: { uri, secret, recovery_codes } }
@@ -234,7 +237,7 @@ export const confirmCodesEndpoint = sessionEndpoint({
   body: z.object({ code: z.string('must be the code').max(20) }),
   answer: done,
   errors: [400, 413],
-  async handle({ call, caller, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ call, caller, body }, { signIn }: { signIn: SignInModule }) {
     const cookies = await signIn.secondFactor.finish(caller, call, body.code)
     return jsonWithCookies({ success: true } satisfies Done, cookies)
   },
@@ -247,7 +250,7 @@ export const renewRecoveryCodesEndpoint = sessionEndpoint({
   body: z.object({ password: presentPassword }),
   answer: recoveryCodesAnswer,
   errors: [400, 413],
-  async handle({ caller, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ caller, body }, { signIn }: { signIn: SignInModule }) {
     const codes = await signIn.secondFactor.renewRecovery(caller, body.password ?? null)
     return { success: true, data: { recovery_codes: codes } }
   },
@@ -260,7 +263,7 @@ export const endCodesEndpoint = sessionEndpoint({
   body: z.object({ password: presentPassword }),
   answer: done,
   errors: [400, 413],
-  async handle({ call, caller, body }, { signIn }: { signIn: SignInPart }) {
+  async handle({ call, caller, body }, { signIn }: { signIn: SignInModule }) {
     const cookies = await signIn.secondFactor.end(caller, call, body.password ?? null)
     return jsonWithCookies({ success: true } satisfies Done, cookies)
   },

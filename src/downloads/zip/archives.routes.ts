@@ -9,15 +9,15 @@ import {
   parseFolderIdentifier,
   parseFolderPlace,
 } from '../../domain/ids.ts'
-import type { FilesPart } from '../../files/files.part.ts'
+import type { FilesModule } from '../../files/files.module.ts'
 import type { Usage } from '../../files/use-counters.ts'
 import { partToSend } from '../../server/answers/part-to-send.ts'
 import type { Call } from '../../server/call.ts'
 import { bytesOf, type Documentation, endpoint, keyedEndpoint } from '../../server/endpoint.ts'
 import { filesAndFolders, identifierParameter } from '../../server/requests/fields.ts'
 import type { ByteSlots } from '../../sharing/links/link-slots.ts'
-import type { SharingPart } from '../../sharing/sharing.part.ts'
-import type { DownloadsPart } from '../downloads.part.ts'
+import type { SharingModule } from '../../sharing/sharing.module.ts'
+import type { DownloadsModule } from '../downloads.module.ts'
 import { beginSending, contentDisposition, isProbe } from '../send.ts'
 import type { ArchiveReader } from './archive-slots.ts'
 import { ARCHIVE_TOKEN_LIFETIME } from './archive-tokens.ts'
@@ -99,7 +99,7 @@ export const getArchiveEndpoint = endpoint({
   streams: 'out',
   async handle(
     call,
-    { downloads, files, sharing }: { downloads: DownloadsPart; files: FilesPart; sharing: SharingPart },
+    { downloads, files, sharing }: { downloads: DownloadsModule; files: FilesModule; sharing: SharingModule },
   ) {
     const { requester, selection } = downloads.archiveTokens.read(call.params.token ?? '')
     const account = (requester.reach ?? requester.signed)?.account
@@ -125,7 +125,7 @@ export const downloadFolderEndpoint = endpoint({
   streams: 'out',
   async handle(
     call,
-    { downloads, files }: { downloads: DownloadsPart; files: FilesPart },
+    { downloads, files }: { downloads: DownloadsModule; files: FilesModule },
     caller: AccountCaller,
   ) {
     const place = parseFolderPlace(call.params.identifier)
@@ -152,7 +152,7 @@ export const signArchiveEndpoint = keyedEndpoint({
   errors: [400, 404, 413],
   async handle(
     { call, caller, body },
-    { downloads, files, sharing }: { downloads: DownloadsPart; files: FilesPart; sharing: SharingPart },
+    { downloads, files, sharing }: { downloads: DownloadsModule; files: FilesModule; sharing: SharingModule },
   ) {
     const chosen = { files: new Set<FileId>(), folders: new Set<FolderId>() }
     const places = new Set<FolderId>()

@@ -24,7 +24,7 @@ import {
   queryNumber,
 } from '../../server/requests/fields.ts'
 import { batchResults, type Outcome } from '../batches.ts'
-import type { FilesPart } from '../files.part.ts'
+import type { FilesModule } from '../files.module.ts'
 import type { Bin, BinEntry } from './bin.ts'
 
 const entries = z
@@ -39,7 +39,7 @@ export const putIntoBinEndpoint = keyedEndpoint({
   body: filesAndFolders,
   answer: binnedAnswer,
   errors: [400, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const fileIds = [...new Set(body.files)]
     const folderIds = [...new Set(body.folders)]
     const outcomes = await files.bin.put(caller, [
@@ -63,7 +63,7 @@ export const listBinEndpoint = keyedEndpoint({
   query: z.object({ page: queryNumber(1, MAX_PAGE).optional(), per_page: queryNumber(1, 100).optional() }),
   answer: binAnswer,
   errors: [400],
-  async handle({ caller, query }, { files }: { files: FilesPart }) {
+  async handle({ caller, query }, { files }: { files: FilesModule }) {
     const page = query.page ?? 1
     const perPage = query.per_page ?? 20
     const found = await files.bin.list(caller, page, perPage)
@@ -87,7 +87,7 @@ export const restoreFromBinEndpoint = keyedEndpoint({
   }),
   answer: restoredAnswer,
   errors: [400, 404, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const place = body.folder === undefined || body.folder === null ? null : parseFolderPlace(body.folder)
     const ids = entryIds(body.entries)
     const outcomes = await files.binRestoring.restore(caller, ids, place)
@@ -107,7 +107,7 @@ export const deleteFromBinEndpoint = keyedEndpoint({
   body: z.object({ entries }),
   answer: deletedFromBinAnswer,
   errors: [400, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const ids = entryIds(body.entries)
     const outcomes = await files.binEmptying.remove(caller, ids)
     const { done, failed, results } = toEntryResults(ids, outcomes)
@@ -125,7 +125,7 @@ export const emptyBinEndpoint = keyedEndpoint({
   tag: 'Bin',
   answer: emptiedAnswer,
   errors: [400],
-  async handle({ caller }, { files }: { files: FilesPart }) {
+  async handle({ caller }, { files }: { files: FilesModule }) {
     const emptied = await files.binEmptying.empty(caller)
     return {
       success: true,

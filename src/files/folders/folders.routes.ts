@@ -46,7 +46,7 @@ import type { Covers } from '../../thumbnails/covers.ts'
 import { thumbnailPath } from '../../thumbnails/thumbnails.ts'
 import { batchResults } from '../batches.ts'
 import type { FileListRow } from '../file-lists.rows.ts'
-import type { FilesPart } from '../files.part.ts'
+import type { FilesModule } from '../files.module.ts'
 import { listed, listQuery } from '../files.routes.ts'
 import { toDeletion } from '../removals.ts'
 import type { FolderListRow } from './folders.rows.ts'
@@ -76,7 +76,7 @@ export const createFolderEndpoint = keyedEndpoint({
   status: 201,
   answer: folderCreatedAnswer,
   errors: [400, 404, 409, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const parent = await newParent(placesNamed(body), async () => null)
     const folder = await files.folders.create(caller, {
       name: body.name,
@@ -119,7 +119,7 @@ export const changeFolderEndpoint = keyedEndpoint({
     .openapi({ description: READ_ONLY_ALLOWED }),
   answer: changedAnswer(folderChangedAnswer),
   errors: [400, 404, 409, 413],
-  async handle({ caller, params, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, params, body }, { files }: { files: FilesModule }) {
     assertChange(body, CHANGE_FIELDS)
     const identifier = parseFolderIdentifier(params.identifier)
     const parent = await newParent(
@@ -164,7 +164,7 @@ export const moveFolderEndpoint = keyedEndpoint({
   body: z.object({ folder: z.string('must be a folder identifier'), parent: folderPlace }),
   answer: folderMovedAnswer,
   errors: [400, 404, 409, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const parent = parseFolderPlace(body.parent)
     const folder = parseFolderIdentifier(body.folder)
     const folders_updated = await files.folders.move(caller, folder, parent)
@@ -179,7 +179,7 @@ export const moveFoldersEndpoint = keyedEndpoint({
   body: z.object({ folders: batch(z.string('must be a folder identifier')), parent: folderPlace }),
   answer: foldersMovedAnswer,
   errors: [400, 404, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const parent = parseFolderPlace(body.parent)
     const folders = body.folders.map(parseFolderIdentifier)
     const outcomes = await files.folders.moveMany(caller, folders, parent)
@@ -205,7 +205,7 @@ export const deleteFoldersEndpoint = keyedEndpoint({
   }),
   answer: deletion,
   errors: [400, 413],
-  async handle({ caller, body }, { files }: { files: FilesPart }) {
+  async handle({ caller, body }, { files }: { files: FilesModule }) {
     const identifiers = [...new Set(body.identifiers)].map(parseFolderIdentifier)
     const counts = await files.removals.folders(caller, identifiers)
     return toDeletion(counts, 'folders')
@@ -223,7 +223,7 @@ export const listFoldersEndpoint = keyedEndpoint({
   }),
   answer: foldersAnswer,
   errors: [404],
-  async handle({ caller, query }, { files }: { files: FilesPart }) {
+  async handle({ caller, query }, { files }: { files: FilesModule }) {
     const parent = query.parent === undefined || query.parent === '' ? null : parseFolderPlace(query.parent)
     const folders = await files.folders.list(caller, parent)
     return { success: true, data: folders.map(toFolderListItem) }
@@ -246,7 +246,7 @@ export const listSubfoldersEndpoint = keyedEndpoint({
   }),
   answer: subfoldersAnswer,
   errors: [400, 404],
-  async handle({ caller, params, query }, { files }: { files: FilesPart }) {
+  async handle({ caller, params, query }, { files }: { files: FilesModule }) {
     const place = parseFolderPlace(params.identifier)
     if (query.page === undefined && query.per_page === undefined) {
       return { success: true, data: (await files.folders.list(caller, place)).map(toFolderListItem) }
@@ -274,7 +274,7 @@ export const getFolderEndpoint = keyedEndpoint({
   params: identifierParameter,
   answer: folderAnswer,
   errors: [404],
-  async handle({ caller, params }, { files }: { files: FilesPart }) {
+  async handle({ caller, params }, { files }: { files: FilesModule }) {
     const folder = await files.folders.get(caller, parseFolderIdentifier(params.identifier))
     const path = (await files.folders.above(caller, folder)).map(({ identifier, name }) => ({
       id: identifier,
@@ -305,7 +305,7 @@ export const setFolderThumbnailEndpoint = endpoint({
   },
   async handle(
     call,
-    { files, thumbnails }: { files: FilesPart; thumbnails: { readonly covers: Covers } },
+    { files, thumbnails }: { files: FilesModule; thumbnails: { readonly covers: Covers } },
     caller: AccountCaller,
   ) {
     const form = await readFormData(call)
@@ -354,7 +354,7 @@ export const listFolderFilesEndpoint = keyedEndpoint({
   query: z.object(listQuery),
   answer: folderFilesAnswer,
   errors: [400, 404],
-  async handle({ call, caller, params, query }, { files }: { files: FilesPart }) {
+  async handle({ call, caller, params, query }, { files }: { files: FilesModule }) {
     const folder = parseFolderPlace(params.identifier)
     if (query.page === undefined && query.per_page === undefined) {
       return streamed(call, await files.walk(caller, folder))

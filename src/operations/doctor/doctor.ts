@@ -89,8 +89,6 @@ export function createDoctor(look: Omit<Look, 'address' | 'silence'>, parts: Ope
   }
 }
 
-export type Doctor = ReturnType<typeof createDoctor>
-
 /** Whether nothing was found that is a problem. */
 export function isSound(diagnosis: Diagnosis): boolean {
   return Object.values(diagnosis)

@@ -14,7 +14,7 @@ import { JsonAnswer } from '../../server/answers/answers.ts'
 import type { Call } from '../../server/call.ts'
 import { adminEndpoint, endpoint, firstValues } from '../../server/endpoint.ts'
 import { queryNumber } from '../../server/requests/fields.ts'
-import type { OperationsPart } from '../operations.part.ts'
+import type { OperationsModule } from '../operations.module.ts'
 import { isSound } from './doctor.ts'
 
 const query = z.object({
@@ -38,7 +38,7 @@ export const probeEndpoint = endpoint({
     errors: [400, 404],
   },
   streams: 'out',
-  async handle(call, { operations }: { operations: OperationsPart }) {
+  async handle(call, { operations }: { operations: OperationsModule }) {
     if (!operations.probes.admits(call.request.headers.get(PROBE_HEADER))) {
       throw new Refusal('NOT_FOUND', 'There is nothing at this address')
     }
@@ -96,7 +96,7 @@ export const examineEndpoint = adminEndpoint({
   summary: 'Check the set-up',
   description: 'As "holdfast doctor" does. Takes some seconds.',
   answer: diagnosisAnswer,
-  async handle(_, { operations }: { operations: OperationsPart }) {
+  async handle(_, { operations }: { operations: OperationsModule }) {
     const diagnosis = await operations.doctor.examine()
     return { success: true, data: { sound: isSound(diagnosis), ...diagnosis } }
   },

@@ -228,5 +228,3 @@ export function createProbes(signing: Signing, clock: Clock) {
     },
   }
 }
-
-export type Probes = ReturnType<typeof createProbes>

@@ -6,7 +6,7 @@ import { Refusal, wrongSecret } from '../../domain/errors.ts'
 import { bearerKey, type Site } from '../../server/call.ts'
 import { endpoint } from '../../server/endpoint.ts'
 import type { InstallationFigures } from '../figures.ts'
-import type { OperationsPart } from '../operations.part.ts'
+import type { OperationsModule } from '../operations.module.ts'
 import type { SampledGauge } from './metrics.ts'
 
 /** Milliseconds. */
@@ -26,7 +26,7 @@ export const getMetricsEndpoint = endpoint({
     },
     errors: [401, 404],
   },
-  async handle({ site, request }, { operations }: { operations: OperationsPart }) {
+  async handle({ site, request }, { operations }: { operations: OperationsModule }) {
     const { metrics } = operations
     const { config } = site
     if (metrics === null || config.metrics === null) {
@@ -53,7 +53,7 @@ function isSame(given: string, wanted: string): boolean {
 /** Metrics that are sampled on request. Those from the database are omitted when it is unavailable. */
 async function presentFamilies(
   { uploadsUnderWay, clock }: Site,
-  { figures: installation, diskLoad, diskWatch, readiness, removing }: OperationsPart,
+  { figures: installation, diskLoad, diskWatch, readiness, removing }: OperationsModule,
 ): Promise<readonly SampledGauge[]> {
   const [figures, isStoreUp] = await Promise.all([
     installation.installation(),

@@ -17,16 +17,16 @@ import { drainUnread, rawUpload, receiveFile } from '../../uploads/receive.ts'
 import { createUpload, startUpload } from '../../uploads/resumable/tus.routes.ts'
 import { asksForJson, textResponse } from '../../uploads/upload.routes.ts'
 import { toContributionResult } from '../../uploads/upload-answers.ts'
-import type { UploadsPart } from '../../uploads/uploads.part.ts'
-import type { SharingPart } from '../sharing.part.ts'
+import type { UploadsModule } from '../../uploads/uploads.module.ts'
+import type { SharingModule } from '../sharing.module.ts'
 import { linkVisit } from './link-access.ts'
 
 /** Uploads by links. The link alone authorizes: keys and sessions are ignored. */
 
 interface Needs {
   readonly authentication: Pick<Authentication, 'assertGoodKey'>
-  readonly sharing: Pick<SharingPart, 'linkContributors'>
-  readonly uploads: UploadsPart
+  readonly sharing: Pick<SharingModule, 'linkContributors'>
+  readonly uploads: UploadsModule
 }
 
 const errors = [400, 401, 403, 404, 413, 415, 429]
@@ -198,7 +198,7 @@ export const listContributionsEndpoint = keyedEndpoint({
   }),
   answer: contributionsAnswer,
   errors: [400, 404],
-  async handle({ caller, params, query }, { sharing }: { readonly sharing: Pick<SharingPart, 'links'> }) {
+  async handle({ caller, params, query }, { sharing }: { readonly sharing: Pick<SharingModule, 'links'> }) {
     const [page, perPage] = [query.page ?? 1, query.per_page ?? 20]
     const found = await sharing.links.contributions(caller, params.link ?? '', page, perPage)
     return {

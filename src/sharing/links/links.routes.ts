@@ -38,8 +38,8 @@ import {
   queryNumber,
   READ_ONLY_ALLOWED,
 } from '../../server/requests/fields.ts'
-import type { UploadsPart } from '../../uploads/uploads.part.ts'
-import type { SharingPart } from '../sharing.part.ts'
+import type { UploadsModule } from '../../uploads/uploads.module.ts'
+import type { SharingModule } from '../sharing.module.ts'
 import { type LinkTerms, MOST_DOWNLOADS, type TransferChange } from './link-terms.ts'
 import type { ListedLink, OwnLink } from './links.ts'
 
@@ -259,7 +259,7 @@ export function termsOfBody(body: Partial<TermsBody>): LinkTerms {
 
 const linkParameter = z.object({ link: z.string().openapi({ description: 'The slug of the link' }) })
 
-type Needs = { readonly sharing: Pick<SharingPart, 'links'> }
+type Needs = { readonly sharing: Pick<SharingModule, 'links'> }
 
 export const makeLinkEndpoint = keyedEndpoint({
   summary: 'Create a link',
@@ -401,8 +401,8 @@ export const makeGuestLinkEndpoint = openEndpoint({
       sharing,
       uploads,
     }: {
-      readonly sharing: Pick<SharingPart, 'links'>
-      readonly uploads: Pick<UploadsPart, 'receipts'>
+      readonly sharing: Pick<SharingModule, 'links'>
+      readonly uploads: Pick<UploadsModule, 'receipts'>
     },
   ) {
     assertKnownFields(body, ['receipts', ...Object.keys(guestTerms)])
@@ -434,7 +434,7 @@ export const linkLogEndpoint = keyedEndpoint({
   }),
   answer: linkLogAnswer,
   errors: [400, 404],
-  async handle({ caller, params, query }, { sharing }: { readonly sharing: Pick<SharingPart, 'links'> }) {
+  async handle({ caller, params, query }, { sharing }: { readonly sharing: Pick<SharingModule, 'links'> }) {
     const [page, perPage] = [query.page ?? 1, query.per_page ?? 20]
     const { events, total } = await sharing.links.log(caller, params.link ?? '', page, perPage)
     return { success: true, data: events.map(toLinkEvent), pagination: paginationOf(page, perPage, total) }

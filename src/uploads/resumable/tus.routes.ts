@@ -28,7 +28,7 @@ import {
   toStoredUpload,
   toUnfinishedUpload,
 } from '../upload-answers.ts'
-import type { UploadsPart } from '../uploads.part.ts'
+import type { UploadsModule } from '../uploads.module.ts'
 import type { NewUpload } from './creation.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 import {
@@ -58,7 +58,7 @@ const EXTENSIONS = [
   'concatenation-unfinished',
 ]
 
-type Handle = (call: Call, uploads: UploadsPart, caller: Caller, name: string) => Promise<Response>
+type Handle = (call: Call, uploads: UploadsModule, caller: Caller, name: string) => Promise<Response>
 
 const handlers: Readonly<Record<MeantMethod, Handle>> = {
   HEAD: headUpload,
@@ -99,7 +99,7 @@ function uploadEndpoint(documentation: Omit<Documentation, 'tag'>) {
   return endpoint({
     documentation: { ...documentation, tag: 'Uploads' },
     always: SPEAKING_TUS,
-    handle: (call, { uploads }: { uploads: UploadsPart }, caller: Caller) =>
+    handle: (call, { uploads }: { uploads: UploadsModule }, caller: Caller) =>
       handlers[meantMethod(call.request)](call, uploads, caller, call.params.upload ?? ''),
     refused: drainUnread,
   })
@@ -164,7 +164,7 @@ export const startUpload = endpoint({
     errors: [400, 404, 409, 410, 412, 413, 423, 460],
   },
   always: SPEAKING_TUS,
-  async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
+  async handle(call, { uploads }: { uploads: UploadsModule }, caller: Caller) {
     return createUpload(call, uploads, (await senderOf(call, uploads, caller)).sender)
   },
   refused: drainUnread,
@@ -249,7 +249,7 @@ export const uploadsCapabilities = capabilities(['GET', 'HEAD', 'POST'], {})
 
 export const uploadCapabilities = capabilities(['GET', 'HEAD', 'PATCH', 'POST', 'DELETE'], { params })
 
-export async function createUpload(call: Call, uploads: UploadsPart, caller: Sender): Promise<Response> {
+export async function createUpload(call: Call, uploads: UploadsModule, caller: Sender): Promise<Response> {
   assertTus(call)
   const header = call.request.headers.get('upload-metadata') ?? ''
   const metadata = parseMetadata(header)
@@ -286,7 +286,7 @@ function holderOf(caller: Sender): Caller {
 /** A client that leaves meanwhile never learns of the upload, which ends too. */
 async function takeFirst(
   call: Call,
-  uploads: UploadsPart,
+  uploads: UploadsModule,
   caller: Caller,
   token: UploadToken,
 ): Promise<ResumableUpload> {
@@ -353,7 +353,7 @@ function printable(type: string | undefined): string | null {
 
 export async function appendToUpload(
   call: Call,
-  uploads: UploadsPart,
+  uploads: UploadsModule,
   caller: Caller,
   name: string,
 ): Promise<Response> {
@@ -375,7 +375,7 @@ export async function appendToUpload(
 
 export async function takeChunk(
   call: Call,
-  { resumable, senders }: UploadsPart,
+  { resumable, senders }: UploadsModule,
   caller: Caller,
   name: string,
   { offset, size }: { readonly offset: number; readonly size: number | null },
@@ -411,7 +411,7 @@ export async function takeChunk(
 /** Ends an append whose client is gone, so that the offset stays true. */
 export async function headUpload(
   call: Call,
-  uploads: UploadsPart,
+  uploads: UploadsModule,
   caller: Caller,
   name: string,
 ): Promise<Response> {
@@ -427,7 +427,7 @@ export async function headUpload(
 /** Does not interrupt an append. */
 export async function getUpload(
   call: Call,
-  uploads: UploadsPart,
+  uploads: UploadsModule,
   caller: Caller,
   name: string,
 ): Promise<Response> {
@@ -457,7 +457,7 @@ export async function getUpload(
 
 export async function deleteUpload(
   call: Call,
-  uploads: UploadsPart,
+  uploads: UploadsModule,
   caller: Caller,
   name: string,
 ): Promise<Response> {
@@ -468,7 +468,7 @@ export async function deleteUpload(
 
 export function stateHeaders(
   site: Site,
-  { resumable }: Pick<UploadsPart, 'resumable'>,
+  { resumable }: Pick<UploadsModule, 'resumable'>,
   upload: ResumableUpload,
 ): Headers {
   const headers = new Headers({ 'Cache-Control': 'private, no-store' })
@@ -491,7 +491,7 @@ export function stateHeaders(
 /** For guests and contributors, when their upload starts or finishes; a partial one never gets a link. */
 export function guestsReceipt(
   call: Call,
-  uploads: UploadsPart,
+  uploads: UploadsModule,
   { account_id, link_id, kind, uuid }: ResumableUpload,
 ): { receipt?: string } {
   if (link_id !== null) return setReceiptHeader(call, uploads.receipts.ofContribution(uuid))
@@ -503,7 +503,7 @@ export const listUploads = keyedEndpoint({
   description: 'Your resumable ones, oldest first.',
   tag: 'Uploads',
   answer: uploadsAnswer,
-  async handle({ call, caller }, { uploads }: { uploads: UploadsPart }) {
+  async handle({ call, caller }, { uploads }: { uploads: UploadsModule }) {
     const unfinished = await uploads.resumable.list(caller)
     const data = unfinished.map(async (upload) => {
       const metadata = parseMetadata(upload.metadata)
@@ -532,7 +532,7 @@ export const cancelUpload = keyedEndpoint({
   }),
   answer: doneWithMessage,
   errors: [400, 404, 413, 423],
-  async handle({ caller, body }, { uploads }: { uploads: UploadsPart }) {
+  async handle({ caller, body }, { uploads }: { uploads: UploadsModule }) {
     await uploads.resumable.cancel(caller, parseSlug(body.slug))
     return { success: true, message: 'The upload has ended' }
   },

@@ -1,5 +1,4 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import type { Arrival } from '../core/callers.ts'
 import type { Core } from '../core/core.ts'
 import type { Signing } from '../core/hmac.ts'
 import type { Job } from '../core/jobs/jobs.ts'
@@ -11,7 +10,7 @@ import type { Database } from '../database/database.ts'
 import { type Clock, HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { UploadId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import type { ThumbnailQueue } from '../thumbnails/thumbnails.ts'
 import { FileCommit } from './commit.ts'
 import { Contributions } from './contributions.ts'
@@ -23,7 +22,7 @@ import {
 } from './guest-admission.ts'
 import { type ContentHashing, createRunningHashes, startContentHashing } from './hashing/content-hash.ts'
 import { createIdempotency } from './idempotency.ts'
-import { createReceipts, type Receipts } from './receipts.ts'
+import { createReceipts } from './receipts.ts'
 import { RequestUploads, UploadStoring } from './request-uploads.ts'
 import { type ReservationLimits, Reservations } from './reservations.ts'
 import { AppendHandler } from './resumable/append.ts'
@@ -33,32 +32,23 @@ import { EMPTY_LASTS, SenderActivity, UploadCreation, UploadReservations } from 
 import { UploadExpiry } from './resumable/expiry.job.ts'
 import { Finishing } from './resumable/finish.ts'
 import { AppendLeases } from './resumable/leases.ts'
-
 import { createOwnUploadNames, ResumableUploads } from './resumable/resumable-uploads.ts'
 import type { UploadRow } from './uploads.rows.ts'
 
-export interface UploadsPart {
-  readonly requests: RequestUploads
-  readonly resumable: ResumableUploads
-  readonly receipts: Receipts
-  readonly senders: SenderActivity
-  readonly arrivalOf: (upload: UploadId) => Promise<Arrival>
-  readonly partialReads: PartialReads
-  readonly jobs: readonly Job[]
-}
+export type UploadsModule = ReturnType<typeof createUploadsModule>
 
-export function createUploadsPart(
+export function createUploadsModule(
   core: Core,
   {
     files,
     thumbnails,
     hashing = startContentHashing(),
   }: {
-    readonly files: Pick<FilesPart, 'get' | 'change' | 'removals'>
+    readonly files: Pick<FilesModule, 'get' | 'change' | 'removals'>
     readonly thumbnails: ThumbnailQueue
     readonly hashing?: ContentHashing
   },
-): UploadsPart {
+) {
   const { config, traffic, freeSpace, failed } = core
   const reservations = new Reservations({
     ...core,
@@ -102,7 +92,7 @@ export function createUploadsPart(
     }),
     resumable: resumable.uploads,
     senders: new SenderActivity(core),
-    arrivalOf: (upload) => arrivalOf(core.db, upload),
+    arrivalOf: (upload: UploadId) => arrivalOf(core.db, upload),
     partialReads: resumable.partialReads,
     receipts: createReceipts({ ...core, limits: config, resumable: resumable.uploads, files }),
     jobs: [
@@ -138,16 +128,8 @@ export function createUploadsPart(
         every: HOUR,
         run: (mayGoOn) => contributions.deleteAbandoned(mayGoOn),
       },
-    ],
+    ] satisfies Job[],
   }
-}
-
-interface Resumable {
-  readonly uploads: ResumableUploads
-  readonly leases: AppendLeases
-  readonly finishing: Finishing
-  readonly expiry: UploadExpiry
-  readonly partialReads: PartialReads
 }
 
 /** `isShared`: other nodes may have the database open. */
@@ -175,7 +157,7 @@ export function createResumable(parts: {
   signing: Signing
   waitsForSpace: (upload: UploadRow) => void
   report: (error: unknown) => void
-}): Resumable {
+}) {
   const { clock, outages, limits } = parts
   const { maxFileSize, maxFolderDepth } = limits
   const aging = outages.aging(limits.uploadExpires * HOUR)

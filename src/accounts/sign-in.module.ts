@@ -14,7 +14,7 @@ import { createCodeStep, createKnownBrowsers, createSignIn } from './sign-in/sig
 import { createSignUp } from './sign-in/sign-up.ts'
 
 /** `secret`: encrypts the secrets of authenticator apps. */
-export function createSignInPart(core: Core, needs: { readonly secret: string; readonly outbox: Outbox }) {
+export function createSignInModule(core: Core, needs: { readonly secret: string; readonly outbox: Outbox }) {
   const { db, clock, random, log, rates, signing, config, publicUrl } = core
   const { outbox } = needs
   const sessionStart = createSessionStart({ clock, random, publicUrl })
@@ -49,4 +49,4 @@ export function createSignInPart(core: Core, needs: { readonly secret: string; r
   }
 }
 
-export type SignInPart = ReturnType<typeof createSignInPart>
+export type SignInModule = ReturnType<typeof createSignInModule>

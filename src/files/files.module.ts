@@ -15,9 +15,9 @@ import { createStorageShares } from './folders/storage-shares.ts'
 import { createRemovals } from './removals.ts'
 import { Usage } from './use-counters.ts'
 
-export type FilesPart = Awaited<ReturnType<typeof createFilesPart>>
+export type FilesModule = Awaited<ReturnType<typeof createFilesModule>>
 
-export async function createFilesPart(core: Core) {
+export async function createFilesModule(core: Core) {
   const { db, blobs, clock, guard, outages, config } = core
   const { maxFolderDepth } = config
   const usage = new Usage(core.nonDurableDb, clock, core.traffic.downloaded)

@@ -1,7 +1,7 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import type { EndableMails } from '../mail/outbox.ts'
 import { createAccess, createWaysUp } from './access.ts'
 import { createFolderPasswords } from './folder-passwords.ts'
@@ -14,12 +14,12 @@ import { createReporting, createReports } from './reports.ts'
 import { createTakeDowns } from './take-downs.ts'
 import { createTransfers } from './transfers.ts'
 
-export type SharingPart = ReturnType<typeof createSharingPart>
+export type SharingModule = ReturnType<typeof createSharingModule>
 
-export function createSharingPart(
+export function createSharingModule(
   core: Core,
   mails: EndableMails,
-  { removeGarbage }: Pick<FilesPart, 'removeGarbage'>,
+  { removeGarbage }: Pick<FilesModule, 'removeGarbage'>,
 ) {
   const { config, db, rates, signing, clock, random, failed } = core
   const transfers = createTransfers(core)

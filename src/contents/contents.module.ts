@@ -1,28 +1,18 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import type { SecondCopies } from '../core/store/store-health.ts'
 import { MINUTE } from '../domain/clock.ts'
-import type { BlobId } from '../domain/ids.ts'
 import type { EndableMails } from '../mail/outbox.ts'
 import { followDamages, mailDamages } from './damages.job.ts'
 import { latestDamage } from './damages.rows.ts'
 import { mirrorCopies, mirrorJobs } from './mirror.job.ts'
 import { ownBackupJobs } from './own-backups.ts'
-import { createDiskLoad, type DiskLoad, type DiskPressure } from './pace.ts'
+import { createDiskLoad, type DiskPressure } from './pace.ts'
 import { createSuspectQueue, SCRUB_JOB, scrub } from './scrub.ts'
 
-/** Stored bytes: reading them again, second copies of them, and what is known to be damaged. */
-export interface ContentsPart {
-  readonly copies: SecondCopies
-  readonly suspects: { add(content: BlobId): void }
-  readonly diskLoad: DiskLoad
-  readonly jobs: readonly Job[]
-}
-
-export function createContentsPart(
+export function createContentsModule(
   core: Core,
   { diskPressure, mails }: { readonly diskPressure: DiskPressure; readonly mails: EndableMails },
-): ContentsPart {
+) {
   const { db, clock, config } = core
   const diskLoad = createDiskLoad(config.s3 === null ? diskPressure : async () => null, clock.timers)
   return {
@@ -50,6 +40,6 @@ export function createContentsPart(
       },
       ...mirrorJobs(core),
       ...ownBackupJobs(core, mails),
-    ],
+    ] satisfies Job[],
   }
 }

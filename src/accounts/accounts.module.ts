@@ -1,7 +1,7 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
-import type { FilesPart } from '../files/files.part.ts'
+import type { FilesModule } from '../files/files.module.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import { createAccountAdministration } from './account-administration.ts'
 import { createAccounts, notifyNearlyFull } from './accounts.ts'
@@ -11,14 +11,14 @@ import { createKeys, createOwnKeys } from './keys.ts'
 import { createMailAddresses } from './mail-addresses.ts'
 import { createOneTimeLinks, oneTimeLinkCreator } from './one-time-links.ts'
 import { createOwnAccount } from './own-account.ts'
-import type { SignInPart } from './sign-in.part.ts'
+import type { SignInModule } from './sign-in.module.ts'
 
-export function createAccountsPart(
+export function createAccountsModule(
   core: Core,
   needs: {
-    readonly files: Pick<FilesPart, 'inactivity'>
+    readonly files: Pick<FilesModule, 'inactivity'>
     readonly outbox: Outbox
-    readonly signIn: Pick<SignInPart, 'reauthentication'>
+    readonly signIn: Pick<SignInModule, 'reauthentication'>
   },
 ) {
   const { db, nonDurableDb, isShared, clock, random, rates, signing, config } = core
@@ -66,4 +66,4 @@ export function createAccountsPart(
   }
 }
 
-export type AccountsPart = ReturnType<typeof createAccountsPart>
+export type AccountsModule = ReturnType<typeof createAccountsModule>

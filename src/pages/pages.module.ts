@@ -6,30 +6,23 @@ import { iconAnswer } from '../thumbnails/icons.ts'
 import type { BuiltSite } from './built-site.ts'
 import { createPageReaders } from './page-reader.ts'
 import { siteError } from './pages.routes.ts'
-import type { Renderers } from './renderers.ts'
 
-export interface PagesPart {
-  readonly render: Renderers
-  asset(name: string, request: Request): Response | null
-  /** At a fixed address: `favicon.ico`. */
-  file(name: string, request: Request): Response | null
-  reader(call: Call): Promise<PageReader>
-  error(call: Call, refusal: Refusal): Promise<Response>
-}
+export type PagesModule = ReturnType<typeof createPagesModule>
 
-export function createPagesPart(
+export function createPagesModule(
   { pages: render, assets }: BuiltSite,
   needs: {
     readonly authentication: Authentication
     readonly operations: { readonly notices: { shown(): PageReader['notice'] } }
   },
-): PagesPart {
+) {
   const readers = createPageReaders(needs.authentication, () => needs.operations.notices.shown())
   return {
     render,
-    asset: (name, request) => assets.answer(name, request) ?? iconAnswer(name),
-    file: (name, request) => assets.answerPlain(name, request),
+    asset: (name: string, request: Request) => assets.answer(name, request) ?? iconAnswer(name),
+    /** At a fixed address: `favicon.ico`. */
+    file: (name: string, request: Request) => assets.answerPlain(name, request),
     reader: readers.of,
-    error: (call, refusal) => siteError(call, refusal, render, readers),
+    error: (call: Call, refusal: Refusal) => siteError(call, refusal, render, readers),
   }
 }

@@ -6,13 +6,13 @@ import { createLocalMaker } from './local-maker.ts'
 import { createThumbnailMaking } from './thumbnail-making.job.ts'
 import { createThumbnails, noThumbnails, type Thumbnails } from './thumbnails.ts'
 
-export interface ThumbnailsPart extends Thumbnails {
+export interface ThumbnailsModule extends Thumbnails {
   readonly covers: Covers
   readonly jobs: readonly Job[]
   stop(): Promise<void>
 }
 
-export function createThumbnailsPart(core: Core): ThumbnailsPart {
+export function createThumbnailsModule(core: Core): ThumbnailsModule {
   if (!core.config.thumbnails) return { ...noThumbnails, covers: noCovers, jobs: [], stop: async () => {} }
   const coverMaker = createLocalMaker(core.log)
   const making = createThumbnailMaking({ ...core, maker: createLocalMaker(core.log) })

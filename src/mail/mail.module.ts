@@ -5,7 +5,7 @@ import { createMailSending } from './mail-sending.job.ts'
 import { createSmtpTransport } from './smtp.ts'
 
 /** `before` runs before each round of sending and may add mails to the outbox. */
-export function createMailPart(
+export function createMailModule(
   core: Core,
   before: Pick<Job, 'run'> & { readonly hasWork: () => Promise<boolean> },
 ): { readonly jobs: readonly Job[]; stop(): void } {

@@ -1,53 +1,36 @@
 import type { MailConfig, SettingInForce } from '../config.ts'
 import type { DiskLoad } from '../contents/pace.ts'
-import type { AuditLog } from '../core/audit-log.ts'
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import type { RemovalGuard } from '../core/store/generations.ts'
 import { assertOwnStore } from '../core/store/pairing.ts'
-import type { Readiness } from '../core/store/store-health.ts'
 import { MINUTE, SECOND } from '../domain/clock.ts'
 import { dataDiskSize, reserveOf } from '../storage.ts'
-import { type AllFiles, createAllFiles } from './all-files.ts'
-import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
+import { createAllFiles } from './all-files.ts'
+import { createBackgroundJobs } from './background-jobs.ts'
 import { databaseCheckJobs } from './database-check.ts'
-import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
-import { createDoctor, type Doctor } from './doctor/doctor.ts'
-import { createProbes, type Probes } from './doctor/raw-request.ts'
-import { createFigures, type OperationFigures } from './figures.ts'
-import { createIntegrity, type Integrity } from './integrity.ts'
+import { createDiskWatch, warnOfFloor } from './disk-space.ts'
+import { createDoctor } from './doctor/doctor.ts'
+import { createProbes } from './doctor/raw-request.ts'
+import { createFigures } from './figures.ts'
+import { createIntegrity } from './integrity.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { createNotices, type NoticeBoard } from './notices.ts'
-import { createStatistics, type Statistics } from './statistics.ts'
+import { createNotices } from './notices.ts'
+import { createStatistics } from './statistics.ts'
 
 export type TryMail = (mail: MailConfig) => Promise<void>
 
-export interface OperationsPart {
-  readonly allFiles: AllFiles
-  readonly auditLog: AuditLog
-  readonly backgroundJobs: BackgroundJobs
-  readonly diskLoad: DiskLoad
-  readonly diskWatch: DiskWatch
-  readonly doctor: Doctor
-  readonly figures: OperationFigures
-  readonly integrity: Integrity
-  readonly metrics: Metrics | null
-  readonly notices: NoticeBoard
-  readonly probes: Probes
-  readonly readiness: Readiness
-  readonly removing: RemovalGuard
-  /** Without secrets. */
-  readonly settings: readonly SettingInForce[]
-  readonly statistics: Statistics
-  readonly jobs: readonly Job[]
-}
+export type OperationsModule = Awaited<ReturnType<typeof createOperationsModule>>
 
-export async function createOperationsPart(
+export async function createOperationsModule(
   core: Core,
-  given: Pick<OperationsPart, 'settings' | 'metrics' | 'diskLoad'> & {
+  given: {
+    /** Without secrets. */
+    readonly settings: readonly SettingInForce[]
+    readonly metrics: Metrics | null
+    readonly diskLoad: DiskLoad
     readonly tryMail: TryMail
   },
-): Promise<OperationsPart> {
+) {
   const { settings, metrics, diskLoad, tryMail } = given
   const { db, blobs, freeSpace, nodes, clock, config, log, failed } = core
   const diskWatch = createDiskWatch({
@@ -99,6 +82,6 @@ export async function createOperationsPart(
       { name: 'read the notice', on: 'every node', every: 2 * SECOND, run: () => notices.refresh() },
       ...(await databaseCheckJobs(core)),
       { name: 'note totals', on: 'one node', every: 10 * MINUTE, run: () => statistics.sample() },
-    ],
+    ] satisfies Job[],
   }
 }

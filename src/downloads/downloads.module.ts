@@ -1,6 +1,6 @@
 import type { Core } from '../core/core.ts'
 import type { SecondCopies } from '../core/store/store-health.ts'
-import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import type { ArrivalOf, PartialReads } from './arrivals.ts'
 import { createArrivals } from './arrivals.ts'
 import { createContent, type SuspectQueue } from './content.ts'
@@ -10,9 +10,9 @@ import { ArchiveSlots } from './zip/archive-slots.ts'
 import { createArchiveTokens } from './zip/archive-tokens.ts'
 import { Archives } from './zip/archives.ts'
 
-export type DownloadsPart = ReturnType<typeof createDownloadsPart>
+export type DownloadsModule = ReturnType<typeof createDownloadsModule>
 
-export function createDownloadsPart(
+export function createDownloadsModule(
   { db, blobs, signing, clock, config, shutdown }: Core,
   {
     contents,
@@ -20,7 +20,7 @@ export function createDownloadsPart(
     uploads,
   }: {
     readonly contents: { readonly copies: SecondCopies; readonly suspects: SuspectQueue }
-    readonly sharing: Pick<SharingPart, 'access' | 'linkNames'>
+    readonly sharing: Pick<SharingModule, 'access' | 'linkNames'>
     readonly uploads: { readonly arrivalOf: ArrivalOf; readonly partialReads: PartialReads }
   },
 ) {

@@ -11,13 +11,9 @@ import { WebhookSending } from './webhook-sending.job.ts'
 import type { WebhookRow } from './webhooks.rows.ts'
 import { Webhooks } from './webhooks.ts'
 
-export interface WebhooksPart {
-  readonly webhooks: Webhooks
-  readonly jobs: readonly Job[]
-  stop(): void
-}
+export type WebhooksModule = ReturnType<typeof createWebhooksModule>
 
-export function createWebhooksPart(core: Core, mails: EndableMails, version: string): WebhooksPart {
+export function createWebhooksModule(core: Core, mails: EndableMails, version: string) {
   const anyNetwork = core.config.webhookPrivateNetworks
   const sending = new WebhookSending({
     ...core,
@@ -41,7 +37,7 @@ export function createWebhooksPart(core: Core, mails: EndableMails, version: str
         every: HOUR,
         run: (mayGoOn) => sending.forgetOld(mayGoOn),
       },
-    ],
+    ] satisfies Job[],
     stop: () => sending.stop(),
   }
 }
