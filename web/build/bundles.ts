@@ -2,7 +2,7 @@ import { basename, join, relative, resolve } from 'node:path'
 import type { ScriptedPage, ScriptedPageAssets } from '../manifest.ts'
 import { guides } from './guides.ts'
 import { mantineStyles } from './mantine-styles.ts'
-import { fontAddresses } from './typeface.ts'
+import { styleFileAddresses } from './style-files.ts'
 
 /** Root of the repository. */
 export const ROOT = resolve(import.meta.dir, '../..')
@@ -130,7 +130,7 @@ export async function bundleStyle(folder: string, of: ScriptedPage | 'shared'): 
     outdir: folder,
     publicPath: ADDRESS,
     naming: { ...NAMING, entry: `${of}-[hash].[ext]` },
-    plugins: [mantineStyles, fontAddresses],
+    plugins: [mantineStyles, styleFileAddresses],
   })
   const [style] = outputs
   if (style === undefined) throw new Error(`there is no stylesheet of ${of}`)

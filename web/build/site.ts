@@ -6,7 +6,7 @@ import { isTooHeavy, weigh, weightTable } from './budgets.ts'
 import { bundleRenderer, bundleScripts, bundleStyle, bundleWorkers, copyFiles, ROOT } from './bundles.ts'
 import { compressAll } from './compress.ts'
 import { copyPdfData } from './pdf-data.ts'
-import { copyTypeface } from './typeface.ts'
+import { copyStyleFiles } from './style-files.ts'
 
 const DIST = join(ROOT, 'web/dist')
 const MANIFEST = join(DIST, 'manifest.json')
@@ -61,7 +61,7 @@ async function bundleStyles(assets: string) {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, styles, renderer, files, pdfData, typeface] = await Promise.all([
+  const [scripts, workers, shared, styles, renderer, files, pdfData, styleFiles] = await Promise.all([
     bundleScripts(assets),
     bundleWorkers(assets),
     bundleStyle(assets, 'shared'),
@@ -69,9 +69,9 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
     bundleRenderer(server),
     copyFiles(assets),
     copyPdfData(assets),
-    copyTypeface(assets),
+    copyStyleFiles(assets),
   ])
-  const bundles = [scripts, workers, shared, ...Object.values(styles), renderer, files]
+  const bundles = [scripts, workers, shared, ...Object.values(styles), renderer, files, styleFiles]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const { pages } = scripts.made
   return {
@@ -98,7 +98,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
       workers: workers.made,
       files: files.made,
       pdfData,
-      typeface,
+      typeface: styleFiles.typeface,
     },
   }
 }

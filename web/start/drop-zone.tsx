@@ -53,7 +53,7 @@ export function DropZone({ texts, add, refuse, open, isOver, told, isSmall, link
   return (
     <form
       action={link === null ? '/' : `/api/v1/links/${link.slug}/upload`}
-      className="zone"
+      className={isSmall ? 'zone' : 'zone ground'}
       data-alive={isAlive || undefined}
       data-over={isOver || undefined}
       data-small={isSmall || undefined}

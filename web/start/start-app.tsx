@@ -21,6 +21,7 @@ import { pastedFiles } from './pasted.ts'
 import { TypedText } from './typed-text.tsx'
 import { useDrop } from './use-drop.ts'
 import { useRoom } from './use-room.ts'
+import { useTakingHold } from './use-taking-hold.ts'
 
 interface StartAppProps {
   readonly data: StartPageData
@@ -53,6 +54,7 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
   useLeaveWarning(total.isActive || isWritten || sending.held.length > 0)
   const title = view.title(uploads)
   useTitle(title === null ? null : `${title} · Holdfast`)
+  useTakingHold(uploads)
   const isEmpty = items.length === 0
   const [made, setMade] = useMade(data.isSignedIn ? null : receipts)
 

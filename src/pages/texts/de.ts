@@ -926,6 +926,7 @@ export const de: Texts = {
   admin: adminDe,
   errors: {
     wait: 'Versuche es in {wait} noch einmal.',
+    status: 'Fehler {status}',
     wholeFile: 'Ganze Datei öffnen',
     noSpace: {
       full: {

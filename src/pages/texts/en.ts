@@ -884,6 +884,7 @@ export const en = {
   admin: adminEn,
   errors: {
     wait: 'Try again in {wait}.',
+    status: 'Error {status}',
     wholeFile: 'Open the whole file',
     noSpace: {
       full: {

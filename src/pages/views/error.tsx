@@ -14,8 +14,7 @@ export function ErrorPage({ view, context }: { view: ErrorPageView; context: Pag
   const way = nextAction(view, context)
   return (
     <Layout context={context} head={<NoIndex />} title={title}>
-      <main className="message">
-        <p className="status">{view.status}</p>
+      <main className="message ground">
         <h1>{title}</h1>
         <p className="quiet">
           {message}
@@ -26,6 +25,7 @@ export function ErrorPage({ view, context }: { view: ErrorPageView; context: Pag
         <Button component="a" href={way.address} rel="nofollow">
           {way.text}
         </Button>
+        <p className="status small">{fill(errors.status, { status: String(view.status) })}</p>
       </main>
     </Layout>
   )

@@ -60,7 +60,7 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
           <Files {...{ view, context }} />
         )}
         {isEmpty ? (
-          <div className="empty quiet">
+          <div className="empty ground quiet">
             <Drawing of="folder" size={40} />
             <p>{texts.empty}</p>
           </div>

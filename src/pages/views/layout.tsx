@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { ScriptedPage } from '../../../web/manifest.ts'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
+import { Mark } from '../../../web/shared/drawings/mark.tsx'
 import { ACCOUNT_BUTTON, ACCOUNT_MENU } from '../../../web/shared/menus/account-menu.ts'
 import { PAGE_DATA } from '../../../web/shared/page-data.ts'
 import { ThemeProvider } from '../../../web/shared/theme-provider.tsx'
@@ -47,7 +48,7 @@ export function Layout({ context, title, head, scripted, isMoving = false, child
         <ThemeProvider>
           <header className="top">
             <a className="brand" href="/">
-              <Drawing of="holdfast" size={24} />
+              <Mark size={26} />
               Holdfast
             </a>
             <Who context={context} />

@@ -148,7 +148,7 @@ function OverPage({ view, context }: ReceiptProps) {
     const claimed = of.kind === 'transfer' ? receipt.claimedTransfer : receipt.claimed
     return (
       <ReceiptLayout context={context} title={claimed} view={view}>
-        <main className="message">
+        <main className="message ground">
           <h1>{claimed}</h1>
           <p className="quiet">{receipt.claimedWhy}</p>
           <a className="button" href="/files">
@@ -169,7 +169,7 @@ function OverPage({ view, context }: ReceiptProps) {
   }[of.kind]
   return (
     <ReceiptLayout context={context} title={title} view={view}>
-      <main className="message">
+      <main className="message ground">
         <h1>{title}</h1>
         <p className="quiet">{why}</p>
         <a className="button button-quiet" href="/">

@@ -77,7 +77,7 @@ export function ReportedPage({ filePath, context }: { filePath: string; context:
   const texts = context.texts.report
   return (
     <Layout context={context} head={<NoIndex />} title={texts.thanks}>
-      <main className="message">
+      <main className="message ground">
         <h1>{texts.thanks}</h1>
         <p className="quiet">{texts.thanksWhy}</p>
         <Button className="button" component="a" href={filePath} variant="default">

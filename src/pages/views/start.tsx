@@ -67,7 +67,7 @@ export function UploadApp({ data }: { data: StartPageData }) {
 function SignInNeeded({ context }: { context: PageContext }) {
   const { start, account } = context.texts
   return (
-    <div className="closed">
+    <div className="closed ground">
       <Drawing of="lock" size={40} />
       <h1>{start.signInNeeded}</h1>
       <p className="quiet">{start.signInNeededWhy}</p>

@@ -419,8 +419,8 @@ test('the error page shows status, title and message, and a way on', () => {
     READER,
   )
   expect(find(html, 'main p').map((line) => line.text)).toEqual([
-    '404',
     'It may have been deleted, or removed because nobody opened it for a long time. Check the link, or ask the person who sent it.',
+    'Error 404',
   ])
   expect(find(html, 'h1')[0]?.text).toBe('This file is not here')
   expect(find(html, 'main a')[0]?.attributes.href).toBe('/')

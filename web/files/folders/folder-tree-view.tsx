@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { Mark } from '../../shared/drawings/mark.tsx'
 import { type Place, TOP } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { branches, createFolderTree, type FolderTree, type TreeBranch, treeMove } from './folder-tree.ts'
@@ -133,7 +134,7 @@ function BranchLine({ branch, isHere, isClosed, isDrop, isReached, ...on }: Bran
       >
         {isTwig ? <Drawing of="right" size={16} /> : null}
       </span>
-      <Drawing of={folder === null ? 'holdfast' : 'folder'} />
+      {folder === null ? <Mark size={20} /> : <Drawing of="folder" />}
       <span className="branch-name">
         <bdi>{folder?.name ?? texts.top}</bdi>
       </span>

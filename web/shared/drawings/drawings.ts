@@ -1,13 +1,9 @@
-/** Holdfast's logo, kelp rooted on a stone: a path in a square of 24 units. */
-const mark =
-  'M12 12V6M12 9.5C8.2 9.5 6.2 7.2 6 3.5c3.7.2 6 2.2 6 6zM12 7.5c0-3 2-4.8 5.5-5 .1 3.3-1.9 5-5.5 5zM12 12c-3 .3-5.5 2.5-6 6M12 12c3 .3 5.5 2.5 6 6M12 12v5M3.5 21.5c2-6 15-6 17 0z'
-
 const square = (x: number, y: number) =>
   `M${x} ${y}a1 1 0 0 1 1 -1h4a1 1 0 0 1 1 1v4a1 1 0 0 1 -1 1h-4a1 1 0 0 1 -1 -1z`
 const circle = (x: number, y: number, radius: number) =>
   `M${x} ${y}m-${radius} 0a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 -${2 * radius} 0`
 
-/** Paths in a square of 24 units. All but the logo are from Tabler Icons (MIT licence, © Paweł Kuna). */
+/** Paths in a square of 24 units, from Tabler Icons (MIT licence, © Paweł Kuna). */
 export const drawings = {
   alert: `${circle(12, 12, 9)}M12 8v4M12 16h.01`,
   check: 'M5 12l5 5l10 -10',
@@ -25,7 +21,6 @@ export const drawings = {
   gallery: square(4, 5) + square(14, 5) + square(4, 15) + square(14, 15),
   hidden:
     'M10.585 10.587a2 2 0 0 0 2.829 2.828M16.681 16.673a8.717 8.717 0 0 1 -4.681 1.327c-3.6 0 -6.6 -2 -9 -6c1.272 -2.12 2.712 -3.678 4.32 -4.674m2.86 -1.146a9.055 9.055 0 0 1 1.82 -.18c3.6 0 6.6 2 9 6c-.666 1.11 -1.379 2.067 -2.138 2.87M3 3l18 18',
-  holdfast: mark,
   info: 'M3 12a9 9 0 1 0 18 0a9 9 0 0 0 -18 0M12 9h.01M11 12h1v4h1',
   link: 'M9 15l6 -6M11 6l.463 -.536a5 5 0 0 1 7.071 7.072l-.534 .464M13 18l-.397 .534a5.068 5.068 0 0 1 -7.127 0a4.972 4.972 0 0 1 0 -7.071l.524 -.463',
   list: 'M9 6h11M9 12h11M9 18h11M5 6v.01M5 12v.01M5 18v.01',
