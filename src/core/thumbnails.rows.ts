@@ -62,6 +62,12 @@ export interface MadeThumbnail {
   readonly turned: number
 }
 
+/** Of a content as it is shown. */
+export interface Pixels {
+  readonly width: number
+  readonly height: number
+}
+
 export async function findThumbnail(db: Database, blob: BlobId): Promise<MadeThumbnail | null> {
   const row = await db
     .selectFrom('thumbnails')
@@ -92,6 +98,26 @@ function statesOf(db: Queryable, files: readonly FileId[]) {
 }
 
 const STATES = Array.from({ length: 101 }, () => replanned((db, ...files: FileId[]) => statesOf(db, files)))
+
+/** Of those whose thumbnails are made; `files`: of one page. */
+export async function thumbnailPixels(
+  db: Database,
+  files: readonly FileId[],
+): Promise<ReadonlyMap<FileId, Pixels>> {
+  if (files.length === 0) return new Map()
+  const rows = await db.read.rows(
+    db
+      .selectFrom('files')
+      .innerJoin('thumbnails', 'thumbnails.blob_id', 'files.blob_id')
+      .select(['files.id', 'thumbnails.width', 'thumbnails.height'])
+      .where('files.id', 'in', files),
+  )
+  return new Map(
+    rows.flatMap(({ id, width, height }) =>
+      width === null || height === null ? [] : [[id, { width, height }]],
+    ),
+  )
+}
 
 /** Requests a thumbnail whose bytes are lost. Does nothing after a replacement. */
 export async function remakeThumbnail(
@@ -189,7 +215,7 @@ export async function endThumbnail(
   blob: BlobId,
   node: NodeId,
   end:
-    | ({ readonly state: 'made' } & MadeThumbnail)
+    | ({ readonly state: 'made' } & MadeThumbnail & Pixels)
     | { readonly state: Exclude<ThumbnailState, 'wanted' | 'made'> }
     | { readonly state: 'wanted'; readonly tries: number; readonly due_at: number },
 ): Promise<boolean> {

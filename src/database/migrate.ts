@@ -3,6 +3,7 @@ import { type Database, isPostgres, type Queryable } from './database.ts'
 import { lockMigrations } from './differences.ts'
 import { displayNamesSchema } from './display-names-schema.ts'
 import { firstSchema } from './first-schema.ts'
+import { pixelsSchema } from './pixels-schema.ts'
 import { inTransaction } from './transactions.ts'
 import { transfersSchema } from './transfers-schema.ts'
 
@@ -12,7 +13,7 @@ interface Migration {
 }
 
 /** In order: the position is the version of the database. Only tests change it, for databases that are older than the program. */
-export const migrations: Migration[] = [firstSchema, transfersSchema, displayNamesSchema]
+export const migrations: Migration[] = [firstSchema, transfersSchema, displayNamesSchema, pixelsSchema]
 
 export class DatabaseTooNew extends Error {
   override readonly name = 'DatabaseTooNew'

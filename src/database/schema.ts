@@ -643,6 +643,9 @@ interface ThumbnailsTable {
   screen: Generated<number>
   /** 1 where browsers show the content itself otherwise, because they ignore its orientation; else 0. */
   turned: Generated<number>
+  /** Pixels of the content as it is shown, or of a film's frame; null unless made, and for those of version 2. */
+  width: number | null
+  height: number | null
   /** Node that makes it. Null: not claimed. */
   node: NodeId | null
   /** Number of attempts that count: outages do not. */

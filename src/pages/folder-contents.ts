@@ -4,6 +4,8 @@ import type { Call } from '../server/call.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { ContentsQuery, FolderContents } from '../sharing/public-folders.ts'
 import type { SharingModule } from '../sharing/sharing.module.ts'
+import { isIcon } from '../thumbnails/icons.ts'
+import { renditionsOf, type Thumbnails } from '../thumbnails/thumbnails.ts'
 import { askedOrder, type FolderQuery, readFolderQuery } from './folder-query.ts'
 import {
   defaultViewMode,
@@ -30,7 +32,15 @@ export interface FolderPlace extends Pick<FolderPageView, 'above' | 'barrier' | 
 
 export async function folderPage(
   call: Call,
-  { pages, sharing }: { readonly pages: PagesModule; readonly sharing: SharingModule },
+  {
+    pages,
+    sharing,
+    thumbnails,
+  }: {
+    readonly pages: PagesModule
+    readonly sharing: SharingModule
+    readonly thumbnails: Pick<Thumbnails, 'pixels'>
+  },
   seen: Opened<FolderListRow>,
   place: FolderPlace,
 ): Promise<Response> {
@@ -40,7 +50,7 @@ export async function folderPage(
   const url = call.site.publicUrl + place.path
   if (contents.pages > 1 && askedOrder(searchParams) !== null) return rememberOrder(call, url, query)
   const totals = await sharing.publicFolders.totals(seen.item, seen.viewer)
-  const files = contents.files.map((file) => fileItem(file, place))
+  const files = await fileItems(thumbnails, contents.files, place)
   const view: FolderPageView = {
     name: seen.item.name,
     url,
@@ -67,19 +77,27 @@ export async function folderPage(
   return rememberViewMode(call, pages, view)
 }
 
-export function fileItem(
-  file: ShownFile,
+export async function fileItems(
+  thumbnails: Pick<Thumbnails, 'pixels'>,
+  files: readonly ShownFile[],
   { fileAt, pictureOf }: Pick<FolderPlace, 'fileAt' | 'pictureOf'>,
-): FolderPageView['files'][number] {
-  return {
+): Promise<FolderPageView['files']> {
+  const shown = files.map((file) => ({ file, thumbnailUrl: pictureOf(file) }))
+  const pictured = shown.filter(({ thumbnailUrl }) => !isIcon(thumbnailUrl))
+  const pixels = await thumbnails.pixels(pictured.map(({ file }) => file))
+  const pixelsOf = ({ id }: ShownFile) => pixels.get(id) ?? null
+  return shown.map(({ file, thumbnailUrl }) => ({
     name: file.name,
     path: fileAt(file),
     size: file.size,
     type: file.type,
     createdAt: timestamp(file.created_at),
     downloads: file.downloads,
-    thumbnailUrl: pictureOf(file),
-  }
+    thumbnailUrl,
+    isIcon: isIcon(thumbnailUrl),
+    pixels: pixelsOf(file),
+    renditions: renditionsOf(thumbnailUrl, pixelsOf(file)),
+  }))
 }
 
 /** Folders are sorted by name only: their other sort values are not shown. */

@@ -75,7 +75,7 @@ export const getFolderPage = endpoint({
       notice: null,
       downloadForm: null,
     }
-    const response = await folderPage(call, { pages, sharing }, seen, place)
+    const response = await folderPage(call, { pages, sharing, thumbnails }, seen, place)
     const now = isOwn(seen) ? null : await sharing.waysUp.cookieAfter(ways, seen.chain)
     if (now === null) return response
     const cookie = setCookie(call.site, { name: WAYS_COOKIE, value: now, lasts: WAYS_KEPT_FOR })

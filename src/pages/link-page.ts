@@ -31,7 +31,7 @@ import type { SharingModule } from '../sharing/sharing.module.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { arrivingBytes, arrivingView } from './file-page.ts'
 import { askedBytes, fileView, redirectToBytes } from './file-view.ts'
-import { fileItem, folderPage } from './folder-contents.ts'
+import { fileItems, folderPage } from './folder-contents.ts'
 import { toArchive } from './folder-page.ts'
 import { ofPasswordForm, passwordForm, unlocking } from './folder-password.ts'
 import { FILE_SORTS, type FolderOrder, readFolderQuery } from './folder-query.ts'
@@ -325,16 +325,17 @@ function nextPath(text: string | null, path: string): string {
   return /^[a-f0-9-]+$/.test(rest) ? `${path}/${rest}` : path
 }
 
-function bundlePage(
+async function bundlePage(
   call: Call,
-  { pages }: { readonly pages: PagesModule },
+  { pages, thumbnails }: Pick<LinkPageNeeds, 'pages' | 'thumbnails'>,
   place: LinkPlace,
 ): Promise<Response> {
   const { targets, pathOf, pictureOf } = place
   const query = { ...readFolderQuery(call.url.searchParams, null), page: 1 }
-  const files = ordered(targets.files, query).map((file) =>
-    fileItem(file, { fileAt: ({ id }) => pathOf({ kind: 'file', id }), pictureOf }),
-  )
+  const files = await fileItems(thumbnails, ordered(targets.files, query), {
+    fileAt: ({ id }) => pathOf({ kind: 'file', id }),
+    pictureOf,
+  })
   const view: FolderPageView = {
     name: place.title,
     url: call.site.publicUrl + place.path,

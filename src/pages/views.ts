@@ -110,6 +110,12 @@ export interface FolderPageView {
     readonly createdAt: string
     readonly downloads: number
     readonly thumbnailUrl: string
+    /** Whether the thumbnail is an icon for the file's type. */
+    readonly isIcon: boolean
+    /** Of the file as it is shown; null for an icon, and while unknown. */
+    readonly pixels: { readonly width: number; readonly height: number } | null
+    /** Of the thumbnail, the smallest first; `width` in pixels. Empty where there is one, or while unknown. */
+    readonly renditions: readonly { readonly address: string; readonly width: number }[]
   }[]
   /** Over all pages. */
   readonly folderCount: number

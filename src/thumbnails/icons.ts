@@ -49,6 +49,11 @@ export function iconFor(type: string, name: string): string {
   return drawn(iconKindOf(type, extension), lettersOf(extension))
 }
 
+/** Whether the address of a picture is `iconAddress`. */
+export function isIcon(address: string): boolean {
+  return address.startsWith('/assets/')
+}
+
 /** Address of that icon, shared by all files of a kind. Changes with the drawing, so it may be cached for ever. */
 export function iconAddress(type: string, name: string): string {
   for (const icon of recent) {

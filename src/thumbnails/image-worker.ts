@@ -58,6 +58,7 @@ async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
     // A noisy picture may compress badly.
     screen: screen !== null && screen.byteLength <= MOST_BYTES ? screen : null,
     isTurned: isTurned(head),
+    ...head.autoOrient,
   }
 }
 
@@ -77,11 +78,13 @@ function isMoving({ format, pages = 1 }: Metadata, picture: Uint8Array): boolean
 async function answerTo(picture: Uint8Array): Promise<Uint8Array> {
   const nothing = new Uint8Array(0)
   try {
-    const { small, large, screen, isTurned: turned } = await thumbnail(picture)
-    return answer(turned ? 'turned' : 'made', small, large ?? nothing, screen ?? nothing)
+    const { small, large, screen, isTurned: turned, width, height } = await thumbnail(picture)
+    const header = { kind: turned ? 'turned' : 'made', width, height } as const
+    return answer(header, small, large ?? nothing, screen ?? nothing)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return answer('refused', Buffer.from(reason.slice(0, LONGEST_REASON)), nothing, nothing)
+    const header = { kind: 'refused', width: 0, height: 0 } as const
+    return answer(header, Buffer.from(reason.slice(0, LONGEST_REASON)), nothing, nothing)
   }
 }
 

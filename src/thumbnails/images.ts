@@ -123,15 +123,16 @@ async function receive({ answers }: Worker, guard: ProcessGuard): Promise<Thumbn
     if (bytes === null) throw guard.failure()
     return bytes
   }
-  const { kind, lengths } = readAnswerHeader(await take(ANSWER_HEADER))
+  const { kind, width, height, lengths } = readAnswerHeader(await take(ANSWER_HEADER))
   const small = await take(lengths[0])
   const large = lengths[1] > 0 ? await take(lengths[1]) : null
   const screen = lengths[2] > 0 ? await take(lengths[2]) : null
   if (kind === 'refused') return { kind: 'none', reason: Buffer.from(small).toString() }
+  if (width === 0 || height === 0) throw new ThumbnailFailed('its process answers a picture without pixels')
   for (const made of [small, large, screen]) {
     if (made !== null && !isWebp(made)) throw new ThumbnailFailed('its process answers no WebP')
   }
-  return { kind: 'made', thumbnail: { small, large, screen, isTurned: kind === 'turned' } }
+  return { kind: 'made', thumbnail: { small, large, screen, isTurned: kind === 'turned', width, height } }
 }
 
 function isWebp(bytes: Uint8Array): boolean {

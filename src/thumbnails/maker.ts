@@ -18,6 +18,9 @@ export interface Thumbnail {
   readonly screen: Uint8Array | null
   /** Browsers ignore the content's own orientation. */
   readonly isTurned: boolean
+  /** Pixels of the content, upright. */
+  readonly width: number
+  readonly height: number
 }
 
 /** `none`: this content never has a thumbnail. `unsupported`: this machine lacks a required program. */
@@ -52,14 +55,14 @@ export class ThumbnailFailed extends Error {
 
 /**
  * Protocol between the server and the process that makes thumbnails. Request: the length of a picture and its bytes.
- * Answer: the result, three lengths and that many bytes. All numbers are big-endian. The process first sends one byte
+ * Answer: the result, width and height, three lengths and that many bytes. All numbers are big-endian. The process first sends one byte
  * to say that it is ready.
  */
 
 export const READY = Uint8Array.of(0x2b)
 
 export const REQUEST_HEADER = 4
-export const ANSWER_HEADER = 13
+export const ANSWER_HEADER = 21
 
 const KINDS = ['refused', 'made', 'turned'] as const
 export type AnswerKind = (typeof KINDS)[number]
@@ -70,6 +73,9 @@ export type AnswerKind = (typeof KINDS)[number]
  */
 export interface AnswerHeader {
   readonly kind: AnswerKind
+  /** Pixels of the content, upright; 0 when refused. */
+  readonly width: number
+  readonly height: number
   readonly lengths: readonly [number, number, number]
 }
 
@@ -84,12 +90,14 @@ export function readRequestHeader(header: Uint8Array): number {
 }
 
 export function answer(
-  kind: AnswerKind,
+  { kind, width, height }: Omit<AnswerHeader, 'lengths'>,
   ...parts: readonly [Uint8Array, Uint8Array, Uint8Array]
 ): Uint8Array {
   const header = Buffer.alloc(ANSWER_HEADER)
   header.writeUInt8(KINDS.indexOf(kind))
-  for (const [at, part] of parts.entries()) header.writeUInt32BE(part.byteLength, 1 + 4 * at)
+  header.writeUInt32BE(width, 1)
+  header.writeUInt32BE(height, 5)
+  for (const [at, part] of parts.entries()) header.writeUInt32BE(part.byteLength, 9 + 4 * at)
   return Buffer.concat([header, ...parts])
 }
 
@@ -97,6 +105,8 @@ export function readAnswerHeader(bytes: Uint8Array): AnswerHeader {
   const header = Buffer.from(bytes)
   return {
     kind: KINDS[header.readUInt8()] ?? 'refused',
-    lengths: [header.readUInt32BE(1), header.readUInt32BE(5), header.readUInt32BE(9)],
+    width: header.readUInt32BE(1),
+    height: header.readUInt32BE(5),
+    lengths: [header.readUInt32BE(9), header.readUInt32BE(13), header.readUInt32BE(17)],
   }
 }

@@ -249,8 +249,9 @@ class ThumbnailStoring {
     const large = thumbnail.large?.byteLength ?? 0
     const screen = thumbnail.screen?.byteLength ?? 0
     const turned = Number(thumbnail.isTurned)
+    const { width, height } = thumbnail
     await inTransaction(this.#db, async (trx) => {
-      const end = { state: 'made', key, small, large, screen, turned } as const
+      const end = { state: 'made', key, small, large, screen, turned, width, height } as const
       if (!(await endThumbnail(trx, blob, node, end))) return
       if (!(await keepGarbage(trx, key))) throw new Error('writing a thumbnail took too long')
     })

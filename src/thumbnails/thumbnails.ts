@@ -2,7 +2,9 @@ import { type BlobStore, isLost, readInto, StoreFailure } from '../blobs/blob-st
 import {
   findThumbnail,
   type MadeThumbnail,
+  type Pixels,
   remakeThumbnail,
+  thumbnailPixels,
   thumbnailStates,
   wantThumbnail,
 } from '../core/thumbnails.rows.ts'
@@ -14,6 +16,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { BlobId, BlobKey, FileId, Uuid } from '../domain/ids.ts'
 import { thumbnailKind } from '../domain/media-type.ts'
 import { iconAddress } from './icons.ts'
+import { LARGE, SCREEN, SMALL } from './maker.ts'
 import type { ThumbnailMaking } from './thumbnail-making.job.ts'
 
 export type ThumbnailSize = 'small' | 'large' | 'screen'
@@ -63,6 +66,8 @@ export interface Thumbnails extends ThumbnailQueue {
   rendition(file: Pick<FileShown, 'blob_id' | 'thumbnail'>): Promise<Rendition | null>
   /** Whether `show` has a picture of the file, now or soon. */
   shows(file: Pick<FileShown, 'type' | 'thumbnail'>): boolean
+  /** Without those of which nothing is known. `files`: of one page. */
+  pixels(files: readonly { readonly id: FileId }[]): Promise<ReadonlyMap<FileId, Pixels>>
   /** Files for which `show` has no picture, now or soon. */
   without<T extends Shownable>(files: readonly T[]): Promise<ReadonlySet<T>>
   /** Null when the bytes are unavailable; lost ones are requested again. */
@@ -137,6 +142,12 @@ export function createThumbnails(parts: {
 
     shows: ({ thumbnail, type }) => mayShow(thumbnail, type),
 
+    pixels: (files) =>
+      thumbnailPixels(
+        db,
+        files.map(({ id }) => id),
+      ),
+
     async without(files) {
       const states = await thumbnailStates(
         db,
@@ -168,6 +179,7 @@ export const noThumbnails: Thumbnails = {
   show: async () => ({ kind: 'never' }),
   rendition: async () => null,
   shows: () => false,
+  pixels: async () => new Map(),
   without: async (files) => new Set(files),
   read: async () => null,
 }
@@ -191,6 +203,22 @@ function pictureOf(
 
 export function thumbnailPath(uuid: Uuid): string {
   return `/t/${uuid}`
+}
+
+/** Addresses of a thumbnail's sizes with their widths in pixels, the smallest first. */
+export function renditionsOf(
+  address: string,
+  pixels: Pixels | null,
+): readonly { readonly address: string; readonly width: number }[] {
+  if (pixels === null) return []
+  const longer = Math.max(pixels.width, pixels.height)
+  const rendition = (side: number, size: string) => ({
+    address: `${address}?size=${size}`,
+    width: Math.round(pixels.width * Math.min(1, side / longer)),
+  })
+  if (longer <= SMALL) return []
+  const both = [rendition(SMALL, '320'), rendition(LARGE, '960')]
+  return longer <= LARGE ? both : [...both, rendition(SCREEN, 'large')]
 }
 
 type Pictured = Shownable & { readonly uuid: Uuid; readonly name: string }

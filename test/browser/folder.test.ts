@@ -190,7 +190,13 @@ describeInBrowser('the page of a folder', (browser) => {
     for (const view of ['gallery', 'list']) {
       await page.goto(`/f/${folder}?view=${view}`, { waitUntil: 'networkidle' })
       const shifts = await page.evaluate(`new Promise((resolve) => {
-        new PerformanceObserver((list) => resolve(list.getEntries().map((it) => it.value)))
+        new PerformanceObserver((list) => resolve(list.getEntries().map((it) => ({
+          value: it.value,
+          at: it.startTime,
+          sources: it.sources.map(({ node, previousRect, currentRect }) => [
+            node?.outerHTML?.slice(0, 200) ?? node?.textContent, previousRect, currentRect,
+          ]),
+        }))))
           .observe({ type: 'layout-shift', buffered: true })
         setTimeout(() => resolve([]), 100)
       })`)

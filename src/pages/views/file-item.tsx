@@ -1,16 +1,19 @@
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { FileName } from '../../../web/shared/file-name.tsx'
+import type { FolderViewMode } from '../folder-query.ts'
 import type { FolderPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { Day } from './times.tsx'
+
+type File = FolderPageView['files'][number]
 
 /**
  * Download programs read `data-name`, `data-size` (bytes), `data-date` (ISO 8601) and the address in
  * `onclick`, and parse an item from `class="file-item"` to the next `</button>`: the class must come first,
  * and the only button last. People use the link, which covers the whole item.
  */
-export function FileItemView(props: { file: FolderPageView['files'][number]; context: PageContext }) {
-  const { file } = props
+export function FileItemView(props: { file: File; look: FolderViewMode; context: PageContext }) {
+  const { file, look } = props
   const { words, texts } = props.context
   return (
     <li
@@ -19,9 +22,11 @@ export function FileItemView(props: { file: FolderPageView['files'][number]; con
       data-size={file.size}
       data-date={file.createdAt}
       data-opens={file.path}
+      data-type={file.type}
+      style={file.pixels === null ? undefined : ratioOf(file.pixels)}
     >
-      <span className="thumbnail">
-        <img alt="" decoding="async" height="320" loading="lazy" src={file.thumbnailUrl} width="320" />
+      <span className={file.isIcon ? 'thumbnail icon' : 'thumbnail'}>
+        <Thumbnail file={file} look={look} />
         {file.type.startsWith('video/') ? <PlayMark /> : null}
       </span>
       <a className="file-link" href={file.path}>
@@ -46,6 +51,41 @@ export function FileItemView(props: { file: FolderPageView['files'][number]; con
       </button>
     </li>
   )
+}
+
+type Pixels = NonNullable<File['pixels']>
+
+/** The style sheet makes the item as wide as the picture. React knows no type for custom properties. */
+function ratioOf({ width, height }: Pixels): object {
+  return { '--ratio': (width / height).toFixed(3) }
+}
+
+/** Of an icon, and of a picture whose shape is unknown. */
+const SQUARE = { width: 320, height: 320 }
+
+function Thumbnail({ file, look }: { file: File; look: FolderViewMode }) {
+  const { thumbnailUrl, pixels, renditions } = file
+  const { width, height } = pixels ?? SQUARE
+  return (
+    <img
+      alt=""
+      decoding="async"
+      height={height}
+      loading="lazy"
+      sizes={pixels === null ? undefined : sizesOf(pixels, look)}
+      src={thumbnailUrl}
+      // The viewer of pictures takes them too.
+      srcSet={renditions.map(({ address, width: wide }) => `${address} ${wide}w`).join(', ') || undefined}
+      width={width}
+    />
+  )
+}
+
+/** Widths on the page, by the heights of rows in the style sheet; rows grow by some until they are full. */
+function sizesOf({ width, height }: Pixels, look: FolderViewMode): string {
+  if (look === 'list') return '44px'
+  const ratio = width / height
+  return `(min-width: 640px) ${Math.ceil(Math.min(ratio, 3) * 240)}px, ${Math.ceil(Math.min(ratio, 1.5) * 34)}vw`
 }
 
 const SAVE_FORM = 'save'

@@ -26,6 +26,7 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
   const texts = context.texts.folder
   const content = contentOf(view, context)
   const isEmpty = view.fileCount === 0 && view.folderCount === 0
+  const isWall = view.look === 'gallery' && view.files.length > 0
   return (
     <Layout
       context={context}
@@ -33,7 +34,7 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
       scripted={{ page: 'folder' }}
       title={view.name}
     >
-      <main className="folder">
+      <main className={isWall ? 'folder folder-wall' : 'folder'}>
         <FoldersAbove above={view.above} context={context} />
         <div className="folder-head">
           <div>
@@ -169,7 +170,7 @@ function Files({ view, context }: FolderProps) {
         className={`files ${view.look} by-${view.query.sort.replace('_', '-')}`}
       >
         {view.files.map((file) => (
-          <FileItemView context={context} file={file} key={file.path} />
+          <FileItemView context={context} file={file} key={file.path} look={view.look} />
         ))}
       </ul>
     </>

@@ -81,12 +81,12 @@ describe('holdfast migrate', () => {
     using _ = withNextVersion()
     const checked = await holdfast(join(folder.path, 'other'), ['migrate', '--check'])
     expect(checked.code).toBe(1)
-    expect(checked.errors).toMatch(/lacks 3 migrations; .* On a copy that took \d+ s, and copying \d+ s/)
+    expect(checked.errors).toMatch(/lacks 4 migrations; .* On a copy that took \d+ s, and copying \d+ s/)
     expect(versionOf(other)).toBe('1')
     const { code, output } = await holdfast(join(folder.path, 'other'), ['migrate'])
     expect(code).toBe(0)
-    expect(output).toContain('lacks 3 migrations; applying them')
-    expect(output).toContain('3 migrations applied')
+    expect(output).toContain('lacks 4 migrations; applying them')
+    expect(output).toContain('4 migrations applied')
   })
 
   test.each([['account list'], ['admin statistics'], ['report list']])(

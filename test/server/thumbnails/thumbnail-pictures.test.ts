@@ -11,6 +11,7 @@ import {
   deleteFile,
   detail,
   elements,
+  makeFolder,
   textBytes,
   upload,
   visit,
@@ -73,6 +74,16 @@ describe('the thumbnail of a picture', () => {
     for (const metadata of ['orientation', 'exif', 'icc', 'xmp']) expect(told).not.toHaveProperty(metadata)
     // What was on the left is on top after a quarter turn to the right.
     expect(await edges(shown)).toMatchObject({ top: 'red', bottom: 'blue' })
+  })
+
+  test('leaves room on the page of its folder in the shape of what is shown', async () => {
+    const folder = await makeFolder(host, key)
+    const turned = await picture('jpeg', 1200, 600, (pixels) => pixels.withMetadata({ orientation: 6 }))
+    const file = await upload(host, { key, folder, name: 'turned.jpg', bytes: turned })
+    await thumbnailOf(host, key, file)
+    const [shown] = elements(await (await visit(host, `/f/${folder}`)).text(), '.file-item img')
+    expect(shown?.attributes).toMatchObject({ width: '600', height: '1200' })
+    expect(shown?.attributes.srcset?.match(/ \d+w/g)).toEqual([' 160w', ' 480w', ' 600w'])
   })
 
   test.each([

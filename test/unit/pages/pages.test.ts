@@ -49,6 +49,9 @@ const ITEM: FolderPageView['files'][number] = {
   createdAt: '2026-03-12T09:15:00.123Z',
   downloads: 3,
   thumbnailUrl: '/t/3f2b8c1e-7a54-4c0d-9b1e-2f6d8a7c5e10',
+  isIcon: false,
+  pixels: { width: 4032, height: 3024 },
+  renditions: [],
 }
 
 const FOLDER: FolderPageView = {
