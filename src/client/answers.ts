@@ -5,7 +5,7 @@ import { webhookDelivery as deliveryShape, webhook as webhookShape } from '../co
 import { pagination } from '../contract/fields.ts'
 import { deletion as deletionShape, fileListItem, fileDetail as fileShape } from '../contract/files.ts'
 import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
-import { contribution, linkEvent, link as linkShape } from '../contract/links.ts'
+import { contribution, linkEvent, link as linkShape, transferMade } from '../contract/links.ts'
 import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
 import { receiptContribution, receiptLink, receiptTransfer, receiptUpload } from '../contract/receipts.ts'
 import { uploadResult } from '../contract/uploads.ts'
@@ -87,6 +87,20 @@ export const uploaded = z.pick(uploadResult, {
   receipt: true,
 })
 export type Uploaded = z.infer<typeof uploaded>
+
+export const transferFields = z.object({
+  data: z.pick(transferMade.shape.data, { url: true, slug: true, folder: true }),
+  receipt: z.optional(z.string()),
+})
+
+export const madeTransfer = z.object({
+  url: z.string(),
+  slug: z.string(),
+  folder: z.string(),
+  /** Null in an account. */
+  receipt: z.nullable(z.string()),
+})
+export type MadeTransfer = z.infer<typeof madeTransfer>
 
 /** A file, or a transfer as a whole. */
 export const claimedReceipt = z.union([uploaded, z.object({ message: z.string() })])

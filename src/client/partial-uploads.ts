@@ -54,14 +54,14 @@ export async function uploadInParts(
 /** Creates all partial uploads before the first byte, and records them, so that a later run finds them. */
 async function begin(
   { server, retries, states, connections }: UploadParts,
-  { id, file, folder }: UploadJob,
+  { id, file, place }: UploadJob,
 ): Promise<BegunInParts> {
   const created: { readonly path: UploadPath; readonly length: number }[] = []
   const uploads: typeof created = []
   try {
     const create = (length: number) =>
       retries.persist(TRANSFER, async () => {
-        const wanted = { name: file.name, size: length, folder, isPartial: true } as const
+        const wanted = { name: file.name, size: length, place, isPartial: true } as const
         const upload = { path: (await createRemoteUpload(server, wanted)).path, length }
         created.push(upload)
         return upload
@@ -80,10 +80,10 @@ async function begin(
 /** Before the bytes have come, so that the link exists at once. */
 function createWhole(
   { server, retries }: UploadParts,
-  { file: { name }, folder }: UploadJob,
+  { file: { name }, place }: UploadJob,
   { idempotencyKey, uploads }: BegunInParts,
 ): Promise<NewRemoteUpload> {
-  const wanted = { name, folder, of: uploads.map(({ path }) => path), idempotencyKey }
+  const wanted = { name, place, of: uploads.map(({ path }) => path), idempotencyKey }
   return retries.persist(TRANSFER, () => createFinalUpload(server, wanted))
 }
 

@@ -25,7 +25,7 @@ export async function uploadResumably(
   begun: RemoteUpload | null,
 ): Promise<Uploaded> {
   const { server, retries, states, chunkSize, watch } = parts
-  const { opened, file, folder, id, transfer } = job
+  const { opened, file, place, id, transfer } = job
   let upload = begun
   let offset = 0
   let isNew = false
@@ -37,7 +37,7 @@ export async function uploadResumably(
   }
 
   async function begin(): Promise<RemoteUpload> {
-    const wanted = { name: file.name, size: file.size, folder }
+    const wanted = { name: file.name, size: file.size, place }
     const { path, receipt, url } = await createRemoteUpload(server, wanted)
     await states.write(id, { kind: 'resumable', upload: path, receipt }, true)
     // Recipients may have the link before the whole is sent.

@@ -7,6 +7,7 @@ import { sendChunk, untilStored } from './resumable-upload.ts'
 import type { Retries } from './retries.ts'
 import { createRemoteUpload, terminateUpload, uploadOffset } from './tus.ts'
 import type { WatchedTransfer } from './upload-job.ts'
+import type { UploadPlace } from './upload-place.ts'
 
 export interface StreamUpload {
   readonly server: RemoteServer
@@ -14,7 +15,7 @@ export interface StreamUpload {
   readonly chunkSize: ChunkSize
   readonly transfer: WatchedTransfer
   readonly name: string
-  readonly folder: string
+  readonly place: UploadPlace
 }
 
 /** Bytes held for retries, which bounds a stream's memory. */
@@ -23,10 +24,10 @@ const LARGEST_HELD = 8 * 1024 * 1024
 /** Of unknown length, readable once. Survives a broken connection, not the end of the process. */
 export async function uploadStream(
   source: AsyncIterable<Uint8Array>,
-  { server, retries, chunkSize, transfer, name, folder }: StreamUpload,
+  { server, retries, chunkSize, transfer, name, place }: StreamUpload,
 ): Promise<Uploaded> {
   const hash = new Bun.CryptoHasher('sha256')
-  const create = () => createRemoteUpload(server, { name, size: null, folder })
+  const create = () => createRemoteUpload(server, { name, size: null, place })
   const upload = await retries.persist(TRANSFER, create)
   try {
     let base = 0

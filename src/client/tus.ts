@@ -6,6 +6,7 @@ import { type Uploaded, uploaded } from './answers.ts'
 import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
 import { idleTimeout, type RemoteServer, readJsonAnswer, sendRequest } from './http.ts'
 import { uploadMetadata } from './policy/upload-policy.ts'
+import { placeHeaders, placeMetadata, type UploadPlace } from './upload-place.ts'
 
 const UPLOADS = '/api/v1/uploads'
 const VERSION = { 'Tus-Resumable': '1.0.0' }
@@ -30,12 +31,12 @@ export interface RemoteNewUpload {
   readonly name: string
   /** Null while unknown. */
   readonly size: number | null
-  readonly folder: string
+  readonly place: UploadPlace
   /** To be concatenated with others. */
   readonly isPartial?: true
 }
 
-export interface RemoteFinalUpload extends Pick<RemoteNewUpload, 'name' | 'folder'> {
+export interface RemoteFinalUpload extends Pick<RemoteNewUpload, 'name' | 'place'> {
   /** Partial uploads, in order; their bytes may come later. */
   readonly of: readonly UploadPath[]
   /** A repeated request with this key returns the first upload. */
@@ -60,9 +61,9 @@ export type FetchedUploadStatus =
 /** Every function throws AnswerError or ConnectionError. */
 export function createRemoteUpload(
   server: RemoteServer,
-  { size, isPartial, ...place }: RemoteNewUpload,
+  { size, isPartial, ...named }: RemoteNewUpload,
 ): Promise<NewRemoteUpload> {
-  return create(server, place, {
+  return create(server, named, {
     ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
     ...(isPartial ? { 'Upload-Concat': 'partial' } : {}),
   })
@@ -70,9 +71,9 @@ export function createRemoteUpload(
 
 export function createFinalUpload(
   server: RemoteServer,
-  { of, idempotencyKey, ...place }: RemoteFinalUpload,
+  { of, idempotencyKey, ...named }: RemoteFinalUpload,
 ): Promise<NewRemoteUpload> {
-  return create(server, place, {
+  return create(server, named, {
     'Upload-Concat': `final;${of.join(' ')}`,
     'Idempotency-Key': idempotencyKey,
   })
@@ -80,7 +81,7 @@ export function createFinalUpload(
 
 async function create(
   server: RemoteServer,
-  { name, folder }: Pick<RemoteNewUpload, 'name' | 'folder'>,
+  { name, place }: Pick<RemoteNewUpload, 'name' | 'place'>,
   more: Readonly<Record<string, string>>,
 ): Promise<NewRemoteUpload> {
   const response = await sendRequest(server, {
@@ -89,7 +90,8 @@ async function create(
     headers: {
       ...VERSION,
       ...more,
-      'Upload-Metadata': uploadMetadata({ filename: name, ...(folder === 'root' ? {} : { folder }) }),
+      ...(place.kind === 'transfer' ? placeHeaders(place) : {}),
+      'Upload-Metadata': uploadMetadata({ filename: name, ...placeMetadata(place, name) }),
     },
   })
   const { url = null } = await readJsonAnswer(server, response, started)

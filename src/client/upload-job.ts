@@ -4,6 +4,7 @@ import type { FoundFile, OpenFile } from './local-file.ts'
 import { CONNECTIONS, isHighLatency } from './policy/upload-policy.ts'
 import type { Retries } from './retries.ts'
 import { ping } from './tus.ts'
+import type { UploadPlace } from './upload-place.ts'
 import type { LocalUploadId, UploadStates } from './upload-states.ts'
 
 export interface UploadParts {
@@ -20,7 +21,7 @@ export interface UploadJob {
   readonly id: LocalUploadId
   readonly file: FoundFile
   readonly opened: OpenFile
-  readonly folder: string
+  readonly place: UploadPlace
   readonly transfer: WatchedTransfer
 }
 

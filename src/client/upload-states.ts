@@ -1,9 +1,10 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { DAY } from '../domain/clock.ts'
-import { uploaded } from './answers.ts'
+import { madeTransfer, uploaded } from './answers.ts'
 import { type FoundFile, syncFolder } from './local-file.ts'
+import { placeName, type UploadPlace } from './upload-place.ts'
 
 const state = z.discriminatedUnion('kind', [
   /** Path of a resumable upload, and a guest's receipt: secrets. */
@@ -25,13 +26,15 @@ const state = z.discriminatedUnion('kind', [
     sha256: z.string(),
   }),
   z.object({ kind: z.literal('done'), result: uploaded }),
+  /** Of a command, whose files go into it: from `seed` the idempotency key follows, `made` has a guest's receipt. */
+  z.object({ kind: z.literal('transfer'), seed: z.string(), made: z.nullable(madeTransfer) }),
 ])
 export type KeptUploadState = z.infer<typeof state>
 
 export interface UploadDestination {
   readonly server: string
   readonly account: number | null
-  readonly folder: string
+  readonly place: UploadPlace
 }
 
 /** A change that keeps size and date keeps the identifier, so resuming compares bytes. */
@@ -50,8 +53,16 @@ export interface UploadStates {
 /** Longer than servers keep unfinished uploads by default. */
 const KEPT_FOR = 30 * DAY
 
-export function uploadId(file: FoundFile, { server, account, folder }: UploadDestination): LocalUploadId {
-  const parts = [server, account, folder, file.path, file.size, file.changedAt]
+export function uploadId(file: FoundFile, { server, account, place }: UploadDestination): LocalUploadId {
+  return hashOf([server, account, placeName(place), file.path, file.size, file.changedAt])
+}
+
+/** Of the transfer that a command with these arguments makes. */
+export function transferId(server: string, account: number | null, paths: readonly string[]): LocalUploadId {
+  return hashOf(['transfer', server, account, ...paths.map((path) => resolve(path))])
+}
+
+export function hashOf(parts: readonly unknown[]): string {
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 

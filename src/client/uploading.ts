@@ -9,6 +9,7 @@ import { MOST_ANEW, mayGoInParts, pauseBeforeAnew, TRANSFER } from './policy/upl
 import { uploadResumably } from './resumable-upload.ts'
 import { isUploadGone } from './tus.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
+import { needsTus, placeHeaders } from './upload-place.ts'
 import { type KeptUploadState, type UploadDestination, uploadId } from './upload-states.ts'
 
 /** Sent in one request, which is quickest for small files. */
@@ -29,7 +30,7 @@ export async function uploadLocalFile(
       // Equal size and date do not prove equal bytes.
       if (state.result.sha256 === (await opened.sha256())) return state.result
     }
-    const job: UploadJob = { id, file, opened, folder: destination.folder, transfer }
+    const job: UploadJob = { id, file, opened, place: destination.place, transfer }
     const result = await sendAnew(parts, job, state)
     await opened.assertUnchanged()
     if (result.sha256 !== (await opened.sha256())) {
@@ -73,7 +74,7 @@ async function sendAnew(
 const ENVELOPE = 1024
 
 async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState | null): Promise<Uploaded> {
-  const isSmall = job.file.size <= Math.min(LARGEST_WHOLE, parts.chunkSize.current())
+  const isSmall = !needsTus(job.place) && job.file.size <= Math.min(LARGEST_WHOLE, parts.chunkSize.current())
   if (state?.kind === 'resumable') {
     const { upload: path, receipt = null } = state
     return uploadResumably(parts, job, { path, receipt })
@@ -119,7 +120,7 @@ const QUIET = 120 * SECOND
  */
 async function uploadWhole(
   { server, retries, states }: UploadParts,
-  { id, opened, file, folder, transfer }: UploadJob,
+  { id, opened, file, place, transfer }: UploadJob,
   begun: BegunWhole | null,
 ): Promise<Uploaded> {
   const bytes = await opened.bytes()
@@ -138,7 +139,7 @@ async function uploadWhole(
         headers: {
           'Content-Type': type,
           'Idempotency-Key': idempotencyKey,
-          ...(folder === 'root' ? {} : { 'X-Folder-ID': folder }),
+          ...placeHeaders(place),
         },
         body,
         signal: idle.signal,

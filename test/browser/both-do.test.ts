@@ -375,7 +375,7 @@ describeInBrowser('both do', (browser) => {
       [Symbol.asyncDispose]: async () => client[Symbol.dispose](),
       async send(paths, folder) {
         const to = folder === undefined ? [] : ['--folder', folder]
-        words = ['upload', ...(person === null ? ['--guest', '--server', proxy.url] : to), ...paths]
+        words = ['upload', '--each', ...(person === null ? ['--guest', '--server', proxy.url] : to), ...paths]
         running = client.start(...words).outcome
       },
       async ended(name) {

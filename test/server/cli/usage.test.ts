@@ -98,6 +98,7 @@ describe('wrong use', () => {
     ['upload a.txt --parallel 0'],
     ['upload a.txt --chunk-size 1KB'],
     ['upload a.txt --guest --folder /photos'],
+    ['upload a.txt --each --until 7d'],
     ['download'],
     ['mkdir'],
     ['mv /photos'],

@@ -95,7 +95,7 @@ test('where the server is near it goes over one, and so do files that are sent s
   using _ = far.client
   for (const name of ['2', '3', '4']) writeFileSync(join(far.client.folder, name), name)
   const then = proxy.requests.length
-  expect((await far.client.run('upload', 'film.bin', '2', '3', '4')).code).toBe(0)
+  expect((await far.client.run('upload', '--each', 'film.bin', '2', '3', '4')).code).toBe(0)
   expect(proxy.requests.slice(then).filter(isCreation)).toHaveLength(1)
 })
 

@@ -285,7 +285,7 @@ describe('likeness taken for identity: a file of the same size and date with oth
     let asked = 0
     proxy.inject({ kind: 'lose-answer' }, { match: (request) => isWhole(request) && ++asked === 2 })
     proxy.inject({ kind: 'answer', status: 403 }, { match: (request) => isWhole(request) && asked >= 2 })
-    const command = ['upload', '--parallel', '1', 'done', 'small'] as const
+    const command = ['upload', '--each', '--parallel', '1', 'done', 'small'] as const
     expect((await client.run(...command)).code).toBe(1)
     proxy.heal()
     for (const [name, bytes] of Object.entries(now)) write(client, name, bytes)
@@ -358,7 +358,7 @@ test('a rate that is used up is waited for as the server says, and the person is
     using client = newClient()
     await client.login(strict.url, apiKey)
     for (const name of ['1', '2', '3', '4']) writeFileSync(join(client.folder, name), name)
-    const started = client.start('upload', '1', '2', '3', '4')
+    const started = client.start('upload', '--each', '1', '2', '3', '4')
     strict.clock.advance(3600 * 1000 - 2500)
     const { code, output, errors } = await started.outcome
     expect(code).toBe(0)

@@ -74,7 +74,7 @@ test('an upload shows a bar for each file and one for all, and prints the links'
     let chunks = 0
     const isLater = ({ method }: { method: string }) => method === 'PATCH' && ++chunks > 2
     proxy.inject({ kind: 'stall' }, { match: isLater, times: 2 })
-    const terminal = client.onTerminal('upload', 'one.bin', 'two.bin', '--chunk-size', '1MB')
+    const terminal = client.onTerminal('upload', '--each', 'one.bin', 'two.bin', '--chunk-size', '1MB')
     await terminal.until('0 of 2 files')
     await eventually('both files have a bar with a speed and the time that is left', () =>
       ['one.bin', 'two.bin'].every((name) =>
@@ -84,7 +84,7 @@ test('an upload shows a bar for each file and one for all, and prints the links'
     terminal.end()
     await terminal.exited
     proxy.heal()
-    const again = client.onTerminal('upload', 'one.bin', 'two.bin')
+    const again = client.onTerminal('upload', '--each', 'one.bin', 'two.bin')
     expect(await again.exited).toBe(0)
     expect(again.shown().match(/\/d\/[A-Za-z0-9]{12}/g)).toHaveLength(2)
   } finally {

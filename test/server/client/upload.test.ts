@@ -19,7 +19,7 @@ describe('files', () => {
         return [name, bytes] as const
       }),
     )
-    const { code, output, errors } = await client.run('upload', ...contents.keys())
+    const { code, output, errors } = await client.run('upload', '--each', ...contents.keys())
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     const links = lines(output)
     expect(links).toHaveLength(contents.size)
@@ -72,6 +72,7 @@ describe('files', () => {
     const { code, output } = await client.runWith(
       { env },
       'upload',
+      '--each',
       '--parallel',
       '3',
       ...['1', '2', '3', '4', '5', '6'],
@@ -116,12 +117,12 @@ describe('files', () => {
     // Too long for the server, which stands for whatever goes wrong with one of several files.
     mkdirSync(join(client.folder, 'd', 'x'.repeat(101)))
     writeFileSync(join(client.folder, 'd', 'x'.repeat(101), 'c.txt'), 'c')
-    const first = await client.run('upload', 'd')
+    const first = await client.run('upload', '--each', 'd')
     expect(first.code).toBe(1)
     expect(lines(first.output)).toHaveLength(2)
     expect(first.errors).toContain('100 characters')
     expect(first.errors).toContain('1 of 3 files could not be uploaded')
-    const again = await client.run('upload', 'd')
+    const again = await client.run('upload', '--each', 'd')
     expect(again.output).toBe(first.output)
     expect((await account.get('/api/v1/account')).body).toMatchObject({ data: { files_count: 2 } })
   })
@@ -135,7 +136,7 @@ describe('files', () => {
     // A folder whose name is no UTF-8 is found under a name that leads nowhere.
     mkdirSync(Buffer.concat([Buffer.from(`${client.folder}/d/`), Buffer.from([0x66, 0xfc, 0x72])]))
     writeFileSync(join(client.folder, 'd/z.txt'), 'z')
-    const { code, output, errors } = await client.run('upload', 'missing.txt', 'd')
+    const { code, output, errors } = await client.run('upload', '--each', 'missing.txt', 'd')
     expect([code, lines(output).length]).toEqual([1, 2])
     expect(errors).toContain('missing.txt does not exist')
     expect(errors).toContain('d/b.txt does not exist')
@@ -159,7 +160,7 @@ test('a folder keeps its structure, and is not made twice', async () => {
   ]) {
     writeFileSync(join(client.folder, path), path)
   }
-  expect(lines((await client.run('upload', 'photos')).output)).toHaveLength(4)
+  expect(lines((await client.run('upload', '--each', 'photos')).output)).toHaveLength(4)
   const back = await client.run('download', '/photos', '--output', 'back')
   expect(lines(back.output).toSorted()).toEqual([
     'back/photos/2026/june/1.txt',
@@ -181,7 +182,7 @@ test('what stands for an upload on the way is for its owner alone, and is there 
   // A folder the server does not take lets the command fail, so that its states stay.
   mkdirSync(join(client.folder, 'x'.repeat(101)))
   writeFileSync(join(client.folder, 'x'.repeat(101), 'b.txt'), 'b')
-  await client.run('upload', 'a.txt', 'x'.repeat(101))
+  await client.run('upload', '--each', 'a.txt', 'x'.repeat(101))
   const [state] = stateFiles(client)
   const folder = join(client.home, 'state/holdfast/uploads')
   expect(statSync(folder).mode & 0o777).toBe(0o700)
