@@ -6,7 +6,7 @@ import { forUpdate, greatest } from '../database/differences.ts'
 import type { Row, Tables } from '../database/schema.ts'
 import { MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, FileId, FolderId, LinkId } from '../domain/ids.ts'
+import type { AccountId, FileId, FolderId, FolderIdentifier, LinkId } from '../domain/ids.ts'
 import { type FileListRow, liveFiles } from './file-lists.rows.ts'
 import { folderById, treeOf, wholeTreeOf } from './folders/folders.rows.ts'
 
@@ -56,13 +56,44 @@ export async function hasTransfers(db: Database, account: AccountId): Promise<bo
   return (await db.readPool.rows(one)).length > 0
 }
 
-/** Whether uploads into it are under way; parts count as the final upload that they are for. */
+/** Whether uploads into it are under way. */
 export async function isUnderWay(db: Queryable, folder: FolderId): Promise<boolean> {
-  const { rows } = await sql<{ one: number }>`
-    select 1 as one from uploads where transfer = ${folder} and ended_at is null and kind <> 'partial'
-    union all select 1 from reservations where transfer = ${folder}
-    limit 1`.execute(db)
-  return rows.length > 0
+  return (await underWay(db, [folder])).has(folder)
+}
+
+/** Those into which uploads are under way; parts count as the final upload that they are for. */
+async function underWay(db: Queryable, transfers: readonly FolderId[]): Promise<ReadonlySet<FolderId>> {
+  const ids = sql.join(transfers)
+  const { rows } = await sql<{ transfer: FolderId }>`
+    select transfer from uploads where transfer in (${ids}) and ended_at is null and kind <> 'partial'
+    union select transfer from reservations where transfer in (${ids})`.execute(db)
+  return new Set(rows.map(({ transfer }) => transfer))
+}
+
+export interface TransferState extends TransferRow {
+  readonly folder: FolderIdentifier
+  /** All is here, and nothing under way. */
+  readonly isWhole: boolean
+}
+
+/** By folder; those that are gone are left out. */
+export async function transferStates(
+  db: Database,
+  folders: readonly FolderId[],
+): Promise<ReadonlyMap<FolderId, TransferState>> {
+  if (folders.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('transfers')
+    .innerJoin('folders', 'folders.id', 'transfers.folder_id')
+    .selectAll('transfers')
+    .select('folders.identifier as folder')
+    .where('transfers.folder_id', 'in', folders)
+    .where('folders.deleted_at', 'is', null)
+    .execute()
+  const coming = await underWay(db, folders)
+  return new Map(
+    rows.map((row) => [row.folder_id, { ...row, isWhole: isClosed(row) && !coming.has(row.folder_id) }]),
+  )
 }
 
 /** Closed, or with all announced files safe; deletions do not undo that. Uploads may be under way. */

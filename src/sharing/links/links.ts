@@ -47,10 +47,9 @@ import { updateFolder } from '../../files/folders/folders.ts'
 import { ownFolder } from '../../files/folders/places.ts'
 import {
   hasTerms,
-  isWhole,
-  type TransferRow,
-  transferOf,
+  type TransferState,
   transferOfLink,
+  transferStates,
   updateTransfer,
 } from '../../files/transfers.rows.ts'
 import {
@@ -90,12 +89,6 @@ import {
 export interface ListedLink extends LinkListRow {
   readonly uploads: { readonly terms: UploadTerms; readonly taken: LinkUsageAndReceived } | null
   readonly transferState: TransferState | null
-}
-
-export interface TransferState extends TransferRow {
-  readonly folder: FolderIdentifier
-  /** All is here, and nothing under way. */
-  readonly isWhole: boolean
 }
 
 export interface OwnLink {
@@ -159,14 +152,16 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
     const rows = await listLinks(db, selection, offset, limit)
     const ids = rows.flatMap(({ id, uploads_into }) => (uploads_into === null ? [] : [id]))
     const [uploads, taken] = [await uploadLinks(db, ids), await usageOfLinks(db, ids)]
-    const listed: ListedLink[] = []
-    for (const row of rows) {
+    const transfers = await transferStates(
+      db,
+      rows.flatMap(({ transfer }) => transfer ?? []),
+    )
+    return rows.map((row) => {
       const terms = uploads.get(row.id)?.terms
-      const transferState = row.transfer === null ? null : await transferStateOf(db, row.transfer)
       const usage = terms === undefined ? null : { terms, taken: taken.get(row.id) ?? NOTHING_TAKEN }
-      listed.push({ ...row, uploads: usage, transferState })
-    }
-    return listed
+      const transferState = row.transfer === null ? null : (transfers.get(row.transfer) ?? null)
+      return { ...row, uploads: usage, transferState }
+    })
   }
 
   async function find(reach: Reach, slug: string): Promise<ListedLink> {
@@ -395,13 +390,6 @@ export function transferFolderName(name: string | null): string {
 }
 
 const UNNAMED_TRANSFER = 'Transfer'
-
-async function transferStateOf(db: Database, folder: FolderId): Promise<TransferState | null> {
-  const transfer = await transferOf(db, folder)
-  const present = await findFolder(db, folder)
-  if (transfer === undefined || present === undefined) return null
-  return { ...transfer, folder: present.identifier, isWhole: await isWhole(db, transfer) }
-}
 
 async function refusingTaken<T>(slug: LinkSlug, work: () => Promise<T>): Promise<T> {
   try {
