@@ -37,6 +37,20 @@ export function zonedMomentFormat(locale: string, zone: string): (time: number) 
   return (time) => format.format(time)
 }
 
+/** `Saturday 28 November at 13:00`; in UTC, which a reader would not assume, with the zone. */
+export function weekdayMomentFormat(locale: string, zone: string): (time: number) => string {
+  const format = new Intl.DateTimeFormat(locale, {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone: zone,
+    ...(zone === 'UTC' ? { timeZoneName: 'short' } : {}),
+  })
+  return (time) => format.format(time)
+}
+
 /** `2026-01-31`. */
 export function isoDay(time: number, zone: string): string {
   return isoMoment(time, zone).slice(0, 10)

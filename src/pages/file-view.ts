@@ -49,6 +49,7 @@ export async function fileView(
   const isOwner = viewer.account === file.account_id
   if (call.request.method === 'GET' && file.damage === null)
     files.usage.fileUsed(file.id, isOwner ? null : 'view')
+  const endsWithLink = place.downloadForm !== null || typeof place.notice?.endsAt === 'string'
   const pending = files.usage.pending(file.id)
   return {
     ...rest,
@@ -57,7 +58,9 @@ export async function fileView(
     size: file.size,
     type: file.type,
     uploadedAt: timestamp(file.created_at),
-    expiresAt: optionalTime(files.inactivity.of(file)?.endOf(call.site.clock.now()) ?? null),
+    expiresAt: endsWithLink
+      ? null
+      : optionalTime(files.inactivity.of(file)?.endOf(call.site.clock.now()) ?? null),
     sha256: file.sha256,
     verifiedAt: optionalTime(file.verified_at),
     views: file.views + pending.views,

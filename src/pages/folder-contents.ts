@@ -21,7 +21,8 @@ type ShownFile = FolderContents['files'][number]
 type ShownFolder = FolderContents['folders'][number]
 
 /** Depends on how the folder was opened. */
-export interface FolderPlace extends Pick<FolderPageView, 'above' | 'barrier' | 'notice' | 'downloadForm'> {
+export interface FolderPlace
+  extends Pick<FolderPageView, 'name' | 'above' | 'barrier' | 'notice' | 'downloadForm'> {
   readonly path: string
   readonly fileAt: (file: ShownFile) => string
   readonly folderAt: (folder: ShownFolder) => string
@@ -52,7 +53,7 @@ export async function folderPage(
   const totals = await sharing.publicFolders.totals(seen.item, seen.viewer)
   const files = await fileItems(thumbnails, contents.files, place)
   const view: FolderPageView = {
-    name: seen.item.name,
+    name: place.name,
     url,
     above: place.above,
     folders: contents.folders.map((sub) => ({

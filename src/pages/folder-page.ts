@@ -64,6 +64,7 @@ export const getFolderPage = endpoint({
     const ways = cookieValue(call.request, WAYS_COOKIE)
     const shown = isOwn(seen) ? seen.chain : sharing.waysUp.shown(ways, seen.chain)
     const place: FolderPlace = {
+      name: seen.item.name,
       path: `/f/${identifier}`,
       above: shown.slice(0, -1).map((step) => ({ name: step.name, url: `/f/${step.identifier}` })),
       fileAt: (file) => `/d/${file.slug}`,

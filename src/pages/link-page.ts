@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi'
 import type { Authentication } from '../accounts/authentication.ts'
-import { optionalTime } from '../domain/clock.ts'
 import type { FileId, FolderId, Slug } from '../domain/ids.ts'
 import { sortedByName } from '../domain/sort-key.ts'
 import { stillArriving } from '../downloads/arrivals.ts'
@@ -36,7 +35,7 @@ import { toArchive } from './folder-page.ts'
 import { ofPasswordForm, passwordForm, unlocking } from './folder-password.ts'
 import { FILE_SORTS, type FolderOrder, readFolderQuery } from './folder-query.ts'
 import { defaultViewMode, rememberedViewMode, rememberViewMode } from './folder-view-mode.ts'
-import { type LinkPlace, linkFolderPlace, linkPlace, WHOLE_LINK } from './link-place.ts'
+import { endOf, type LinkPlace, linkFolderPlace, linkPlace, WHOLE_LINK } from './link-place.ts'
 import { seeOther } from './page-reader.ts'
 import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
@@ -194,6 +193,7 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null)
   const targets = await parts.sharing.linkAccess.targets(open.link)
   const { isLimited } = open.requester.link
   const taken = isLimited ? await parts.sharing.linkClaims.count(open.link.id) : 0
+  const isShown = name === null && !wants(call).archive && wants(call).bytes === null
   const place = linkPlace(
     open,
     targets,
@@ -201,6 +201,8 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null)
       thumbnails: parts.thumbnails,
       names: parts.sharing.linkNames,
       publicUrl: call.site.publicUrl,
+      content: isShown ? await parts.sharing.linkAccess.content(targets) : null,
+      now: call.site.clock.now(),
     },
     taken,
   )
@@ -273,7 +275,7 @@ async function fileAnswer(
       folder:
         folder === undefined || place.only?.kind === 'file'
           ? place.top
-          : { name: folder.name, url: place.pathOf({ kind: 'folder', id: folder.id }) },
+          : { name: place.nameOf(folder), url: place.pathOf({ kind: 'folder', id: folder.id }) },
       reportUrl: requester.link.visitor === null ? null : place.reportOf(id),
       barrier: null,
       notice: place.notice,
@@ -337,7 +339,7 @@ async function bundlePage(
     pictureOf,
   })
   const view: FolderPageView = {
-    name: place.title,
+    name: place.top?.name ?? null,
     url: call.site.publicUrl + place.path,
     above: [],
     folders: targets.folders.map(({ id, name, file_count: fileCount }) => ({
@@ -397,10 +399,12 @@ async function uploadLinkPage(
     notice: {
       name: link.name,
       sender: null,
+      content: null,
       arrived: null,
       message: link.message,
-      endsAt: optionalTime(link.ends_at),
+      ...endOf(link, call.site.clock.now()),
       left: null,
+      opensOnce: false,
     },
     fields: terms.fields,
     types: terms.types,

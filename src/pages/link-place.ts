@@ -1,5 +1,6 @@
-import { optionalTime } from '../domain/clock.ts'
+import { DAY, optionalTime } from '../domain/clock.ts'
 import type { FileId, FolderId, LinkSlug } from '../domain/ids.ts'
+import type { SentContent } from '../domain/sent-kinds.ts'
 import type { FileListRow } from '../files/file-lists.rows.ts'
 import type { Opened } from '../sharing/access.ts'
 import {
@@ -10,10 +11,11 @@ import {
   linkThumbnailPath,
   type OpenLink,
 } from '../sharing/links/link-access.ts'
+import type { LinkRow } from '../sharing/links/links.rows.ts'
 import { iconAddress } from '../thumbnails/icons.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { FolderPlace } from './folder-contents.ts'
-import type { DownloadForm, FilePageView, LinkNotice } from './views.ts'
+import type { DownloadForm, LinkNotice, PageStep } from './views.ts'
 
 /** Name of the whole link, in the place of a file's or folder's. */
 export const WHOLE_LINK = 'all'
@@ -22,12 +24,14 @@ export interface LinkPlace {
   readonly link: LinkSlug
   readonly path: string
   readonly targets: LinkTargets
-  /** Name of the link, or else of its targets. */
+  /** Name of an archive: of the link, or else of its targets. */
   readonly title: string
   readonly only: LinkTarget | null
-  readonly top: FilePageView['folder']
+  readonly top: PageStep | null
   readonly notice: LinkNotice
   pathOf(target: LinkTarget): string
+  /** Null for a transfer without a name. */
+  nameOf(folder: { readonly id: FolderId; readonly name: string }): string | null
   /** Without a target, for the whole link; null where downloads are unlimited. */
   formFor(target: LinkTarget | null): DownloadForm | null
   thumbnailOf(file: Pick<FileListRow, 'id'>): string
@@ -42,10 +46,15 @@ export function linkPlace(
     thumbnails,
     names,
     publicUrl,
+    content,
+    now,
   }: {
     readonly thumbnails: Pick<Thumbnails, 'shows'>
     readonly names: LinkNames
     readonly publicUrl: string
+    /** For the link's own page. */
+    readonly content: SentContent | null
+    readonly now: number
   },
   /** Slots taken of a limited link. */
   taken: number,
@@ -65,22 +74,25 @@ export function linkPlace(
     linkThumbnailPath(link.slug, names.of(link.id, { kind: 'file', id }))
   const pathOf = (target: LinkTarget) =>
     isOnly(target) ? path : linkPath(link.slug, names.of(link.id, target))
+  const isTitle = only === null || (only.kind === 'folder' && link.transfer !== null)
   return {
     link: link.slug,
     path,
     targets,
     title,
     only,
-    top: only === null ? { name: title, url: path } : null,
+    top: only === null ? { name: link.name, url: path } : null,
     notice: {
-      name: only === null || (only.kind === 'folder' && link.transfer !== null) ? null : link.name,
-      sender: link.sender,
+      ...(content === null
+        ? NOTHING_SAID
+        : { name: isTitle ? null : link.name, sender: senderOf(link), content, message: link.message }),
       arrived: arrivedOf(targets),
-      message: link.message,
-      endsAt: optionalTime(link.ends_at),
+      ...endOf(link, now),
+      opensOnce: max === 1,
       left: max === null ? null : leftFor(requester, Math.max(0, max - taken)),
     },
     pathOf,
+    nameOf: ({ id, name }) => (id === link.transfer ? link.name : name),
     formFor(target) {
       if (max === null) return null
       const query = target?.kind === 'file' ? '?download=1' : '?download=zip'
@@ -95,6 +107,22 @@ export function linkPlace(
     pictureOf: (file) =>
       max === null && thumbnails.shows(file) ? thumbnailOf(file) : iconAddress(file.type, file.name),
   }
+}
+
+const NOTHING_SAID = { name: null, sender: null, content: null, message: null }
+
+function senderOf({ display_name, sender }: Pick<LinkRow, 'display_name' | 'sender'>): LinkNotice['sender'] {
+  if (display_name !== null) return { name: display_name, isAccount: true }
+  return sender === null ? null : { name: sender, isAccount: false }
+}
+
+const SOON = 300 * DAY
+
+export function endOf(
+  { ends_at }: Pick<LinkRow, 'ends_at'>,
+  now: number,
+): Pick<LinkNotice, 'endsAt' | 'endsThisYear'> {
+  return { endsAt: optionalTime(ends_at), endsThisYear: ends_at !== null && ends_at - now < SOON }
 }
 
 /** A visitor who is admitted while no slot is free holds one. */
@@ -114,11 +142,14 @@ function arrivedOf({ unfinished }: LinkTargets): LinkNotice['arrived'] {
 }
 
 export function linkFolderPlace(
-  { top, notice, pathOf, pictureOf, formFor }: LinkPlace,
-  { item, chain }: Opened<{ readonly id: FolderId }>,
+  { top, notice, pathOf, nameOf, pictureOf, formFor }: LinkPlace,
+  { item, chain }: Opened<{ readonly id: FolderId; readonly name: string }>,
 ): FolderPlace {
-  const above = chain.slice(0, -1).map(({ id, name }) => ({ name, url: pathOf({ kind: 'folder', id }) }))
+  const above = chain
+    .slice(0, -1)
+    .map((folder) => ({ name: nameOf(folder), url: pathOf({ kind: 'folder', id: folder.id }) }))
   return {
+    name: nameOf(item),
     path: pathOf({ kind: 'folder', id: item.id }),
     above: top === null ? above : [top, ...above],
     fileAt: ({ id }) => pathOf({ kind: 'file', id }),

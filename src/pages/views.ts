@@ -4,6 +4,7 @@ import type { SettingsSection } from '../../web/settings/data.ts'
 import type { ErrorCode, StorageReason } from '../domain/errors.ts'
 import type { LinkSlug } from '../domain/ids.ts'
 import type { ReportReason } from '../domain/report.ts'
+import type { SentContent } from '../domain/sent-kinds.ts'
 import type { AskedFields } from '../domain/upload-terms.ts'
 import type { FolderQuery, FolderViewMode } from './folder-query.ts'
 import type { GuideName } from './guides.ts'
@@ -17,6 +18,12 @@ export interface DownloadForm {
   readonly once: string
   /** Absolute address for programs, which takes a slot. */
   readonly address: string
+}
+
+/** A page above; the name is null for a link without one. */
+export interface PageStep {
+  readonly name: string | null
+  readonly url: string
 }
 
 export interface FilePageView {
@@ -42,7 +49,7 @@ export interface FilePageView {
   readonly downloadForm: DownloadForm | null
   readonly pictureUrl: string | null
   readonly preview: FilePreview | null
-  readonly folder: { readonly name: string; readonly url: string } | null
+  readonly folder: PageStep | null
   /** Null for the owner. */
   readonly reportUrl: string | null
   /** For the owner: what keeps others from opening the link. */
@@ -52,11 +59,14 @@ export interface FilePageView {
   readonly notice: LinkNotice | null
 }
 
+/** On a page below the link's own, the terms alone. */
 export interface LinkNotice {
   /** Null where the page has it as its title. */
   readonly name: string | null
-  /** What the sender calls themselves. */
-  readonly sender: string | null
+  /** By an account's display name, or what a guest calls themselves. */
+  readonly sender: { readonly name: string; readonly isAccount: boolean } | null
+  /** Null below the link's own page. */
+  readonly content: SentContent | null
   /** Of a transfer as long as more may come; null for what was not announced. */
   readonly arrived: {
     readonly files: number
@@ -67,8 +77,11 @@ export interface LinkNotice {
   readonly message: string | null
   /** ISO 8601 UTC. */
   readonly endsAt: string | null
+  /** Too soon to need a year. */
+  readonly endsThisYear: boolean
   /** Downloads left of a limited link; `yours`: none, but the visitor holds a slot. */
   readonly left: number | 'yours' | null
+  readonly opensOnce: boolean
 }
 
 export interface BarrierNotice {
@@ -90,11 +103,12 @@ export interface FilePreview {
 }
 
 export interface FolderPageView {
-  readonly name: string
+  /** Null for a link without one, which is called by its content. */
+  readonly name: string | null
   /** Absolute. */
   readonly url: string
   /** Outermost first. */
-  readonly above: readonly { readonly name: string; readonly url: string }[]
+  readonly above: readonly PageStep[]
   /** A null count is hidden: the folder has a password of its own. */
   readonly folders: readonly {
     readonly name: string

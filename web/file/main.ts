@@ -1,6 +1,7 @@
 /** Starts what moves on the page of a file. Previewers are loaded when they are needed. */
 import { zoneHere } from '../../src/domain/days.ts'
 import { enableCopy } from '../shared/copy-button.ts'
+import { sayLinkIsOver } from '../shared/link-over.ts'
 import { showLocalDays } from '../shared/local-days.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { createWords } from '../shared/words.ts'
@@ -25,6 +26,7 @@ const previewers: Readonly<Record<PreviewKind, () => Promise<{ readonly show: Sh
 const page = readPageData<FilePageData>()
 const words = createWords(page.locale, zoneHere())
 showLocalDays()
+sayLinkIsOver()
 enableCopy(document)
 enableVerify(page, words)
 showNextFile(page.texts)

@@ -1,11 +1,14 @@
-import { dayFormat, zonedMomentFormat, zoneHere } from '../../src/domain/days.ts'
+import { dayFormat, weekdayMomentFormat, zonedMomentFormat, zoneHere } from '../../src/domain/days.ts'
 
-/** `<time>` elements whose `data-day` or `data-moment` names the locale of their UTC time. */
+const formats = { day: dayFormat, moment: zonedMomentFormat, weekdayMoment: weekdayMomentFormat } as const
+
+/** `<time>` elements whose data attribute names the format, and the locale of their UTC time. */
 export function showLocalDays(): void {
   const zone = zoneHere()
-  for (const element of document.querySelectorAll<HTMLTimeElement>('time[data-day], time[data-moment]')) {
-    const { day, moment } = element.dataset
-    const format = moment === undefined ? dayFormat(day ?? '', zone) : zonedMomentFormat(moment, zone)
-    element.textContent = format(Date.parse(element.dateTime))
+  for (const name of ['day', 'moment', 'weekdayMoment'] as const) {
+    const attribute = name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
+    for (const element of document.querySelectorAll<HTMLTimeElement>(`time[data-${attribute}]`)) {
+      element.textContent = formats[name](element.dataset[name] ?? '', zone)(Date.parse(element.dateTime))
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { dayFormat, zonedMomentFormat } from '../../src/domain/days.ts'
+import { dayFormat, weekdayMomentFormat, zonedMomentFormat } from '../../src/domain/days.ts'
 import { scaleSize } from '../../src/domain/sizes.ts'
 
 /** By CLDR's plural categories of the language: `{ one: '{count} file', other: '{count} files' }`. */
@@ -14,6 +14,8 @@ export interface Words {
   day(iso: string): string
   /** `12 March 2026 at 09:15 UTC`, of an ISO 8601 timestamp. */
   moment(iso: string): string
+  /** `Saturday 28 November at 13:00`, of an ISO 8601 timestamp. */
+  weekdayMoment(iso: string): string
 }
 
 /**
@@ -24,6 +26,7 @@ export function createWords(locale: string, zone: string): Words {
   const rules = new Intl.PluralRules(locale)
   const day = dayFormat(locale, zone)
   const moment = zonedMomentFormat(locale, zone)
+  const weekdayMoment = weekdayMomentFormat(locale, zone)
   return {
     count(number, forms) {
       return fill(forms[rules.select(number)] ?? forms.other, { count: numbers.format(number) })
@@ -35,6 +38,7 @@ export function createWords(locale: string, zone: string): Words {
     },
     day: (iso) => day(Date.parse(iso)),
     moment: (iso) => moment(Date.parse(iso)),
+    weekdayMoment: (iso) => weekdayMoment(Date.parse(iso)),
   }
 }
 

@@ -342,10 +342,10 @@ export async function markFolderDeleted(
 }
 
 /** Includes the folder; live ones only. Ids in parentheses. */
-export function treeOf(folder: FolderId): RawBuilder<FolderId> {
+export function treeOf(...folders: readonly FolderId[]): RawBuilder<FolderId> {
   return sql<FolderId>`(
     with recursive tree (id) as (
-      select id from folders where id = ${folder}
+      select id from folders where id in (${sql.join(folders)})
       union all
       select folders.id from folders join tree on folders.parent_id = tree.id where folders.deleted_at is null
     )

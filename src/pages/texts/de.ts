@@ -504,7 +504,31 @@ export const de: Texts = {
   receipt: receiptDe,
   madeLink: {
     message: 'Nachricht der sendenden Person',
-    sender: 'Von {sender}, wie sich die Person selbst nennt',
+    sent: {
+      byAccount: '{sender} hat dir {content} geschickt.',
+      byGuest: 'Unter dem Namen „{sender}“ hat dir jemand {content} geschickt.',
+      bare: 'Du hast {content} bekommen.',
+    },
+    sending: {
+      byAccount: '{sender} schickt dir Dateien.',
+      byGuest: 'Unter dem Namen „{sender}“ schickt dir jemand Dateien.',
+      bare: 'Du bekommst Dateien.',
+    },
+    kinds: {
+      photo: { one: '{count} Foto', other: '{count} Fotos' },
+      picture: { one: '{count} Bild', other: '{count} Bilder' },
+      video: { one: '{count} Video', other: '{count} Videos' },
+      audio: { one: '{count} Audiodatei', other: '{count} Audiodateien' },
+      document: { one: '{count} Dokument', other: '{count} Dokumente' },
+      file: { one: '{count} Datei', other: '{count} Dateien' },
+    },
+    and: '{first} und {second}',
+    unnamed: 'Alle Dateien',
+    here: { one: 'Abrufbar bis {moment}.', other: 'Abrufbar bis {moment}.' },
+    once: 'Das kann nur einmal heruntergeladen werden, und zwar von der Person, die zuerst beginnt. Danach gilt der Link nicht mehr.',
+    onceYours:
+      'Du hast den einzigen Download begonnen. Für alle anderen gilt der Link nicht mehr; du kannst ihn einen Tag lang fortsetzen oder wiederholen.',
+    onceOver: 'Dein Download hat begonnen, und der Link gilt nicht mehr: Bewahre die Datei auf.',
     arrived: {
       one: '{here} von {count} Datei ist da, der Rest ist unterwegs.',
       other: '{here} von {count} Dateien sind da, der Rest ist unterwegs.',
@@ -925,8 +949,8 @@ export const de: Texts = {
   settings: settingsDe,
   admin: adminDe,
   errors: {
-    wait: 'Versuche es in {wait} noch einmal.',
     status: 'Fehler {status}',
+    wait: 'Versuche es in {wait} noch einmal.',
     wholeFile: 'Ganze Datei öffnen',
     noSpace: {
       full: {

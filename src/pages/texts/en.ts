@@ -484,7 +484,31 @@ export const en = {
   receipt: receiptEn,
   madeLink: {
     message: 'Message of the sender',
-    sender: 'From {sender}, as they call themselves',
+    sent: {
+      byAccount: '{sender} sent you {content}.',
+      byGuest: 'Somebody calling themselves “{sender}” sent you {content}.',
+      bare: 'You were sent {content}.',
+    },
+    sending: {
+      byAccount: '{sender} is sending you files.',
+      byGuest: 'Somebody calling themselves “{sender}” is sending you files.',
+      bare: 'Files are being sent to you.',
+    },
+    kinds: {
+      photo: { one: '{count} photo', other: '{count} photos' },
+      picture: { one: '{count} picture', other: '{count} pictures' },
+      video: { one: '{count} video', other: '{count} videos' },
+      audio: { one: '{count} audio file', other: '{count} audio files' },
+      document: { one: '{count} document', other: '{count} documents' },
+      file: { one: '{count} file', other: '{count} files' },
+    },
+    and: '{first} and {second}',
+    unnamed: 'All files',
+    here: { one: 'It is here until {moment}.', other: 'They are here until {moment}.' },
+    once: 'This can be downloaded once, by the first who starts. After that the link is over.',
+    onceYours:
+      'You have started the only download. The link is over for everybody else; you can go on or repeat it for a day.',
+    onceOver: 'Your download has started, and the link is over: keep the file.',
     arrived: {
       one: '{here} of {count} file is here, the rest is on its way.',
       other: '{here} of {count} files are here, the rest is on its way.',
@@ -883,8 +907,8 @@ export const en = {
   settings: settingsEn,
   admin: adminEn,
   errors: {
-    wait: 'Try again in {wait}.',
     status: 'Error {status}',
+    wait: 'Try again in {wait}.',
     wholeFile: 'Open the whole file',
     noSpace: {
       full: {

@@ -10,7 +10,7 @@ import type { PageContext } from './context.ts'
 import { CopyLinkButton } from './copy-button.tsx'
 import { AddressForPrograms, DownloadByForm } from './download-form.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
-import { LinkNote } from './link-note.tsx'
+import { LinkHead } from './link-head.tsx'
 import { PreviewView } from './preview.tsx'
 import { QrCode } from './qr-code.tsx'
 import { Day } from './times.tsx'
@@ -44,7 +44,7 @@ export function FilePageDocument({ view, context }: Props) {
           {view.folder === null ? null : (
             <a className="up" href={view.folder.url}>
               <Drawing of="folder" />
-              <bdi>{view.folder.name}</bdi>
+              <bdi>{view.folder.name ?? texts.madeLink.unnamed}</bdi>
             </a>
           )}
           <h1>
@@ -55,7 +55,7 @@ export function FilePageDocument({ view, context }: Props) {
             <Day context={context} iso={view.uploadedAt} />
             {view.downloads === 0 ? null : ` · ${words.count(view.downloads, texts.file.downloads)}`}
           </p>
-          {view.notice === null ? null : <LinkNote context={context} notice={view.notice} />}
+          {view.notice === null ? null : <LinkHead context={context} isTitled notice={view.notice} />}
           <DownloadOrDamage context={context} view={view} />
           <FileLink context={context} view={view} />
           {view.expiresAt === null ? null : (

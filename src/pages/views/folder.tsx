@@ -20,26 +20,33 @@ import { CopyLinkButton } from './copy-button.tsx'
 import { AddressForPrograms, DownloadByForm } from './download-form.tsx'
 import { FileItemView, SaveForm } from './file-item.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
-import { LinkNote } from './link-note.tsx'
+import { contentText, LinkHead, LinkSentence } from './link-head.tsx'
 
 export function FolderPageDocument({ view, context }: { view: FolderPageView; context: PageContext }) {
   const texts = context.texts.folder
   const content = contentOf(view, context)
+  const title = titleOf(view, context)
   const isEmpty = view.fileCount === 0 && view.folderCount === 0
   const isWall = view.look === 'gallery' && view.files.length > 0
   return (
     <Layout
       context={context}
-      head={<LinkPreview description={content} image={pictureOf(view)} title={view.name} url={view.url} />}
+      head={<LinkPreview description={content} image={pictureOf(view)} title={title} url={view.url} />}
       scripted={{ page: 'folder' }}
-      title={view.name}
+      title={title}
     >
       <main className={isWall ? 'folder folder-wall' : 'folder'}>
         <FoldersAbove above={view.above} context={context} />
         <div className="folder-head">
           <div>
-            <h1 className="folder-title">{view.name}</h1>
-            {isEmpty ? null : <p className="quiet">{content}</p>}
+            <h1 className="folder-title">
+              {view.name === null && view.notice !== null ? (
+                <LinkSentence context={context} notice={view.notice} />
+              ) : (
+                title
+              )}
+            </h1>
+            {isEmpty || view.notice?.content ? null : <p className="quiet">{content}</p>}
             <Facts view={view} />
           </div>
           <div className="folder-actions">
@@ -47,7 +54,9 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
             <CopyLinkButton context={context} url={view.url} />
           </div>
         </div>
-        {view.notice === null ? null : <LinkNote context={context} notice={view.notice} />}
+        {view.notice === null ? null : (
+          <LinkHead context={context} isTitled={view.name !== null} notice={view.notice} />
+        )}
         {view.downloadForm === null || view.totals?.files === 0 ? null : (
           <AddressForPrograms context={context} form={view.downloadForm} />
         )}
@@ -70,6 +79,11 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
       </main>
     </Layout>
   )
+}
+
+function titleOf({ name, notice }: FolderPageView, context: PageContext): string {
+  if (name !== null) return name
+  return (notice && contentText(notice, context)) ?? context.texts.madeLink.unnamed
 }
 
 /**
@@ -243,12 +257,12 @@ function FoldersAbove(props: { above: readonly Step[]; context: PageContext }) {
         <li>
           <a href={first.url}>
             <Drawing of="folder" />
-            <bdi>{first.name}</bdi>
+            <bdi>{first.name ?? context.texts.madeLink.unnamed}</bdi>
           </a>
         </li>
         {between === undefined ? null : (
           <li>
-            <a aria-label={between.name} href={between.url}>
+            <a aria-label={between.name ?? context.texts.madeLink.unnamed} href={between.url}>
               …
             </a>
           </li>

@@ -22,3 +22,12 @@ export function Moment({ iso, context: { locale, words }, className }: TimeProps
     </time>
   )
 }
+
+/** Without year and zone. */
+export function WeekdayMoment({ iso, context: { locale, words }, className }: TimeProps) {
+  return (
+    <time className={className} data-weekday-moment={locale} dateTime={iso}>
+      {words.weekdayMoment(iso)}
+    </time>
+  )
+}

@@ -4,7 +4,7 @@ import { ASKED_FIELDS } from '../../domain/upload-terms.ts'
 import type { UploadLinkView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { Layout, NoIndex } from './layout.tsx'
-import { LinkNote } from './link-note.tsx'
+import { LinkHead } from './link-head.tsx'
 import { UploadApp } from './start.tsx'
 
 interface UploadLinkProps {
@@ -43,7 +43,7 @@ export function UploadLinkPage({ view, context }: UploadLinkProps) {
           <bdi>{title}</bdi>
         </h1>
         <p className="asking-facts quiet">{factsOf(view, context).join(' ')}</p>
-        <LinkNote context={context} notice={{ ...view.notice, name: null }} />
+        <LinkHead context={context} isTitled notice={{ ...view.notice, name: null }} />
         {view.isFull ? <p role="status">{words.full}</p> : null}
         <UploadApp data={data} />
       </main>

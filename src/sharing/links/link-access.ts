@@ -19,6 +19,7 @@ import type {
 } from '../../domain/ids.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
 import type { Random } from '../../domain/random.ts'
+import { type SentContent, sentFiles } from '../../domain/sent-kinds.ts'
 import { isFull, type UploadTerms } from '../../domain/upload-terms.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
 import { fileNotFound } from '../../files/files.ts'
@@ -46,6 +47,7 @@ import {
   linkTargets,
   targetFiles,
   targetFolders,
+  typesIn,
 } from './links.rows.ts'
 import { linkNotFound } from './links.ts'
 
@@ -196,6 +198,22 @@ export function createLinkAccess(
     },
 
     /**
+     * By one query, unless folders hold too many files. A target inside a chosen folder counts twice, as it is twice in
+     * the zip.
+     */
+    async content({ files, folders }: Pick<LinkTargets, 'files' | 'folders'>): Promise<SentContent> {
+      const inFolders = folders.reduce((sum, { tree_files }) => sum + tree_files, 0)
+      const total = {
+        files: files.length + inFolders,
+        bytes: sumOf(files, ({ size }) => size) + sumOf(folders, ({ tree_bytes }) => tree_bytes),
+      }
+      const below = inFolders === 0 || inFolders > MOST_COUNTED ? [] : await typesIn(db, folders)
+      const types = [...files.map(({ type }) => [type, 1] as const), ...below]
+      const isCounted = sumOf(types, ([, count]) => count) === total.files
+      return { ...total, kinds: sentFiles(isCounted ? types : [['', total.files]]) }
+    },
+
+    /**
      * An upload that is under way to the link's transfer: by its name on the pages of the link, or for null the only one
      * of a transfer of one file. Once it is stored, its file. Null for any other name.
      */
@@ -208,6 +226,13 @@ export function createLinkAccess(
       return upload.file_id === null ? null : { kind: 'file', id: upload.file_id }
     },
   }
+}
+
+/** Files of a folder of a link whose kinds are counted for its page. */
+const MOST_COUNTED = 2000
+
+function sumOf<T>(things: readonly T[], of: (thing: T) => number): number {
+  return things.reduce((sum, thing) => sum + of(thing), 0)
 }
 
 export type LinkArrival =

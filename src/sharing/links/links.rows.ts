@@ -26,6 +26,8 @@ export interface LinkRow {
   readonly transfer: FolderId | null
   /** Of the transfer: what the sender calls themselves. */
   readonly sender: string | null
+  /** Display name of the account. */
+  readonly display_name: string | null
 }
 
 export interface LinkListRow extends LinkRow {
@@ -51,6 +53,7 @@ const columns = [
   'link_uploads.folder_id as uploads_into',
   'transfers.folder_id as transfer',
   'transfers.sender',
+  'accounts.display_name',
 ] as const
 
 const linksWithUploads = (db: Queryable) =>
@@ -58,6 +61,7 @@ const linksWithUploads = (db: Queryable) =>
     .selectFrom('links')
     .leftJoin('link_uploads', 'link_uploads.link_id', 'links.id')
     .leftJoin('transfers', 'transfers.link_id', 'links.id')
+    .innerJoin('accounts', 'accounts.id', 'links.account_id')
 
 export const linkBySlug = lookup<LinkSlug, LinkRow>({
   column: 'links.slug',
@@ -285,4 +289,20 @@ export function targetFolders(db: Database, link: LinkId): Promise<FolderListRow
 /** `folder` must not be a column of `folders`: the condition would take it for its own. */
 function isThere(folder: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`not ${isBelowDeleted(folder)}`
+}
+
+/** Live files in the folders and below, by type. */
+export async function typesIn(
+  db: Database,
+  folders: readonly { readonly id: FolderId }[],
+): Promise<readonly (readonly [type: string, count: number])[]> {
+  const rows = await db.readPool.rows(
+    db
+      .selectFrom('files')
+      .select(({ fn }) => ['type', fn.countAll<number>().as('count')])
+      .where('folder_id', 'in', treeOf(...folders.map(({ id }) => id)))
+      .where('removed_at', 'is', null)
+      .groupBy('type'),
+  )
+  return rows.map(({ type, count }) => [type, Number(count)])
 }

@@ -405,8 +405,8 @@ test('its page tells the sender as a name that they gave, and says its title onc
   await put(guest, transfer, 'a.txt')
   await put(guest, transfer, 'b.txt')
   const html = await (await visit(host, transfer.path)).text()
-  const [note] = elements(html, '.link-note')
-  expect(note?.text).toContain('From Ann <b>, as they call themselves')
+  const [note] = elements(html, '.link-head')
+  expect(note?.text).toContain('Somebody calling themselves “Ann <b>” sent you 2 documents (10 B).')
   expect(note?.text).toContain('from the lake')
   expect(note?.text).not.toContain('Pictures')
   expect(elements(html, 'h1')[0]?.text).toBe('Pictures')
@@ -414,7 +414,7 @@ test('its page tells the sender as a name that they gave, and says its title onc
 
 test('its page says how much of what was announced is here, until it is whole', async () => {
   const transfer = await make({ files: 3, bytes: 3000 })
-  const note = async () => elements(await (await visit(host, transfer.path)).text(), '.link-note')[0]?.text
+  const note = async () => elements(await (await visit(host, transfer.path)).text(), '.link-head')[0]?.text
   await put(guest, transfer, 'a.txt')
   await put(guest, transfer, 'b.txt')
   expect(await note()).toContain('2 of 3 files are here, the rest is on its way. That is 10 B of 2.9 KB.')
