@@ -259,14 +259,42 @@ describeInBrowser(
       })
     })
 
-    test('shows a long text in part, and says so', async () => {
-      const file = await put('long.txt', `${'Ein Gruß. '.repeat(10)}\n`.repeat(5000))
+    test('reads a long text on as one scrolls, to a line, and to what one searches', async () => {
+      const lines = Array.from({ length: 20_000 }, (_, at) => `${at + 1} Ein Gruß. \r\n`)
+      lines[14_999] = '15000 Needle\r\n'
+      const file = await put('long.txt', lines.join(''))
+      const text = lines.join('').replaceAll('\r', '')
       await opened(file, async (page) => {
-        await page.getByText(/^This is the first 256 KB of 542.* KB\.$/).waitFor()
-        expect((await page.locator('.lines').textContent())?.length).toBeWithin(200_000, 262_144)
-        await page.goto(`/d/${(await put('many.txt', '1\n'.repeat(50_000))).slug}#L9999`)
-        await page.getByText('These are the first 10,000 lines.').waitFor()
+        const region = page.getByRole('region', { name: 'long.txt' })
+        const part = page.getByText(/^This is the first 256 KB of 3\d\d.* KB\.$/)
+        await part.waitFor()
+        expect(text.startsWith((await page.locator('.lines-all').textContent()) ?? '?')).toBe(true)
+        await region.hover()
+        await page.mouse.wheel(0, 1_000_000)
+        await part.waitFor({ state: 'hidden' })
+        expect(await page.locator('.lines-all').textContent()).toBe(text)
+      })
+      await opened(file, async (page) => {
+        await page.getByRole('searchbox').fill('needle')
+        await page.keyboard.press('Enter')
+        await page.getByText('Line 15000', { exact: true }).waitFor()
+        expect(await page.locator('[data-marked]').textContent()).toContain('15000 Needle')
+        expect(new URL(page.url()).hash).toBe('#L15000')
+        await page.getByRole('searchbox').fill('nowhere')
+        await page.keyboard.press('Enter')
+        await page.getByText('Not found', { exact: true }).waitFor()
+        await page.goto(`/d/${file.slug}#L19999`)
+        await page.reload()
+        await page.locator('[data-marked]').waitFor()
+        expect(await page.locator('[data-marked]').textContent()).toContain('19999')
         expect(await page.locator('[data-marked] .line-number').isVisible()).toBe(true)
+      })
+    })
+
+    test('shows a hundred thousand lines, and says that there are more', async () => {
+      await opened(await put('many.txt', '1\n'.repeat(100_001)), async (page) => {
+        await page.getByText('These are the first 100,000 lines.').waitFor()
+        expect(await page.locator('.line').count()).toBe(100_000)
       })
     })
 

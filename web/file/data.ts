@@ -61,6 +61,9 @@ export interface FileScriptTexts {
   /** {lines} */
   readonly firstLines: string
   readonly wrapLines: string
+  readonly showMore: string
+  readonly search: string
+  readonly notFound: string
   readonly raw: string
   /** {line} */
   readonly line: string

@@ -1,10 +1,20 @@
 import { formatLines, type LineRange, parseLines } from './line-range.ts'
 
+export interface LineLinks {
+  /** Marks a line that is shown, and scrolls to it. */
+  goTo(line: number): void
+}
+
 /**
  * Marks the lines that the address names, and lets their numbers be chosen: a click marks one line, with Shift all up to
- * it. One number at a time is reached by Tab; arrows move from there, and with Shift they mark.
+ * it. One number at a time is reached by Tab; arrows move from there, and with Shift they mark. `rows` may grow; `reach`
+ * lets it grow to a line.
  */
-export function enableLineLinks(region: HTMLElement, rows: readonly HTMLElement[]): void {
+export function enableLineLinks(
+  region: HTMLElement,
+  rows: readonly HTMLElement[],
+  reach: (line: number) => Promise<void>,
+): LineLinks {
   let marked: LineRange | null = null
   /** Where a range begins, and the line at its other end. */
   let anchor = 1
@@ -37,8 +47,11 @@ export function enableLineLinks(region: HTMLElement, rows: readonly HTMLElement[
     history.replaceState(history.state, '', formatLines(range))
   }
 
-  function follow(): void {
-    const range = parseLines(location.hash, rows.length)
+  async function follow(): Promise<void> {
+    const named = location.hash
+    await reach(parseLines(named, Number.POSITIVE_INFINITY)?.last ?? 0)
+    if (location.hash !== named) return
+    const range = parseLines(named, rows.length)
     mark(range)
     anchor = range?.first ?? 1
     moveTo(range?.last ?? 1)
@@ -65,8 +78,14 @@ export function enableLineLinks(region: HTMLElement, rows: readonly HTMLElement[
     else moveTo(to)
     numberOf(to)?.focus()
   })
-  addEventListener('hashchange', follow)
-  follow()
+  addEventListener('hashchange', () => void follow())
+  void follow()
+  return {
+    goTo(line) {
+      choose(line, false)
+      rows[line - 1]?.scrollIntoView({ block: 'center' })
+    },
+  }
 }
 
 function target(key: string, from: number, count: number): number | null {

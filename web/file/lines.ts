@@ -49,10 +49,13 @@ export function linesIn(whole: DocumentFragment): DocumentFragment[] {
   return lines
 }
 
-/** A row for each line: its number, which is a link to it, and its text. `label`: with {line} for the number. */
-export function rowsOf(lines: readonly DocumentFragment[], label: string): HTMLElement[] {
+/**
+ * A row for each line: its number, which is a link to it, and its text. `label`: with {line} for the number. `before`: how
+ * many lines stand above.
+ */
+export function rowsOf(lines: readonly DocumentFragment[], label: string, before: number): HTMLElement[] {
   return lines.map((line, index) => {
-    const number = String(index + 1)
+    const number = String(before + index + 1)
     const link = element('a', {
       class: 'line-number',
       href: `#L${number}`,
