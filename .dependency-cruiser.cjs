@@ -63,7 +63,7 @@ const MAY_IMPORT = {
     'files/',
     'mail/(outbox|mail-addresses\\.rows)\\.ts$',
     'sharing/(reports|reports\\.rows|take-downs)\\.ts$',
-    'thumbnails/thumbnails\\.ts$',
+    'thumbnails/(thumbnails|covers)\\.ts$',
     '(settings|storage)\\.ts$',
   ],
 }

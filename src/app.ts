@@ -221,6 +221,7 @@ export const JOB_NAMES: readonly string[] = [
   'write downloads by links',
   'write traffic',
   'read the notice',
+  'read the branding',
   'write rate windows',
   'probe a broken store',
   'give back room',

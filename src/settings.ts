@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { type Accent, accentOrNull } from './domain/accent.ts'
 import { MOST_INACTIVE_DAYS } from './domain/account.ts'
 import { isPostgresAddress } from './domain/addresses.ts'
+import { MAX_SITE_NAME, siteNameOrNull } from './domain/branding.ts'
 import { wholeNumber } from './domain/ids.ts'
 import { parseSender } from './domain/mail-address.ts'
 import { parseSize } from './domain/sizes.ts'
@@ -38,6 +40,10 @@ export const settings = {
     'The folder for the database and the files. It is made when it is missing.'),
   groupRead: setting('HOLDFAST_GROUP_READ', 'off', onOff(),
     'Whether the group of the data folder may read what is in it, such as a group that makes backups. Nobody else ever may.'),
+  siteName: setting('HOLDFAST_SITE_NAME', '', siteNamed(),
+    'What the site is called in the head of its pages, in titles and in mails. Without it, Holdfast; the administration may say otherwise.'),
+  accent: setting('HOLDFAST_ACCENT', '', accentColour(),
+    'The colour of the one action of a page, and of links. Without it, teal; the administration may say otherwise.'),
   publicUrl: setting('HOLDFAST_PUBLIC_URL', '', address(),
     'The address that links begin with. Without it, the address the server listens at.'),
   contentUrl: setting('HOLDFAST_CONTENT_URL', '', address(),
@@ -370,6 +376,20 @@ function sender() {
   return optional({
     allowed: 'an address such as files@example.org, or a name with one: Holdfast <files@example.org>',
     read: (given) => parseSender(given) ?? undefined,
+  })
+}
+
+function siteNamed(): Reading<string | null> {
+  return optional({
+    allowed: `a name of at most ${MAX_SITE_NAME} characters`,
+    read: (given) => siteNameOrNull(given) ?? undefined,
+  })
+}
+
+function accentColour(): Reading<Accent | null> {
+  return optional({
+    allowed: 'a colour such as #0f766e that can be read as text on a light page',
+    read: (given) => accentOrNull(given) ?? undefined,
   })
 }
 

@@ -9,6 +9,7 @@ import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import { versionWithCommit } from '../program/version.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
+import { type Branding, createBranding } from './branding.ts'
 import { ageChanges, dropForgotten } from './changes.rows.ts'
 import { createSigning, type Signing } from './hmac.ts'
 import {
@@ -65,6 +66,7 @@ export interface Core extends Omit<CoreNeeds, 'secret'> {
   readonly traffic: TrafficCounter
   readonly signing: Signing
   readonly auditLog: AuditLog
+  readonly branding: Branding
   readonly guard: ClockGuard
   readonly outages: Outages
   readonly claims: JobClaims
@@ -114,7 +116,16 @@ export async function createCore(needs: CoreNeeds): Promise<Core> {
   shutdown.add('noting when the service stopped', () =>
     outages.note().catch(failed('the time of the stop could not be recorded')),
   )
-  const built = { nodes, health, rates, traffic: createTrafficCounter(nonDurableDb, clock), outages }
+  const branding = createBranding(db, clock, needs.config)
+  await branding.refresh()
+  const built = {
+    nodes,
+    health,
+    rates,
+    traffic: createTrafficCounter(nonDurableDb, clock),
+    outages,
+    branding,
+  }
   return {
     ...needs,
     ...built,
@@ -135,16 +146,18 @@ function coreJobs(
   {
     nodes,
     outages,
+    branding,
     traffic,
     rates,
     health,
-  }: Pick<Core, 'nodes' | 'outages' | 'traffic' | 'rates' | 'health'>,
+  }: Pick<Core, 'nodes' | 'outages' | 'branding' | 'traffic' | 'rates' | 'health'>,
 ): readonly Job[] {
   const changes = createChanges(db)
   return [
     { name: 'beat', on: 'every node', every: HEARTBEAT_INTERVAL, run: () => nodes.beat() },
     { name: 'watch other nodes', on: 'every node', every: HEARTBEAT_INTERVAL, run: () => nodes.removeDead() },
     { name: 'note that the service runs', on: 'every node', every: MINUTE, run: () => outages.note() },
+    { name: 'read the branding', on: 'every node', every: 2 * SECOND, run: () => branding.refresh() },
     { name: 'write traffic', on: 'every node', every: 10 * SECOND, run: () => traffic.flush() },
     { name: 'write rate windows', on: 'every node', every: SECOND, run: () => rates.flush() },
     { name: 'probe a broken store', on: 'every node', every: 10 * SECOND, run: () => health.recover() },

@@ -20,6 +20,7 @@ export const ACTS = [
   'content.allowed',
   'notice.set',
   'notice.cleared',
+  'branding.set',
   'job.retried',
   'account.signed_in',
   'identity.proved',

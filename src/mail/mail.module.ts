@@ -13,7 +13,7 @@ export function createMailModule(
   if (mail === null || publicUrl === null) return { jobs: [], stop: () => {} }
   const sending = createMailSending({
     ...core,
-    transport: createSmtpTransport(mail, publicUrl),
+    transport: createSmtpTransport(mail, publicUrl, () => core.branding.shown().name),
   })
   return {
     jobs: [

@@ -12,7 +12,12 @@ const words: Readonly<Record<Language, RenderMail>> = { en: mailTextEn, de: mail
 const MAY_CONNECT = 10 * SECOND
 const MAY_BE_SILENT = 20 * SECOND
 
-export function createSmtpTransport(config: MailConfig, publicUrl: string): MailTransport {
+/** `siteName`: the sender's name where the setting has an address alone. */
+export function createSmtpTransport(
+  config: MailConfig,
+  publicUrl: string,
+  siteName: () => string,
+): MailTransport {
   let handOver: Promise<HandOver> | null = null
 
   return {
@@ -20,7 +25,11 @@ export function createSmtpTransport(config: MailConfig, publicUrl: string): Mail
       handOver ??= loadHandOver(config)
       const send = await handOver
       try {
-        await send({ ...messageOf(mail, publicUrl), from: config.from, signal })
+        await send({
+          ...messageOf(mail, publicUrl),
+          from: { ...config.from, name: config.from.name || siteName() },
+          signal,
+        })
       } catch (error) {
         throw failureOf(error)
       }

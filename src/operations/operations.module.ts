@@ -62,6 +62,7 @@ export async function createOperationsModule(
     allFiles: createAllFiles(db),
     auditLog: core.auditLog,
     backgroundJobs,
+    branding: core.branding,
     diskLoad,
     diskWatch,
     doctor: createDoctor(

@@ -123,6 +123,7 @@ const adminSubjects: Readonly<Record<AdminSection, string>> = {
   integrity: 'how the stored bytes do, and which files are damaged',
   jobs: 'what runs by itself, and the servers',
   notice: 'what everybody is told on every page',
+  appearance: "the operator's own name, logo, colour and texts",
   settings: 'the settings in force',
   doctor: 'whether the set-up is sound',
   audit: 'what administrators have done, who signed in, and where tries were locked',

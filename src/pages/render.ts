@@ -2,6 +2,7 @@ import { createElement, type ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import type { PageAssets } from '../../web/manifest.ts'
 import { createWords } from '../../web/shared/words.ts'
+import { UNBRANDED } from '../domain/branding.ts'
 import type { PageReader } from '../server/requests/browser.ts'
 import type { Renderers } from './renderers.ts'
 import { de } from './texts/de.ts'
@@ -15,6 +16,7 @@ import { ErrorPage } from './views/error.tsx'
 import { FilePageDocument } from './views/file.tsx'
 import { withOnclick } from './views/file-item.tsx'
 import { FolderPageDocument } from './views/folder.tsx'
+import { LegalPageDocument } from './views/legal.tsx'
 import { MailPage } from './views/mail.tsx'
 import { PasswordPage } from './views/password.tsx'
 import { ReceiptPage } from './views/receipt.tsx'
@@ -45,14 +47,15 @@ export function createRenderers(assets: PageAssets): Renderers {
       notice: null,
       isAdmin: false,
       isUnsure: false,
+      branding: UNBRANDED,
     }
     if (contexts.size < MOST_LOCALES) contexts.set(locale, local)
     return local
   }
   const contextOf = (reader: PageReader) => {
     const { username = null, account = null, publicUrl = null, notice = null, ...rest } = reader
-    const { isAdmin = false, isUnsure = false } = rest
-    return { ...localContext(reader), username, account, publicUrl, isAdmin, notice, isUnsure }
+    const { isAdmin = false, isUnsure = false, branding = UNBRANDED } = rest
+    return { ...localContext(reader), username, account, publicUrl, isAdmin, notice, isUnsure, branding }
   }
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),
@@ -71,6 +74,7 @@ export function createRenderers(assets: PageAssets): Renderers {
     reportedPage: (filePath, reader) =>
       page(createElement(ReportedPage, { filePath, context: contextOf(reader) })),
     referencePage: (view, reader) => page(createElement(ReferencePage, { view, context: contextOf(reader) })),
+    legalPage: (view, reader) => page(createElement(LegalPageDocument, { view, context: contextOf(reader) })),
     guidePage: (view, reader) => page(createElement(GuidePage, { view, context: contextOf(reader) })),
     accountForm: (view, reader) => page(createElement(AccountFormPage, { view, context: contextOf(reader) })),
     mailPage: (view, reader) => page(createElement(MailPage, { view, context: contextOf(reader) })),

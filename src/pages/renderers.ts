@@ -9,6 +9,7 @@ import type {
   FilesPageView,
   FolderPageView,
   GuidePageView,
+  LegalPageView,
   MailPageView,
   PasswordPageView,
   ReferenceView,
@@ -39,5 +40,6 @@ export interface Renderers {
   mailPage(view: MailPageView, reader: PageReader): string
   errorPage(view: ErrorPageView, reader: PageReader): string
   referencePage(view: ReferenceView, reader: PageReader): string
+  legalPage(view: LegalPageView, reader: PageReader): string
   guidePage(view: GuidePageView, reader: PageReader): string
 }

@@ -1,6 +1,7 @@
 import type { AdminSection } from '../../web/admin/data.ts'
 import type { PreviewKind } from '../../web/file/data.ts'
 import type { SettingsSection } from '../../web/settings/data.ts'
+import type { LegalPage } from '../domain/branding.ts'
 import type { ErrorCode, StorageReason } from '../domain/errors.ts'
 import type { LinkSlug } from '../domain/ids.ts'
 import type { ReportReason } from '../domain/report.ts'
@@ -252,6 +253,11 @@ export interface ReferenceField {
 export interface ReferenceType {
   readonly text: string
   readonly schema: string | null
+}
+
+export interface LegalPageView {
+  readonly page: LegalPage
+  readonly markdown: string
 }
 
 export interface GuidePageView {

@@ -42,6 +42,7 @@ import {
   listSettingsEndpoint,
   retryJobEndpoint,
 } from '../operations/administration.routes.ts'
+import * as brandingRoutes from '../operations/branding.routes.ts'
 import { examineEndpoint, probeEndpoint } from '../operations/doctor/probe.routes.ts'
 import { getHealthEndpoint, getReadinessEndpoint } from '../operations/health.routes.ts'
 import { getIntegrityEndpoint, listDamagedFilesEndpoint } from '../operations/integrity.routes.ts'
@@ -61,6 +62,7 @@ import { getGuidePage, getReferencePage } from '../pages/docs-pages.ts'
 import { getFilePage } from '../pages/file-page.ts'
 import { getFolderPage } from '../pages/folder-page.ts'
 import { postFolderPassword } from '../pages/folder-password.ts'
+import { getLegalPage } from '../pages/legal-page.ts'
 import { getLinkPage, getLinkTargetPage, postLinkDownload, postLinkPassword } from '../pages/link-page.ts'
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
 import { getReceiptPage, postReceiptPage } from '../pages/receipt-page.ts'
@@ -250,6 +252,10 @@ export const routes: readonly Route[] = [
   row('get',     '/api/v1/admin/notice',                 administrator,              ANY, NONE,     noticeRoutes.getNoticeEndpoint),
   row('post',    '/api/v1/admin/notice',                 administrator,              ANY, DATA,     noticeRoutes.setNoticeEndpoint),
   row('delete',  '/api/v1/admin/notice',                 administrator,              ANY, NONE,     noticeRoutes.clearNoticeEndpoint),
+  row('get',     '/api/v1/admin/branding',               administrator,              ANY, NONE,     brandingRoutes.getBrandingEndpoint),
+  row('patch',   '/api/v1/admin/branding',               administrator,              ANY, DATA,     brandingRoutes.changeBrandingEndpoint),
+  row('post',    '/api/v1/admin/branding/logo',          administrator,              ANY, PICTURE,  brandingRoutes.setLogoEndpoint),
+  row('delete',  '/api/v1/admin/branding/logo',          administrator,              ANY, NONE,     brandingRoutes.removeLogoEndpoint),
   row('get',     '/api/v1/notice',                       anybody,                    ANY, NONE,     noticeRoutes.getShownNoticeEndpoint),
   row('get',     '/api/v1/admin/reports',                administrator,              ANY, NONE,     reportsRoutes.listReportsEndpoint),
   row('get',     '/api/v1/admin/report/{id}',            administrator,              ANY, NONE,     reportsRoutes.getReportEndpoint),
@@ -327,6 +333,8 @@ export const routes: readonly Route[] = [
   row('get',     '/l/{link}/{target}/report',            anybody,                    OWN, NONE,     getLinkReportPage),
   row('post',    '/l/{link}/{target}/report',            anybody,                    OWN, TEXT,     postLinkReport),
   row('get',     '/l/{link}/{target}/thumbnail',         anybody,                    OWN, NONE,     getLinkThumbnailEndpoint),
+  row('get',     '/branding/{name}',                     anybody,                    OWN, NONE,     brandingRoutes.getBrandingFileEndpoint),
+  row('get',     '/legal/{page}',                        anybody,                    OWN, NONE,     getLegalPage),
   row('get',     '/docs',                                anybody,                    OWN, NONE,     getReferencePage),
   row('get',     '/docs/{guide}',                        anybody,                    OWN, NONE,     getGuidePage),
   row('get',     '/{name}',                              anybody,                    OWN, NONE,     getSiteFile, { others: 'nothing' }),

@@ -2,6 +2,7 @@ import { App } from '../shared/app/app.tsx'
 import { AccountList } from './accounts/account-list.tsx'
 import { AccountView } from './accounts/account-view.tsx'
 import { AdminContext } from './admin-context.ts'
+import { AppearanceSection } from './appearance/appearance-section.tsx'
 import { AuditSection } from './audit-section.tsx'
 import type { AdminPageData, AdminSection } from './data.ts'
 import { DoctorSection } from './doctor-section.tsx'
@@ -53,6 +54,8 @@ function SectionOf({ section }: { section: AdminSection }) {
       )
     case 'notice':
       return <NoticeSection />
+    case 'appearance':
+      return <AppearanceSection />
     case 'settings':
       return <AdminSettings />
     case 'doctor':

@@ -17,6 +17,7 @@ import {
   type TakenDown,
   takenDownAnswer,
 } from '../../src/contract/administration.ts'
+import { type Branding, brandingAnswer } from '../../src/contract/branding.ts'
 import { done } from '../../src/contract/fields.ts'
 import { type Notice, noticeAnswer } from '../../src/contract/notice.ts'
 import {
@@ -180,6 +181,25 @@ export async function setNotice(wanted: Notice): Promise<void> {
 
 export async function clearNotice(): Promise<void> {
   await fetchJson(done, `${ADMIN}/notice`, { method: 'DELETE' })
+}
+
+/** As it was set here, without what the settings say. */
+export async function fetchBranding(): Promise<Branding> {
+  return (await fetchJson(brandingAnswer, `${ADMIN}/branding`)).data
+}
+
+export async function changeBranding(wanted: Omit<Branding, 'logo_url'>): Promise<void> {
+  await fetchJson(brandingAnswer, `${ADMIN}/branding`, jsonRequest('PATCH', wanted))
+}
+
+export async function setLogo(picture: File): Promise<void> {
+  const body = new FormData()
+  body.set('logo', picture)
+  await fetchJson(brandingAnswer, `${ADMIN}/branding/logo`, { method: 'POST', body })
+}
+
+export async function removeLogo(): Promise<void> {
+  await fetchJson(brandingAnswer, `${ADMIN}/branding/logo`, { method: 'DELETE' })
 }
 
 /** The latest first; null: whatever was done. */

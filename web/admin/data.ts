@@ -10,6 +10,7 @@ export const ADMIN_SECTIONS = [
   'integrity',
   'jobs',
   'notice',
+  'appearance',
   'settings',
   'doctor',
   'audit',

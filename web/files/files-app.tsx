@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { zoneHere } from '../../src/domain/days.ts'
 import type { Saying } from '../shared/said.tsx'
+import { titleOf } from '../shared/site-name.ts'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
 import type { UploadEngine } from '../uploads/engine.ts'
@@ -123,7 +124,7 @@ function useTitle(name: string | null): void {
   useEffect(() => {
     if (name === null) return
     const before = document.title
-    document.title = `${name} · Holdfast`
+    document.title = titleOf(name)
     return () => {
       document.title = before
     }

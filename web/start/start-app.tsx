@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { zoneHere } from '../../src/domain/days.ts'
+import { titleOf } from '../shared/site-name.ts'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
 import { NOTHING, type UploadEngine } from '../uploads/engine.ts'
@@ -53,7 +54,7 @@ export function StartApp({ data, engine, receipts, answers, early = NONE }: Star
   const [isWritten, setIsWritten] = useState(false)
   useLeaveWarning(total.isActive || isWritten || sending.held.length > 0)
   const title = view.title(uploads)
-  useTitle(title === null ? null : `${title} · Holdfast`)
+  useTitle(title)
   useTakingHold(uploads)
   const isEmpty = items.length === 0
   const [made, setMade] = useMade(data.isSignedIn ? null : receipts)
@@ -187,7 +188,7 @@ function useTitle(title: string | null): void {
   useEffect(() => {
     if (title === null) return
     const before = document.title
-    document.title = title
+    document.title = titleOf(title)
     return () => {
       document.title = before
     }

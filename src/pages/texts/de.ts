@@ -951,6 +951,7 @@ export const de: Texts = {
   mail: mailDe,
   settings: settingsDe,
   admin: adminDe,
+  legal: { imprint: 'Impressum', privacy: 'Datenschutz', terms: 'Nutzungsbedingungen' },
   errors: {
     status: 'Fehler {status}',
     wait: 'Versuche es in {wait} noch einmal.',

@@ -909,6 +909,7 @@ export const en = {
   mail: mailEn,
   settings: settingsEn,
   admin: adminEn,
+  legal: { imprint: 'Legal notice', privacy: 'Privacy', terms: 'Terms of use' },
   errors: {
     status: 'Error {status}',
     wait: 'Try again in {wait}.',

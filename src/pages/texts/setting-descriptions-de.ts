@@ -7,6 +7,10 @@ export const settingDescriptionsDe: Translations = {
   HOLDFAST_DATA_DIR: 'Der Ordner für Datenbank und Dateien. Fehlt er, wird er angelegt.',
   HOLDFAST_GROUP_READ:
     'Ob die Gruppe des Datenordners seinen Inhalt lesen darf, etwa eine Gruppe, die Sicherungen macht. Sonst darf es niemand.',
+  HOLDFAST_SITE_NAME:
+    'Wie die Website im Kopf ihrer Seiten, in Titeln und in Mails heißt. Ohne ihn Holdfast; die Verwaltung kann etwas anderes festlegen.',
+  HOLDFAST_ACCENT:
+    'Die Farbe der einen Aktion einer Seite und von Links. Ohne sie Petrol; die Verwaltung kann etwas anderes festlegen.',
   HOLDFAST_PUBLIC_URL:
     'Die Adresse, mit der Links beginnen. Ohne sie die Adresse, an der der Server lauscht.',
   HOLDFAST_CONTENT_URL:

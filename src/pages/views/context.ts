@@ -1,6 +1,7 @@
 import type { PageAssets } from '../../../web/manifest.ts'
 import type { Words } from '../../../web/shared/words.ts'
 import type { Language } from '../../domain/account.ts'
+import type { ShownBranding } from '../../domain/branding.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { ShownNotice } from '../../server/requests/browser.ts'
 import type { Texts } from '../texts/texts.ts'
@@ -17,6 +18,7 @@ export interface PageContext {
   readonly publicUrl: string | null
   readonly notice: ShownNotice | null
   readonly isAdmin: boolean
+  readonly branding: ShownBranding
   /** A session may exist that could not be looked up. */
   readonly isUnsure: boolean
 }

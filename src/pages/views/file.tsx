@@ -27,6 +27,7 @@ export function FilePageDocument({ view, context }: Props) {
       context={context}
       head={
         <LinkPreview
+          siteName={context.branding.name}
           description={`${kindOf(view, context)} · ${words.size(view.size)}`}
           image={view.thumbnailUrl}
           largeImage={view.pictureUrl === null ? null : new URL(view.pictureUrl, view.url).href}

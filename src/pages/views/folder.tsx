@@ -31,7 +31,15 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
   return (
     <Layout
       context={context}
-      head={<LinkPreview description={content} image={pictureOf(view)} title={title} url={view.url} />}
+      head={
+        <LinkPreview
+          siteName={context.branding.name}
+          description={content}
+          image={pictureOf(view)}
+          title={title}
+          url={view.url}
+        />
+      }
       scripted={{ page: 'folder' }}
       title={title}
     >

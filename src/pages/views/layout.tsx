@@ -4,7 +4,9 @@ import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { Mark } from '../../../web/shared/drawings/mark.tsx'
 import { ACCOUNT_BUTTON, ACCOUNT_MENU } from '../../../web/shared/menus/account-menu.ts'
 import { PAGE_DATA } from '../../../web/shared/page-data.ts'
+import { SITE_NAME } from '../../../web/shared/site-name.ts'
 import { ThemeProvider } from '../../../web/shared/theme-provider.tsx'
+import { logoPath, PRODUCT } from '../../domain/branding.ts'
 import type { PageContext } from './context.ts'
 
 interface LayoutProps {
@@ -18,7 +20,9 @@ interface LayoutProps {
 }
 
 export function Layout({ context, title, head, scripted, isMoving = false, children }: LayoutProps) {
-  const { assets, language, notice, texts } = context
+  const { assets, branding, language, notice, texts } = context
+  const { accent, logo } = branding
+  const isOwn = branding.name !== PRODUCT || accent !== null || logo !== null
   const own = scripted === undefined ? null : assets.pages[scripted.page]
   return (
     <html
@@ -30,14 +34,22 @@ export function Layout({ context, title, head, scripted, isMoving = false, child
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{`${title} · Holdfast`}</title>
+        <meta name={SITE_NAME} content={branding.name} />
+        <title>{title === branding.name ? title : `${title} · ${branding.name}`}</title>
         {head}
         <link as="font" crossOrigin="" href={assets.typeface} rel="preload" type="font/woff2" />
         <link href={assets.style} rel="stylesheet" />
         {own === null ? null : <link href={own.style} rel="stylesheet" />}
-        <link href={assets.files['favicon.svg']} rel="icon" type="image/svg+xml" />
-        <link href={assets.files['apple-touch-icon.png']} rel="apple-touch-icon" />
-        <link href={assets.files['site.webmanifest']} rel="manifest" />
+        {accent === null ? null : <link href={`/branding/accent-${accent.slice(1)}.css`} rel="stylesheet" />}
+        {logo === null ? (
+          <>
+            <link href={assets.files['favicon.svg']} rel="icon" type="image/svg+xml" />
+            <link href={assets.files['apple-touch-icon.png']} rel="apple-touch-icon" />
+          </>
+        ) : (
+          <link href={logoPath(logo)} rel="icon" type="image/webp" />
+        )}
+        <link href={isOwn ? '/site.webmanifest' : assets.files['site.webmanifest']} rel="manifest" />
         {own?.preloads.map((module) => (
           <link href={module} key={module} rel="modulepreload" />
         ))}
@@ -48,8 +60,17 @@ export function Layout({ context, title, head, scripted, isMoving = false, child
         <ThemeProvider>
           <header className="top">
             <a className="brand" href="/">
-              <Mark size={26} />
-              Holdfast
+              {logo === null ? (
+                <Mark size={26} />
+              ) : (
+                <img
+                  alt=""
+                  height={32}
+                  src={logoPath(logo)}
+                  width={Math.round((32 * logo.width) / logo.height)}
+                />
+              )}
+              <span className="brand-name">{branding.name}</span>
             </a>
             <Who context={context} />
           </header>
@@ -61,6 +82,7 @@ export function Layout({ context, title, head, scripted, isMoving = false, child
             {notice?.text}
           </aside>
           {children}
+          <LegalLinks context={context} />
         </ThemeProvider>
         {scripted?.data === undefined ? null : <PageData data={scripted.data} />}
       </body>
@@ -68,7 +90,23 @@ export function Layout({ context, title, head, scripted, isMoving = false, child
   )
 }
 
+function LegalLinks({ context }: { context: PageContext }) {
+  const { branding, texts } = context
+  if (branding.legal.length === 0) return null
+  return (
+    <footer className="legal small">
+      {branding.legal.map((page) => (
+        <a href={`/legal/${page}`} key={page}>
+          {texts.legal[page]}
+        </a>
+      ))}
+    </footer>
+  )
+}
+
 export function LinkPreview(props: {
+  /** As the operator calls it. */
+  siteName: string
   title: string
   description: string
   url: string
@@ -82,7 +120,7 @@ export function LinkPreview(props: {
   return (
     <>
       <meta name="description" content={props.description} />
-      <meta property="og:site_name" content="Holdfast" />
+      <meta property="og:site_name" content={props.siteName} />
       <meta property="og:type" content={media?.kind === 'video' ? 'video.other' : 'website'} />
       <meta property="og:title" content={props.title} />
       <meta property="og:description" content={props.description} />

@@ -9,6 +9,7 @@ import type { StartPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { CopyLinkButton } from './copy-button.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
+import { markdownHtml } from './markdown-html.ts'
 
 export function StartPage({ view, context }: { view: StartPageView; context: PageContext }) {
   const { words, locale } = context
@@ -25,12 +26,25 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
   return (
     <Layout
       context={context}
-      head={<LinkPreview description={texts.description} title="Holdfast" url={`${view.publicUrl}/`} />}
+      head={
+        <LinkPreview
+          siteName={context.branding.name}
+          description={texts.description}
+          title={context.branding.name}
+          url={`${view.publicUrl}/`}
+        />
+      }
       scripted={{ page: 'start', data }}
       title={texts.title}
     >
       <main className="start">
         {guestUploads ? <UploadApp data={data} /> : <SignInNeeded context={context} />}
+        {context.branding.startText === null ? null : (
+          <div
+            className="start-text"
+            dangerouslySetInnerHTML={{ __html: markdownHtml(context.branding.startText) }}
+          />
+        )}
         <div className="start-foot small quiet">
           <p>
             {fill(texts.limit, { size: words.size(maxFileSize) })}

@@ -1,4 +1,5 @@
 import type { Language } from '../../domain/account.ts'
+import type { ShownBranding } from '../../domain/branding.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { AccountId } from '../../domain/ids.ts'
@@ -102,6 +103,7 @@ export interface PageReader {
   readonly publicUrl?: string
   readonly notice?: ShownNotice | null
   readonly isAdmin?: boolean
+  readonly branding?: ShownBranding
   /** A session could not be looked up, so no link to sign in is shown. */
   readonly isUnsure?: boolean
 }

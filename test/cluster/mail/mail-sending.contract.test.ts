@@ -37,7 +37,7 @@ async function write(db: Database, clock: HandClock, locals: readonly string[]):
 }
 
 function sendingOf(db: Database, clock: HandClock, mails: MailServer, log = keptLog()) {
-  const transport = createSmtpTransport(mails.config, PUBLIC)
+  const transport = createSmtpTransport(mails.config, PUBLIC, () => 'Files of Example')
   return createMailSending({ db, clock, random: systemRandom, transport, log })
 }
 
@@ -66,7 +66,10 @@ describe.each([...databases('mail-sending')])('mails on %s', (_name, open) => {
       log: keptLog(),
       transport: {
         async send(mail) {
-          await createSmtpTransport(mails.config, PUBLIC).send(mail, AbortSignal.timeout(10_000))
+          await createSmtpTransport(mails.config, PUBLIC, () => 'Files of Example').send(
+            mail,
+            AbortSignal.timeout(10_000),
+          )
           throw new Error('the node dies before it knows')
         },
       },
@@ -115,7 +118,7 @@ describe('a mail server', () => {
     writtenAt: Date.UTC(2030, 0, 1),
   }
   const handOver = (config: MailServer['config']) =>
-    createSmtpTransport(config, PUBLIC).send(mail, AbortSignal.timeout(20_000))
+    createSmtpTransport(config, PUBLIC, () => 'Files of Example').send(mail, AbortSignal.timeout(20_000))
 
   test('gets no password over a line that others could read', async () => {
     await using mails = await startMailServer()
@@ -145,7 +148,7 @@ describe('a mail server', () => {
     )
     const stopping = new AbortController()
     const config = { ...NO_MAIL_SERVER, port: mute.port }
-    const sent = createSmtpTransport(config, PUBLIC).send(mail, stopping.signal)
+    const sent = createSmtpTransport(config, PUBLIC, () => 'Files of Example').send(mail, stopping.signal)
     stopping.abort()
     await expect(sent).rejects.toThrow(MailServerUnavailable)
   })

@@ -382,6 +382,8 @@ const elsewhere = new Map([
   ['get /metrics', 'metrics.test.ts'],
   ['get /docs', 'of nobody'],
   ['get /docs/{}', 'of nobody'],
+  ['get /branding/{}', 'of the operator'],
+  ['get /legal/{}', 'of the operator'],
   ['get /{}', 'files of the site, of nobody'],
   ['get /api/v1/openapi.json', 'the document'],
   ['get /api/v1/notice', 'what everybody is told'],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import { ConfigError, type Environment } from '../../../src/config/environment.ts'
 import { type Config, loadConfig, settingsInForce } from '../../../src/config.ts'
+import { parseAccent } from '../../../src/domain/accent.ts'
 import type { MailAddress } from '../../../src/domain/mail-address.ts'
 import { type Setting, settings } from '../../../src/settings.ts'
 
@@ -14,6 +15,8 @@ describe('settings', () => {
       port: 3000,
       dataDir: resolve('data'),
       groupRead: false,
+      siteName: null,
+      accent: null,
       publicUrl: null,
       contentUrl: null,
       databaseUrl: null,
@@ -62,6 +65,8 @@ describe('settings', () => {
       HOLDFAST_HOST: '::',
       HOLDFAST_PORT: '0',
       HOLDFAST_DATA_DIR: '/srv/holdfast',
+      HOLDFAST_SITE_NAME: 'Files of Example Ltd',
+      HOLDFAST_ACCENT: '#1D4ED8',
       HOLDFAST_PUBLIC_URL: 'https://files.example.org/',
       HOLDFAST_CONTENT_URL: 'https://content.example.org:8443',
       HOLDFAST_DATABASE_URL: 'postgres://me:secret@db.example.org/holdfast',
@@ -130,6 +135,8 @@ describe('settings', () => {
       port: 0,
       dataDir: '/srv/holdfast',
       groupRead: false,
+      siteName: 'Files of Example Ltd',
+      accent: parseAccent('#1d4ed8'),
       publicUrl: 'https://files.example.org',
       contentUrl: 'https://content.example.org:8443',
       databaseUrl: 'postgres://me:secret@db.example.org/holdfast',
@@ -239,6 +246,8 @@ describe('a value that is not allowed', () => {
     HOLDFAST_HOST: ['300.1.1.1', '1.2.3', 'a b', 'http://localhost', '-a', '[::1]'],
     HOLDFAST_PORT: ['-1', '65536', '80.5', '0x50', 'http', '1e3', '+1'],
     HOLDFAST_DATA_DIR: ['~/files', '~'],
+    HOLDFAST_SITE_NAME: ['x'.repeat(41)],
+    HOLDFAST_ACCENT: ['teal', '0f766e', '#0f766', '#ffcc00'],
     HOLDFAST_PUBLIC_URL: [
       'files.example.org',
       'ftp://files.example.org',

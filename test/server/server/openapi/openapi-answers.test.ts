@@ -188,6 +188,8 @@ const PAGES = [
   '/l/{link}/{target}',
   '/l/{link}/{target}/report',
   '/l/{link}/{target}/thumbnail',
+  '/branding/{name}',
+  '/legal/{page}',
   '/docs',
   '/docs/{guide}',
   '/files',
@@ -501,6 +503,8 @@ async function everyOperationOfAdministrators(
   const leaving = await holdfast.addAccount('somebody-else')
   await holdfast.makeAdmin('root')
   const by = await signedIn(holdfast, 'root')
+  const logo = new FormData()
+  logo.append('logo', new Blob([PNG]), 'logo.png')
   const asked = (path: string, body?: object): Asking => ({
     path,
     by,
@@ -537,6 +541,14 @@ async function everyOperationOfAdministrators(
     'post /api/v1/admin/notice': asked('/api/v1/admin/notice', {}),
     'get /api/v1/admin/notice': asked('/api/v1/admin/notice'),
     'delete /api/v1/admin/notice': asked('/api/v1/admin/notice'),
+    'get /api/v1/admin/branding': asked('/api/v1/admin/branding'),
+    'patch /api/v1/admin/branding': asked('/api/v1/admin/branding', { name: 'Files of Example' }),
+    'post /api/v1/admin/branding/logo': {
+      path: '/api/v1/admin/branding/logo',
+      by,
+      init: { method: 'POST', body: logo },
+    },
+    'delete /api/v1/admin/branding/logo': asked('/api/v1/admin/branding/logo'),
     'get /api/v1/admin/reports': asked('/api/v1/admin/reports?state=all'),
     'get /api/v1/admin/report/{id}': asked(`${first}`),
     'post /api/v1/admin/report/{id}/dismiss': asked(`${first}/dismiss`),
