@@ -31,6 +31,7 @@ export async function updateTransfer(
     Pick<
       TransferRow,
       | 'announced_files'
+      | 'sender'
       | 'announced_bytes'
       | 'closed_at'
       | 'opens_again'

@@ -9,14 +9,7 @@ import type { SharingModule } from './sharing.module.ts'
 
 const { complete: _, ...announced } = transferTerms
 
-const fields = {
-  ...guestTerms,
-  ...announced,
-  sender: z
-    .string('must be text')
-    .nullish()
-    .openapi({ description: 'What the sender calls themselves; 64 characters', example: 'Ann Lee' }),
-}
+const fields = { ...guestTerms, ...announced }
 
 export const makeTransferEndpoint = guestEndpoint({
   summary: 'Create a transfer',

@@ -29,6 +29,7 @@ import {
   type TransferRow,
   transferOf,
   transfersToLookAt,
+  updateTransfer,
 } from '../files/transfers.rows.ts'
 import { type AdmitGuest, createGuestAdmission, guestAddress } from '../uploads/guest-admission.ts'
 import { checkedKey, createIdempotency, type FirstRequest } from '../uploads/idempotency.ts'
@@ -36,7 +37,7 @@ import { notFound } from '../uploads/receipts.ts'
 import { limitOf, storageFull } from '../uploads/reservations.ts'
 import { abandonUpload } from '../uploads/resumable/concatenation.ts'
 import { giveTransferRows, openUploadsOfTransfer, revokeLinkOf } from '../uploads/transfer-claims.rows.ts'
-import { columnsOf, hashOf, type LinkTerms, textOf } from './links/link-terms.ts'
+import { columnsOf, hashOf, type LinkTerms, LONGEST_SENDER, textOf } from './links/link-terms.ts'
 import { countLiveLinks, insertLink, linkById } from './links/links.rows.ts'
 import { MOST_LINKS, NEW_LINKS, TOO_MANY_TODAY, tooMany, transferFolderName } from './links/links.ts'
 
@@ -55,7 +56,6 @@ export interface MadeTransfer {
 
 /** For idempotency keys. */
 const ROUTE = 'transfers'
-const LONGEST_SENDER = 64
 /** Guests' transfers into which nothing has come, in total and of one address: each is a few rows. */
 export const MOST_EMPTY_TRANSFERS = 10_000
 export const MOST_EMPTY_TRANSFERS_OF_ADDRESS = 100
@@ -237,6 +237,21 @@ export function createTransfers(
       } finally {
         await begun.first.end(isMade)
       }
+    },
+
+    /** All that was to come is there. */
+    close: (folder: FolderId): Promise<void> =>
+      inTransaction(db, (trx) => updateTransfer(trx, folder, { closed_at: clock.now() })),
+
+    /** Ends one that was just made, with what has come. */
+    async discard(folder: FolderId): Promise<void> {
+      await inTransaction(db, async (trx) => {
+        const present = await findFolder(trx, folder)
+        const transfer = await transferOf(trx, folder)
+        if (present === undefined || transfer === undefined) return
+        await lockAccount(trx, present.account_id)
+        await remove(trx, transfer, clock.now())
+      })
     },
 
     /** Throws Refusal NOT_FOUND. */

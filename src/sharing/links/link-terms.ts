@@ -24,12 +24,15 @@ export interface TransferChange {
   readonly files?: number | null
   readonly bytes?: number | null
   readonly complete?: true
+  /** What its sender calls themselves. */
+  readonly sender?: string | null
 }
 
 const LONGEST_NAME = 100
 /** Every new claim counts all claims of its link. */
 export const MOST_DOWNLOADS = 10_000
 const LONGEST_MESSAGE = 2000
+export const LONGEST_SENDER = 64
 
 export async function hashOf(password: string | null | undefined): Promise<string | null | undefined> {
   return typeof password === 'string' ? hashPassword(password) : password
@@ -95,8 +98,10 @@ export function newUploads(folder_id: FolderId, terms: Partial<UploadTerms>) {
   return { ...NO_LIMITS, ...uploadColumns(terms), folder_id }
 }
 
-export function transferColumns({ files, bytes, complete }: TransferChange, now: number) {
+/** Throws Refusal INVALID_REQUEST. */
+export function transferColumns({ files, bytes, complete, sender }: TransferChange, now: number) {
   return {
+    ...(sender === undefined ? {} : { sender: textOf('sender', sender, LONGEST_SENDER) }),
     ...(files === undefined ? {} : { announced_files: files === 0 ? null : files }),
     ...(bytes === undefined ? {} : { announced_bytes: bytes === 0 ? null : bytes }),
     ...(complete === true ? { closed_at: now } : {}),
@@ -108,7 +113,7 @@ export function assertTermsFit(
   { uploads, maxDownloads = null, transfer = {} }: Pick<LinkTerms, 'uploads' | 'maxDownloads' | 'transfer'>,
   { takesUploads, isTransfer }: { readonly takesUploads: boolean; readonly isTransfer: boolean },
 ): void {
-  const ofTransfer = ['bytes', 'complete'] as const
+  const ofTransfer = ['bytes', 'complete', 'sender'] as const
   const other = isTransfer ? undefined : ofTransfer.find((field) => transfer[field] !== undefined)
   if (other !== undefined) throw new Refusal('INVALID_REQUEST', `"${other}": this link is not of a transfer`)
   if (uploads !== undefined && !takesUploads) {

@@ -220,14 +220,20 @@ export const transferTerms = {
     .literal(true, 'must be true')
     .optional()
     .openapi({ description: 'Of a transfer: all is there, or on its way' }),
+  sender: z.string('must be text').nullish().openapi({
+    description: 'Of a transfer: what the sender calls themselves; 64 characters',
+    example: 'Ann Lee',
+  }),
 }
 
 export function transferOfBody({
   files,
   bytes,
   complete,
+  sender,
 }: z.output<z.ZodObject<typeof transferTerms>>): TransferChange {
   return {
+    ...(sender === undefined ? {} : { sender }),
     ...(files === undefined ? {} : { files }),
     ...(bytes === undefined ? {} : { bytes }),
     ...(complete === undefined ? {} : { complete }),
