@@ -1,4 +1,4 @@
-import { ACCOUNT_HEADER } from '../contract/account.ts'
+import { ACCOUNT_HEADER } from '../contract/account-header.ts'
 import { type AccountCaller, assertScope, type Caller, type SessionCaller } from '../core/callers.ts'
 import type { Core } from '../core/core.ts'
 import { hashToken } from '../core/hmac.ts'

@@ -84,6 +84,3 @@ export const mailSettings = component(
 export type MailSettings = z.infer<typeof mailSettings>
 
 export const mailAnswer = dataOf(mailSettings)
-
-/** The account that a page acts for: another window may have signed out or changed it meanwhile. */
-export const ACCOUNT_HEADER = 'Holdfast-Account'

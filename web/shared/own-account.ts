@@ -1,4 +1,4 @@
-import { ACCOUNT_HEADER } from '../../src/contract/account.ts'
+import { ACCOUNT_HEADER } from '../../src/contract/account-header.ts'
 
 let headers: Readonly<Record<string, string>> = {}
 
