@@ -4,9 +4,10 @@ import type { Caller } from '../core/callers.ts'
 import { GUESTS } from '../domain/ids.ts'
 import type { FilesModule } from '../files/files.module.ts'
 import { endpoint, fileField } from '../server/endpoint.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import { formUpload } from '../uploads/form-upload.ts'
-import { receiveFile } from '../uploads/receive.ts'
-import { addGuestReceipt } from '../uploads/upload-answers.ts'
+import { drainUnread, receiveFiles } from '../uploads/receive.ts'
+import { setReceiptHeader } from '../uploads/upload-answers.ts'
 import type { UploadsModule } from '../uploads/uploads.module.ts'
 import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
@@ -39,20 +40,34 @@ export const getStartPage = endpoint({
 
 export const postStartPage = endpoint({
   documentation: {
-    summary: 'Upload a file from a plain form',
-    description: 'As a guest or signed in. Leads on to its page.',
+    summary: 'Upload files from a plain form',
+    description: 'As a guest or signed in. They become a transfer, to whose page it leads on.',
     tag: 'Site',
     body: {
       type: 'multipart/form-data',
       schema: z.object({ file: fileField }),
     },
-    answers: { 303: { description: 'Stored; on to the page of the file' } },
+    answers: { 303: { description: 'Stored; on to the page of the transfer' } },
     errors: [400, 403, 413, 429],
   },
-  async handle(call, { uploads }: { uploads: UploadsModule }, caller: Caller) {
-    const format = formUpload(call.request)
-    const file = await receiveFile(call, uploads, caller, { folder: null, format })
-    if (caller.kind === 'guest') addGuestReceipt(call, uploads, file.uuid)
-    return new Response(null, { status: 303, headers: { Location: `/d/${file.slug}` } })
+  async handle(
+    call,
+    { sharing, uploads }: { sharing: Pick<SharingModule, 'transfers'>; uploads: UploadsModule },
+    caller: Caller,
+  ) {
+    const format = formUpload(call.request, undefined, 'several')
+    const transfer = await sharing.transfers.make(caller, {}, null)
+    const sender = caller.kind === 'guest' ? { ...caller, within: transfer.folder } : caller
+    try {
+      await receiveFiles(call, uploads, sender, { place: transfer.folder, format })
+    } catch (error) {
+      // Its link would be unknown to whoever sees the error.
+      await sharing.transfers.discard(transfer.id)
+      throw error
+    }
+    await sharing.transfers.close(transfer.id)
+    if (caller.kind === 'guest') setReceiptHeader(call, uploads.receipts.ofTransfer(transfer.id))
+    return new Response(null, { status: 303, headers: { Location: `/l/${transfer.slug}` } })
   },
+  refused: drainUnread,
 })

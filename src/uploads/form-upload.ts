@@ -11,14 +11,22 @@ const LONGEST_FIELD = 1024
 /** Programs that percent-encode file names, against the standard. */
 const ESCAPES_NAMES = /\b(?:aiohttp|Needle)\//
 
+interface FormFields {
+  /** Taken beside the file; others are ignored. */
+  readonly wanted: readonly string[]
+  readonly values: Map<string, string>
+}
+
+const NO_FIELDS: FormFields = { wanted: [], values: new Map() }
+
 /**
- * Fields before the file go to `fields`, and are refused behind it. Throws Refusal INVALID_REQUEST for other bodies and
- * for fragments of a file.
+ * Fields before the file go to `fields`, and are refused behind it. `files`: whether several may come; each ends before
+ * the next is announced. Throws Refusal INVALID_REQUEST for other bodies and for fragments of a file.
  */
 export function formUpload(
   request: Request,
-  wanted: readonly string[] = [],
-  fields: Map<string, string> = new Map(),
+  { wanted, values }: FormFields = NO_FIELDS,
+  files: 'one' | 'several' = 'one',
 ): UploadFormat {
   const boundary = parseBoundary(request.headers.get('content-type'))
   const declared = declaredLength(request)
@@ -40,14 +48,14 @@ export function formUpload(
           if (filename === null) {
             if (FRAGMENT_COUNTS.includes(name)) return textOf(name, (text) => assertOnePiece(name, text))
             if (!wanted.includes(name)) return null
-            if (!isFound) return textOf(name, (text) => fields.set(name, text))
+            if (!isFound) return textOf(name, (text) => values.set(name, text))
             throw new Refusal('INVALID_REQUEST', `"${name}": must stand in front of the file; send it first`)
           }
           if (name !== 'file') {
             strayField ??= name
             return null
           }
-          if (isFound) {
+          if (isFound && files === 'one') {
             throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')
           }
           isFound = true

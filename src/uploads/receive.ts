@@ -1,6 +1,7 @@
 import type { Caller, Sender } from '../core/callers.ts'
 import { type Clock, MINUTE, repeat } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
+import type { FolderPlace } from '../domain/ids.ts'
 import { nameByContent } from '../domain/media-type.ts'
 import type { Answers } from '../domain/upload-terms.ts'
 import type { Call } from '../server/call.ts'
@@ -49,18 +50,42 @@ export async function receiveFile(
     answers = () => ({}),
   }: { readonly folder: string | null; readonly format: UploadFormat; readonly answers?: () => Answers },
 ): Promise<StoredFile> {
+  const declared = declaredLength(call.request)
+  const key = call.request.headers.get('idempotency-key')
+  return receiveBody(call, uploads, caller, (body) =>
+    uploads.requests.receive(caller, { folder, key, format, body, declared, answers }),
+  )
+}
+
+/** The files of a form; see `RequestUploads.receiveAll`. */
+export function receiveFiles(
+  call: Call,
+  uploads: UploadsModule,
+  caller: Caller,
+  { place, format }: { readonly place: FolderPlace; readonly format: UploadFormat },
+): Promise<void> {
+  return receiveBody(call, uploads, caller, (body) =>
+    uploads.requests.receiveAll(caller, place, { format, body }),
+  )
+}
+
+async function receiveBody<T>(
+  call: Call,
+  uploads: UploadsModule,
+  caller: Sender,
+  receive: (body: MinimumRateBody) => Promise<T>,
+): Promise<T> {
   const { request, site } = call
   const declared = declaredLength(request)
-  const key = request.headers.get('idempotency-key')
   const body = minimumRateBody(request.body ?? emptyBody(), site.clock, () => uploads.senders.came(caller))
   const done = site.uploadsUnderWay.begin(body.end, 'whole')
   try {
-    const file = await uploads.requests.receive(caller, { folder, key, format, body, declared, answers })
+    const received = await receive(body)
     if (!body.hasEnded()) {
       await body.cancel(null)
       await drainBody(call, declared, body)
     }
-    return file
+    return received
   } catch (error) {
     await body.cancel(error)
     await drainBody(call, declared, body)

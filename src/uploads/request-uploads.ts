@@ -1,5 +1,5 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { type ContributorCaller, ownerOf, reachOf, type Sender } from '../core/callers.ts'
+import { type Caller, type ContributorCaller, ownerOf, reachOf, type Sender } from '../core/callers.ts'
 import type { Signing } from '../core/hmac.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import type { Database } from '../database/database.ts'
@@ -37,6 +37,8 @@ export interface UploadRequest {
   /** Valid once the format is at the file. */
   readonly answers: () => Answers
 }
+
+export type FormOfFiles = Pick<UploadRequest, 'format' | 'body'>
 
 interface Target {
   readonly account: AccountId
@@ -98,6 +100,31 @@ export class RequestUploads {
       return file
     } finally {
       await begun.first.end(isStored)
+    }
+  }
+
+  /**
+   * The files of a form, each of which is stored before the next begins; after a failure those before it are there.
+   * `place`: theirs. Throws as `receive`.
+   */
+  async receiveAll(caller: Caller, place: FolderPlace, { format, body }: FormOfFiles): Promise<void> {
+    let upload: RequestUpload | null = null
+    try {
+      await format.read(body, async ({ name, type, size }) => {
+        if (caller.kind === 'guest') await this.#admitGuest(caller.bucket, false)
+        const begun = await this.#storing.begin(caller, place, { least: size.least, declared: size.most })
+        upload = begun
+        await begun.announce(size.most)
+        return {
+          write: (chunk) => begun.write(chunk),
+          async end() {
+            await begun.finish(name, type)
+          },
+        }
+      })
+    } catch (error) {
+      await aborted(upload).catch(this.#report)
+      throw upload === null ? error : refusalOf(upload, error)
     }
   }
 
@@ -166,6 +193,15 @@ export class RequestUploads {
 function lengthOf({ length }: AnnouncedFile): number {
   if (length !== null) return length
   throw new Refusal('INVALID_REQUEST', 'Say how many bytes come, in Content-Length: this link has limits')
+}
+
+/** Harmless for one that is stored. */
+async function aborted(upload: RequestUpload | null): Promise<void> {
+  await upload?.abort()
+}
+
+function refusalOf(upload: RequestUpload, error: unknown): unknown {
+  return upload.refusalFor(error)
 }
 
 function finished(finish: (() => Promise<StoredFile>) | null): Promise<StoredFile> {

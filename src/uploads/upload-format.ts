@@ -11,7 +11,7 @@ export interface AnnouncedFile {
   readonly length: number | null
 }
 
-/** Called once, before the file's first byte. */
+/** Called before the file's first byte; once, unless the format is of several files. */
 export type Announce = (file: AnnouncedFile) => Promise<PartSink>
 
 export interface UploadFormat {

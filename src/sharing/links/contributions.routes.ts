@@ -148,7 +148,7 @@ export const postContribution = endpoint({
   async handle(call, parts: Needs) {
     const caller = await contributor(call, parts)
     const fields = new Map<string, string>()
-    const format = formUpload(call.request, ASKED_FIELDS, fields)
+    const format = formUpload(call.request, { wanted: ASKED_FIELDS, values: fields })
     const answers = () => pick((field) => fields.get(field))
     const file = await receiveFile(call, parts.uploads, caller, { folder: null, format, answers })
     const result = toContributionResult(call, parts.uploads, file)

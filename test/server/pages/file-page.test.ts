@@ -110,6 +110,34 @@ describe('the page of a file', () => {
   })
 })
 
+test('a plain form on the start page keeps all of its files, or nothing', async () => {
+  const form = new FormData()
+  const files = ['one.txt', 'two.txt'].map((name) => new File([name], name, { type: 'text/plain' }))
+  for (const file of files) form.append('file', file)
+  const stored = await visit(host, '/', { method: 'POST', body: form })
+  expect(stored.status).toBe(303)
+  const html = await (await visit(host, stored.headers.get('location') ?? '')).text()
+  expect(elements(html, '.file-item').map((item) => item.attributes['data-name'])).toEqual([
+    'one.txt',
+    'two.txt',
+  ])
+  const receipt = stored.headers.get('holdfast-receipt') ?? ''
+  expect(await (await visit(host, `/api/v1/receipt/${receipt}`)).json()).toMatchObject({
+    data: { kind: 'transfer', transfer: { is_whole: true } },
+  })
+
+  const transfers = host.database
+    .selectFrom('folders')
+    .select('id')
+    .where('is_transfer', '=', 1)
+    .where('deleted_at', 'is', null)
+  const before = (await transfers.execute()).length
+  const cut = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\na\r\n--x\r\nContent-Disposition: form-data; name="file"; filename="b"\r\n\r\nb`
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+  expect((await visit(host, '/', { method: 'POST', body: cut, headers })).status).toBe(400)
+  expect(await transfers.execute()).toHaveLength(before)
+})
+
 test('a plain form on the start page takes a guest’s file and leads on to its page', async () => {
   const form = new FormData()
   form.set('file', new File(['by hand'], 'by hand.txt', { type: 'text/plain' }))
