@@ -36,9 +36,9 @@ describeInBrowser('a guest', (browser) => {
     await file.press('Delete')
     expect(await file.row.textContent()).toContain('Its link stops working at once. This cannot be undone.')
     const buttons = file.row.locator('.upload-actions').getByRole('button')
-    expect(await buttons.allTextContents()).toEqual(['Delete for good', 'Keep the file'])
+    expect(await buttons.allTextContents()).toEqual(['Keep the file', 'Delete for good'])
     await page.keyboard.press('Escape')
-    await file.row.getByRole('button', { name: 'Delete: wrong.txt' }).and(page.locator(':focus')).waitFor()
+    await file.row.getByRole('button', { name: 'More: wrong.txt' }).and(page.locator(':focus')).waitFor()
     expect(await statusOf(link)).toBe(200)
     await page.reload()
     await isAlive(page)
@@ -48,7 +48,6 @@ describeInBrowser('a guest', (browser) => {
     expect(await statusOf(link)).toBe(404)
     await file.press('Remove from list')
     await file.row.waitFor({ state: 'detached' })
-    await page.locator('h1:focus').waitFor()
     expect(await page.locator('.upload, .earlier').count()).toBe(0)
     expect(start.trouble()).toEqual([])
   })
@@ -59,40 +58,38 @@ describeInBrowser('a guest', (browser) => {
       ['de-DE', 'Löschen'],
     ] as const) {
       await using start = await openStartPage(browser(), host.url, { ...PHONE, locale })
-      for (const name of ['one.txt', 'two.txt']) {
-        await start.choose(chosenFile(name, Buffer.from(name)))
-        await start.upload(name).is('done')
-      }
+      await start.choose(chosenFile('before.txt', Buffer.from('before')))
+      await start.upload('before.txt').is('done')
+      const names = ['one.txt', 'two.txt']
+      await start.choose(...names.map((name) => chosenFile(name, Buffer.from(name))))
+      for (const name of names) await start.upload(name).is('done')
       await start.upload('two.txt').press(remove)
-      await start.upload('one.txt').row.getByRole('button', { name: /^QR/ }).tap()
+      await start.page.locator('.earlier summary').tap()
       expect([await pixelsBeside(start.page), await smallTargets(start.page)]).toEqual([0, []])
     }
   })
 
-  test('finds earlier uploads in another tab, and only those that are still there', async () => {
+  test('finds earlier transfers in another tab, and only those that are still there', async () => {
     await using start = await openStartPage(browser(), host.url, { reducedMotion: 'reduce' })
     for (const name of ['one.txt', 'two.txt', 'three.txt']) {
+      // Each is a transfer: the one before is whole.
       await start.choose(chosenFile(name, Buffer.from(name)))
       await start.upload(name).is('done')
     }
-    const link = await start.upload('one.txt').link()
-    await start.upload('two.txt').press('Delete')
-    await start.upload('two.txt').press('Delete for good')
-    await start.upload('two.txt').is('deleted')
     const tab = await start.page.context().newPage()
     await tab.goto('/')
-    await tab.getByText('2 earlier uploads from this browser').click()
+    await tab.getByText('3 earlier uploads from this browser').click()
     for (const colours of ['1280', 'phone']) {
       if (colours === 'phone') await tab.setViewportSize(PHONE.viewport)
       expect(await faultsInBothColours(tab)).toEqual([])
-      expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])
+      expect(await pixelsBeside(tab)).toBe(0)
     }
+    const link = (await tab.getByRole('link', { name: 'one.txt', exact: true }).getAttribute('href')) ?? ''
+    expect(link).toStartWith('/l/')
     await tab.getByRole('link', { name: 'Manage: one.txt' }).click()
-    await tab.getByLabel('Name').fill('first.txt')
-    await tab.getByRole('button', { name: 'Rename' }).click()
-    await tab.getByText('Renamed.').waitFor()
-    // It was uploaded today: nothing would change.
-    expect(await tab.getByRole('button', { name: /^Keep it until/ }).count()).toBe(0)
+    await tab.getByLabel('Title of its page').fill('For Saturday')
+    await tab.getByRole('button', { name: 'Save' }).click()
+    await tab.getByText('Saved, and in force at once.').waitFor()
     await tab.getByText('Manage it on another device').click()
     expect(await faultsInBothColours(tab)).toEqual([])
     expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])
@@ -105,44 +102,34 @@ describeInBrowser('a guest', (browser) => {
     await elsewhere.page.getByText('1 earlier upload from this browser').waitFor()
     expect(elsewhere.trouble()).toEqual([])
     await tab.goto('/')
-    await tab.getByText('2 earlier uploads from this browser').click()
-    await tab.getByRole('button', { name: 'Delete: first.txt' }).press('Enter')
-    await tab.getByRole('button', { name: 'Keep the file: first.txt' }).and(tab.locator(':focus')).waitFor()
-    await tab.getByRole('button', { name: 'Delete for good: first.txt' }).press('Enter')
-    await tab.getByText('1 earlier upload from this browser').waitFor()
-    await tab.locator('.earlier li :focus').waitFor()
-    expect(await statusOf(link)).toBe(404)
-    // The other tab does not know yet: what is gone counts as deleted.
-    await start.upload('one.txt').press('Delete')
-    await start.upload('one.txt').press('Delete for good')
-    await start.upload('one.txt').is('deleted')
+    await tab.getByText('3 earlier uploads from this browser').click()
+    await tab.getByRole('link', { name: 'Manage: For Saturday' }).click()
+    await tab.getByText('Delete', { exact: true }).click()
+    await tab.getByRole('button', { name: 'Delete for good' }).click()
+    await eventually('it is gone', async () => (await statusOf(host.url + link)) === 404)
     await fetch(`${host.url}/api/v1/receipt/${await receiptOf(tab, 'three.txt')}`, { method: 'DELETE' })
-    await tab.reload()
-    await tab.getByText('1 earlier upload from this browser').click()
-    await tab.locator('.earlier').waitFor({ state: 'detached' })
+    await tab.goto('/')
+    await tab.getByText('2 earlier uploads from this browser').click()
+    await tab.getByText('1 earlier upload from this browser').waitFor()
+    expect(await statusOf(host.url + link)).toBe(404)
   })
 
-  test('takes earlier uploads into an account after signing in, by the page of one and all at once', async () => {
+  test('takes earlier uploads into an account after signing in, all at once', async () => {
     const { username, apiKey } = await host.addAccount()
     await using start = await openStartPage(browser(), host.url, { reducedMotion: 'reduce' })
     const { page } = start
-    for (const name of ['one.txt', 'two.txt', 'three.txt']) {
-      await start.choose(chosenFile(name, Buffer.from(name)))
-      await start.upload(name).is('done')
+    for (const names of [['one.txt'], ['two.txt', 'three.txt']]) {
+      await start.choose(...names.map((name) => chosenFile(name, Buffer.from(name))))
+      for (const name of names) await start.upload(name).is('done')
     }
-    const links = [await start.upload('one.txt').link(), await start.upload('two.txt').link()]
+    const link = await start.transferLink()
     await goOnAs(page, host.url, await signedIn(host, username))
     const tab = await page.context().newPage()
-    await tab.goto(`/r/${await receiptOf(page, 'one.txt')}`)
-    expect(await faultsInBothColours(tab)).toEqual([])
-    await tab.getByRole('button', { name: 'Move to my account' }).click()
-    await tab.getByRole('heading', { name: 'The file is in your account' }).waitFor()
-    expect(await faultsInBothColours(tab)).toEqual([])
     await tab.goto('/')
-    await tab.getByText('This browser uploaded 2 files without an account.').waitFor()
+    await tab.getByText('This browser uploaded 3 files without an account.').waitFor()
     await tab.setViewportSize(PHONE.viewport)
     expect(await faultsInBothColours(tab)).toEqual([])
-    expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])
+    expect(await pixelsBeside(tab)).toBe(0)
     await tab.goto('/files')
     await tab.getByRole('button', { name: 'Not now' }).click()
     await tab.getByText('This browser uploaded').waitFor({ state: 'detached' })
@@ -152,12 +139,12 @@ describeInBrowser('a guest', (browser) => {
     await tab.evaluate("localStorage.removeItem('holdfast-claim-declined')")
     await tab.reload()
     await tab.getByRole('button', { name: 'Move to my account' }).click()
-    await tab.getByText('2 files that this browser uploaded before are in your account now.').waitFor()
+    await tab.getByText('3 files that this browser uploaded before are in your account now.').waitFor()
     await tab.locator('.earlier').waitFor({ state: 'detached' })
     const { files, account } = caller(host.url, apiKey)
     expect((await files()).map(({ name }) => name).sort()).toEqual(['one.txt', 'three.txt', 'two.txt'])
     expect(await account()).toMatchObject({ files_count: 3 })
-    for (const link of links) expect(await statusOf(link)).toBe(200)
+    expect(await statusOf(link)).toBe(200)
     expect(start.trouble()).toEqual([])
   })
 
@@ -165,11 +152,10 @@ describeInBrowser('a guest', (browser) => {
     for (const isWanted of [true, false]) {
       await using start = await openStartPage(browser(), host.url, { reducedMotion: 'reduce' })
       const { page } = start
-      for (const name of ['one.txt', 'two.txt']) {
-        await start.choose(chosenFile(name, Buffer.from(name)))
-        await start.upload(name).is('done')
-      }
-      const link = await start.upload('one.txt').link()
+      const names = ['one.txt', 'two.txt']
+      await start.choose(...names.map((name) => chosenFile(name, Buffer.from(name))))
+      for (const name of names) await start.upload(name).is('done')
+      const link = await start.transferLink()
       await page.goto('/sign-up')
       const choice = page.getByLabel('Move the 2 files that this browser uploaded before into the account')
       expect(await choice.isChecked()).toBe(true)
@@ -180,7 +166,6 @@ describeInBrowser('a guest', (browser) => {
       await page.getByRole('button', { name: 'Create account' }).click()
       if (isWanted) {
         await page.getByText('2 files that this browser uploaded before are in your account now.').waitFor()
-        await page.locator('[data-row]').filter({ hasText: 'one.txt' }).waitFor()
       } else {
         await page.getByText('This browser uploaded 2 files without an account.').waitFor()
         await page.setViewportSize(PHONE.viewport)

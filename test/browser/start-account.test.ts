@@ -51,10 +51,16 @@ describeInBrowser('the start page of somebody who is signed in', (browser) => {
       const film = start.upload('film.mkv')
       await film.is('done')
       const link = await film.link()
-      expect(await person.account.files()).toEqual([
-        { slug: slugOf(link), name: 'film.mkv', size: bytes.length, folder: 'root' },
-      ])
       expect(await readBack(person.url, slugOf(link))).toEqual({ size: bytes.length, sha256: sha256(bytes) })
+      const files = await person.account.files()
+      expect(files).toMatchObject([{ slug: slugOf(link), name: 'film.mkv', size: bytes.length }])
+      expect(files[0]?.folder).not.toBe('root')
+      expect((await fetch(await start.transferLink())).status).toBe(200)
+      await start.page.getByRole('button', { name: 'Stop sharing' }).click()
+      await start.page.locator('.popover:popover-open').getByRole('button', { name: 'Stop sharing' }).click()
+      await start.page.locator('.upload').waitFor({ state: 'detached' })
+      expect((await fetch(link)).status).toBe(404)
+      expect(await person.account.files()).toHaveLength(1)
       expect(start.trouble()).toEqual([])
     }
   })
@@ -65,9 +71,9 @@ describeInBrowser('the start page of somebody who is signed in', (browser) => {
     await visit.page.goto('/')
     await visit.page.getByLabel('File').setInputFiles(chosenFile('plain.bin', random.bytes(5000)))
     await visit.page.getByRole('button', { name: 'Upload and get a link' }).click()
-    await visit.page.waitForURL('**/d/*')
-    const slug = slugOf(visit.page.url())
-    expect(await person.account.files()).toEqual([{ slug, name: 'plain.bin', size: 5000, folder: 'root' }])
+    await visit.page.waitForURL('**/l/*')
+    const [file, ...others] = await person.account.files()
+    expect([file?.name, file?.size, others]).toEqual(['plain.bin', 5000, []])
   })
 
   test('says that there is no room, and tries again when there is', async () => {

@@ -151,7 +151,7 @@ describeInBrowser('an upload on the start page', (browser) => {
     await start.page.context().setOffline(true)
     await film.is('waiting')
     expect(await film.row.textContent()).toContain('You are offline.')
-    expect(await start.page.locator('.uploads h1').textContent()).toBe('1 upload is waiting')
+    expect(await start.page.locator('.panel-head h1').textContent()).toBe('1 upload is waiting')
     await start.page.context().setOffline(false)
     await start.throttle(null)
     await film.is('done')

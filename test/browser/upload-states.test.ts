@@ -43,7 +43,7 @@ describeInBrowser('an upload that does not move', (browser) => {
     await using start = await openStartPage(browser(), host.url)
     const { page } = start
     const answer = await answering(page)
-    const heading = () => page.locator('.uploads h1').textContent()
+    const heading = () => page.locator('.panel-head h1').textContent()
     const film = start.upload('film.mkv')
     const says = async (text: string) => {
       await film.row.getByText(text).waitFor()
@@ -74,7 +74,7 @@ describeInBrowser('an upload that does not move', (browser) => {
     await says('You are offline.')
     await page.context().setOffline(false)
     await film.is('done')
-    expect(await heading()).toBe('1 file uploaded')
+    expect(await heading()).toBe('1 file is safe on the server')
     answer('silent')
     await start.choose(chosenFile('slow.mkv', Buffer.alloc(10)))
     await start.upload('slow.mkv').row.getByText('Waiting for the server to answer').waitFor()
@@ -109,10 +109,9 @@ describeInBrowser('an upload that does not move', (browser) => {
     const all = Array.from({ length: 120 }, (_, at) => chosenFile(`${at}.txt`, Buffer.from(`${at}`)))
     await start.choose(...all)
     await page.getByRole('heading', { name: '120 uploads are waiting' }).waitFor()
-    expect(await page.locator('.upload').count()).toBeLessThanOrEqual(12)
-    await page.getByRole('button', { name: 'Show all 120 files' }).click()
     expect(await page.locator('.upload').count()).toBe(120)
-    await page.getByRole('button', { name: 'Show fewer' }).click()
-    expect(await page.locator('.upload').count()).toBeLessThanOrEqual(12)
+    // What matters is above them.
+    const link = await page.locator('.link-card').boundingBox()
+    expect((link?.y ?? 0) + (link?.height ?? 0)).toBeLessThan(400)
   })
 })

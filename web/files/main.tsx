@@ -14,7 +14,7 @@ const manager = new Manager(preferences.read())
 const engine = createEngine(async () => {
   const { openUploadList } = await import('../uploads/uploads.ts')
   return openUploadList({
-    to: { headers: ownAccount(), keepsFolders: true },
+    to: { headers: ownAccount() },
     sort: 'account',
     limit: data.maxFileSize,
   })

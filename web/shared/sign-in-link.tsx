@@ -1,10 +1,7 @@
 import { Button } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 import { isSessionOver, watchSession } from './session.ts'
-
-export function signInAddress(): string {
-  return `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`
-}
+import { signInAddress } from './sign-in-address.ts'
 
 export function useSessionOver(): boolean {
   return useSyncExternalStore(watchSession, isSessionOver, isSessionOver)

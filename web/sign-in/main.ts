@@ -5,7 +5,7 @@ import { knowsPasskeys, passkeyObstacle } from '../shared/passkey-support.ts'
 import { watchPasswordFields } from '../shared/password-fields.ts'
 import { sendFormsOnce } from '../shared/send-once.ts'
 import { createWords } from '../shared/words.ts'
-import { claimable, wishForClaim } from '../uploads/claims/claiming.ts'
+import { claimable, filesIn, wishForClaim } from '../uploads/claims/claiming.ts'
 import { openReceiptStore } from '../uploads/receipts.ts'
 import { storage } from '../uploads/storage.ts'
 import { CLAIM, PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData, STRENGTH } from './data.ts'
@@ -37,7 +37,7 @@ if (meter !== null) {
 }
 
 const claim = document.getElementById(CLAIM)
-const many = claim === null ? 0 : claimable(openReceiptStore(storage())).length
+const many = claim === null ? 0 : filesIn(claimable(openReceiptStore(storage())))
 if (claim !== null && many > 0) offerClaim(claim)
 
 /** It happens on the next page, once there is a session. */

@@ -1,4 +1,3 @@
-import { Button, TextInput } from '@mantine/core'
 import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { FileName } from '../shared/file-name.tsx'
 import type { View } from '../uploads/list/view.ts'
@@ -62,28 +61,28 @@ export function AskedFields({ fields, answers, sending, view }: AskedFieldsProps
     <div className="asked">
       <div className="asked-fields" ref={place}>
         {fields.map(({ name, label, isRequired, type }) => (
-          <TextInput
-            autoComplete={AUTOCOMPLETE[name] ?? 'off'}
-            form={ZONE}
-            id={`asked-${name}`}
-            key={name}
-            label={label}
-            maxLength={200}
-            name={name}
-            onChange={({ currentTarget }) => {
-              answers.set(name, currentTarget.value)
-              look()
-            }}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter' || event.nativeEvent.isComposing || held.length === 0) return
-              // Not the form, which has no file any more.
-              event.preventDefault()
-              send()
-            }}
-            required={isRequired}
-            type={type}
-            withAsterisk={false}
-          />
+          <div className="field" key={name}>
+            <label htmlFor={`asked-${name}`}>{label}</label>
+            <input
+              autoComplete={AUTOCOMPLETE[name] ?? 'off'}
+              form={ZONE}
+              id={`asked-${name}`}
+              maxLength={200}
+              name={name}
+              onChange={({ currentTarget }) => {
+                answers.set(name, currentTarget.value)
+                look()
+              }}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || event.nativeEvent.isComposing || held.length === 0) return
+                // Not the form, which has no file any more.
+                event.preventDefault()
+                send()
+              }}
+              required={isRequired}
+              type={type}
+            />
+          </div>
         ))}
       </div>
       <Held isFilled={isFilled} sending={sending} view={view} />
@@ -114,12 +113,12 @@ function Held({ isFilled, sending: { held, send, discard }, view: { texts, words
             {rest > 0 ? <li>{`+ ${words.count(rest, texts.files)}`}</li> : null}
           </ul>
           <div className="actions">
-            <Button disabled={!isFilled} onClick={send}>
+            <button className="button" disabled={!isFilled} onClick={send} type="button">
               {words.count(held.length, texts.send)}
-            </Button>
-            <Button onClick={discard} variant="default">
+            </button>
+            <button className="button button-quiet" onClick={discard} type="button">
               {texts.cancel}
-            </Button>
+            </button>
           </div>
         </div>
       )}

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { type ChangeEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
 import { hasPicker, pickFiles } from '../uploads/file-picker.ts'
@@ -19,6 +18,12 @@ interface DropZoneProps {
   readonly told: string | null
   /** Below a list: a strip to add more. */
   readonly isSmall: boolean
+  /** What the strip says. */
+  readonly invitation: string
+  /** Puts what is chosen by a button of its own into the transfer that is whole already. */
+  readonly addToThis?: (picked: readonly Picked[]) => void
+  /** Opens a place to type a text. */
+  readonly write?: () => void
   /** Of an upload link; null on the start page. */
   readonly link: AskingLink | null
 }
@@ -27,26 +32,38 @@ interface DropZoneProps {
  * The place to drop or choose files. Its field fills it, so that without a script browsers take a dropped file there,
  * and the form sends it.
  */
-export function DropZone({ texts, add, refuse, open, isOver, told, isSmall, link }: DropZoneProps) {
+export function DropZone(props: DropZoneProps) {
+  const { texts, refuse, open, isOver, told, isSmall, link, invitation, addToThis, write } = props
   const [isAlive, setIsAlive] = useState(false)
   const files = useRef<HTMLInputElement>(null)
   const photos = useRef<HTMLInputElement>(null)
+  /** Where what is being chosen goes. */
+  const add = useRef(props.add)
   useEffect(() => setIsAlive(true), [])
 
   function chosen({ currentTarget: field }: ChangeEvent<HTMLInputElement>): void {
     if (!isAlive) return
-    add([...(field.files ?? [])].map(byItself))
+    add.current([...(field.files ?? [])].map(byItself))
+    add.current = props.add
     field.value = ''
   }
 
   /** The field's own chooser, or one that can find the files again after a reload. */
   function choose(event: MouseEvent): void {
-    if (!isAlive || !hasPicker()) return
+    if (!isAlive) return
+    // Of the zone itself, not of a button in it.
+    if (event.nativeEvent.isTrusted) add.current = props.add
+    if (!hasPicker()) return
     event.preventDefault()
     void pickFiles().then(({ files, unreadable }) => {
       refuse(unreadable)
-      add(files)
+      add.current(files)
     })
+  }
+
+  function chooseFor(to: (picked: readonly Picked[]) => void, field = files): void {
+    add.current = to
+    field.current?.click()
   }
 
   const Title = isSmall || link !== null ? 'p' : 'h1'
@@ -68,7 +85,7 @@ export function DropZone({ texts, add, refuse, open, isOver, told, isSmall, link
         aria-hidden={isAlive || undefined}
         aria-label={texts.file}
         className="zone-field"
-        multiple={isAlive}
+        multiple={isAlive || link === null}
         name="file"
         onChange={chosen}
         onClick={choose}
@@ -92,26 +109,36 @@ export function DropZone({ texts, add, refuse, open, isOver, told, isSmall, link
       <div className="zone-line">
         {isSmall ? null : <Drawing of="upload" size={40} />}
         <Title className="zone-title">
-          {isOver ? texts.dropNow : <Invitation isSmall={isSmall} texts={texts} />}
+          {isOver ? texts.dropNow : isSmall ? invitation : <Invitation texts={texts} />}
         </Title>
         <div className="zone-buttons">
-          <Button
-            className="zone-choose"
-            onClick={() => files.current?.click()}
-            variant={isSmall ? 'default' : 'filled'}
+          <button
+            className={isSmall ? 'button button-quiet zone-choose' : 'button zone-choose'}
+            onClick={() => chooseFor(props.add)}
+            type="button"
           >
             {texts.chooseFiles}
-          </Button>
-          <Button
-            className="zone-photos with-finger"
-            onClick={() => photos.current?.click()}
-            variant="default"
+          </button>
+          <button
+            className="button button-quiet zone-photos with-finger"
+            onClick={() => chooseFor(props.add, photos)}
+            type="button"
           >
             {texts.choosePhotos}
-          </Button>
-          <Button className="zone-send" type="submit">
+          </button>
+          {write === undefined ? null : (
+            <button className="button button-quiet zone-write" onClick={write} type="button">
+              {texts.transfer.write}
+            </button>
+          )}
+          {addToThis === undefined ? null : (
+            <button className="button button-quiet" onClick={() => chooseFor(addToThis)} type="button">
+              {texts.transfer.addToThis}
+            </button>
+          )}
+          <button className="button zone-send" type="submit">
             {texts.upload}
-          </Button>
+          </button>
         </div>
         {isAlive ? (
           <p className="zone-nothing" role="status">
@@ -124,8 +151,7 @@ export function DropZone({ texts, add, refuse, open, isOver, told, isSmall, link
   )
 }
 
-function Invitation({ texts, isSmall }: { texts: StartAppTexts; isSmall: boolean }) {
-  if (isSmall) return <span>{texts.addMore}</span>
+function Invitation({ texts }: { texts: StartAppTexts }) {
   return (
     <>
       <span className="with-mouse">{texts.drop}</span>

@@ -1,14 +1,13 @@
-import { Button } from '@mantine/core'
 import { useId, useMemo, useState, useSyncExternalStore } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
 import { escapeTo } from '../shared/escape-to.ts'
 import { FileName } from '../shared/file-name.tsx'
-import { Told } from '../shared/told.tsx'
+import { focusIt } from '../shared/focus-it.ts'
 import { fill } from '../shared/words.ts'
 import type { View } from '../uploads/list/view.ts'
 import type { KeptReceipt, ReceiptStore } from '../uploads/receipts.ts'
-import { deleteWithReceipt } from '../uploads/server.ts'
 import { ClaimOffer } from './claim-offer.tsx'
+import { CopyAction } from './transfer/copy-action.tsx'
 
 interface EarlierUploadsProps {
   readonly receipts: ReceiptStore
@@ -76,13 +75,13 @@ export function EarlierUploads({ receipts, listed, view, isSignedIn }: EarlierUp
         <ForgetAll forget={() => forget(...earlier)} view={view} />
         <ul>
           {shown.map((receipt) => (
-            <EarlierUpload forget={() => forget(receipt)} key={receipt.link} receipt={receipt} view={view} />
+            <EarlierUpload key={receipt.link} receipt={receipt} view={view} />
           ))}
         </ul>
         {shown.length === earlier.length ? null : (
-          <Button onClick={() => setIsAll(true)} variant="default">
+          <button className="row-button" onClick={() => setIsAll(true)} type="button">
             {words.count(earlier.length, texts.showAll)}
-          </Button>
+          </button>
         )}
       </details>
     </>
@@ -96,26 +95,28 @@ function ForgetAll({ forget, view: { texts } }: Pick<EarlierUploadsProps, 'view'
   const question = useId()
   if (!isAsked)
     return (
-      <Button leftSection={<Drawing of="cross" />} onClick={() => setIsAsked(true)} variant="subtle">
+      <button className="text-button" onClick={() => setIsAsked(true)} type="button">
+        <Drawing of="cross" size={16} />
         {begin}
-      </Button>
+      </button>
     )
   return (
     <div className="earlier-forget">
       <p id={question}>{forgetAsked}</p>
       <div className="actions">
-        <Button
+        <button
           aria-describedby={question}
-          autoFocus
+          className="row-button"
           onClick={() => setIsAsked(false)}
           onKeyDown={escapeTo(() => setIsAsked(false))}
-          variant="default"
+          ref={focusIt}
+          type="button"
         >
           {remember}
-        </Button>
-        <Button color="red" onClick={forget} variant="light">
+        </button>
+        <button className="row-button" data-deletion onClick={forget} type="button">
           {forgetConfirm}
-        </Button>
+        </button>
       </div>
     </div>
   )
@@ -123,27 +124,18 @@ function ForgetAll({ forget, view: { texts } }: Pick<EarlierUploadsProps, 'view'
 
 interface EarlierUploadProps {
   readonly receipt: KeptReceipt
-  readonly forget: () => void
   readonly view: View
 }
 
-function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, view }: EarlierUploadProps) {
+function EarlierUpload({ receipt: { name, size, files = 1, link, receipt, at }, view }: EarlierUploadProps) {
   const { texts, words } = view
-  const [step, setStep] = useState<'none' | 'asked' | 'under way' | 'failed'>('none')
-  // A link to several uploads is taken back; its files stay.
-  const isLink = view.showsLinks && new URL(link).pathname.startsWith('/l/')
-  const said = isLink ? ofLink(texts) : ofFile(texts)
-  const isAsked = step === 'asked' || step === 'failed'
-  const question = useId()
-  const facts = { size: words.size(size), day: words.day(new Date(at).toISOString()) }
-
-  function carryOut(): void {
-    setStep('under way')
-    deleteWithReceipt(receipt).then(forget, () => setStep('failed'))
-  }
+  const facts = fill(texts.earlier.facts, {
+    size: words.size(size),
+    day: words.day(new Date(at).toISOString()),
+  })
 
   return (
-    <li onKeyDown={isAsked ? escapeTo(() => setStep('none')) : undefined}>
+    <li>
       {view.showsLinks ? (
         <a className="earlier-name" href={new URL(link).pathname}>
           <FileName name={name} />
@@ -153,69 +145,19 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
           <FileName name={name} />
         </span>
       )}
-      {step === 'failed' ? (
-        <Told className="small failure">{texts.states.deletionFailed}</Told>
-      ) : (
-        <p className="small quiet" id={question}>
-          {step === 'asked' ? said.asked : fill(said.facts, facts)}
-        </p>
-      )}
+      <p className="small quiet">{files > 1 ? `${words.count(files, texts.files)} · ${facts}` : facts}</p>
       <div className="earlier-actions">
-        {isAsked ? (
-          <>
-            {/* The focus goes from the one to the other, so that a second press deletes nothing. */}
-            <Button
-              aria-describedby={question}
-              aria-label={`${said.keep}: ${name}`}
-              key="ending"
-              onClick={() => setStep('none')}
-              variant="default"
-            >
-              {said.keep}
-            </Button>
-            <Button
-              aria-label={`${said.confirm}: ${name}`}
-              key="deleting"
-              color="red"
-              onClick={carryOut}
-              variant="light"
-            >
-              {said.confirm}
-            </Button>
-          </>
-        ) : (
-          <>
-            <Button
-              aria-label={`${texts.earlier.manage}: ${name}`}
-              component="a"
-              key="managing"
-              href={`/r/${encodeURIComponent(receipt)}`}
-              leftSection={<Drawing of={view.showsLinks ? 'pencil' : 'file'} />}
-              variant="subtle"
-            >
-              {texts.earlier.manage}
-            </Button>
-            <Button
-              aria-label={`${said.begin}: ${name}`}
-              key="ending"
-              disabled={step === 'under way'}
-              leftSection={<Drawing of="trash" />}
-              onClick={() => setStep('asked')}
-              variant="subtle"
-            >
-              {said.begin}
-            </Button>
-          </>
-        )}
+        {view.showsLinks ? (
+          <CopyAction copied={texts.copied} label={`${texts.copy}: ${name}`} text={link} />
+        ) : null}
+        <a
+          aria-label={`${texts.earlier.manage}: ${name}`}
+          className="row-button"
+          href={`/r/${encodeURIComponent(receipt)}`}
+        >
+          {texts.earlier.manage}
+        </a>
       </div>
     </li>
   )
-}
-
-function ofFile({ delete: begin, deleteForGood: confirm, keep, states, earlier }: View['texts']) {
-  return { begin, confirm, keep, asked: states.deletionAsked, facts: earlier.facts }
-}
-
-function ofLink({ oneLink: { takeBack, takenBackAsked: asked, keepLink: keep, facts } }: View['texts']) {
-  return { begin: takeBack, confirm: takeBack, keep, asked, facts }
 }

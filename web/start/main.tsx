@@ -10,27 +10,41 @@ import { storage } from '../uploads/storage.ts'
 import { noAnswers, openAnswers } from './answers.ts'
 import { START_APP, type StartPageData } from './data.ts'
 import { StartApp } from './start-app.tsx'
+import { CurrentTransfer } from './transfer/current-transfer.ts'
 
 const data = readPageData<StartPageData>()
 const { link } = data
 const answers = link === null ? noAnswers : openAnswers(link.slug)
+const receipts = openReceiptStore(storage(), link?.slug ?? null)
+const transfer = new CurrentTransfer(receipts)
 const to: Destination =
   link === null
-    ? { headers: ownAccount(), keepsFolders: false }
-    : { headers: {}, keepsFolders: true, link: { slug: link.slug, answers: answers.all } }
+    ? { headers: ownAccount(), transfer }
+    : { headers: {}, link: { slug: link.slug, answers: answers.all } }
 const engine = createEngine(async () => {
   const { openUploadList } = await import('../uploads/uploads.ts')
-  return openUploadList({ to, sort: link === null ? 'guest' : 'link', limit: data.maxFileSize })
+  if (link !== null) return openUploadList({ to, sort: 'link', limit: data.maxFileSize })
+  const opened = (window: string) => transfer.open(window)
+  const list = await openUploadList({ to, sort: 'guest', limit: data.maxFileSize, opened })
+  transfer.opened(list.snapshot().items)
+  list.subscribe(() => transfer.observe(list.snapshot().items))
+  return list
 })
 
 enableCopy(document)
 const root = document.getElementById(START_APP)
 if (root !== null && data.guestUploads) {
   const early = takeEarlyFiles(root)
-  const receipts = openReceiptStore(storage(), link?.slug ?? null)
   hydrateRoot(
     root,
-    <StartApp answers={answers} data={data} early={early} engine={engine} receipts={receipts} />,
+    <StartApp
+      answers={answers}
+      data={data}
+      early={early}
+      engine={engine}
+      receipts={receipts}
+      transfer={transfer}
+    />,
   )
   whenIdle(engine.open)
 }

@@ -1,24 +1,24 @@
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { zoneHere } from '../../src/domain/days.ts'
+import { keepFocus } from '../shared/kept-focus.ts'
 import { titleOf } from '../shared/site-name.ts'
-import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
 import { NOTHING, type UploadEngine } from '../uploads/engine.ts'
 import { Announcements } from '../uploads/list/announcements.tsx'
-import { UploadListView } from '../uploads/list/upload-list.tsx'
 import { View } from '../uploads/list/view.ts'
 import type { Picked } from '../uploads/picked.ts'
 import { openReceiptStore, type ReceiptStore } from '../uploads/receipts.ts'
-import type { Uploads } from '../uploads/upload-item.ts'
 import { useLeaveWarning } from '../uploads/use-leave-warning.ts'
 import type { Answers } from './answers.ts'
 import { AskedFields, useHeld } from './asked-fields.tsx'
-import type { StartPageData } from './data.ts'
+import type { AskingLink, StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
 import { EarlierUploads } from './earlier-uploads.tsx'
-import { keptOneLink, type OneLinkMade } from './kept-one-link.ts'
-import { OneLink, showsMade } from './one-link.tsx'
+import { LinkUploads } from './link-uploads.tsx'
 import { pastedFiles } from './pasted.ts'
+import { CurrentTransfer, NO_TRANSFER } from './transfer/current-transfer.ts'
+import { TermChips } from './transfer/term-chips.tsx'
+import { isWhole, TransferPanel } from './transfer/transfer-panel.tsx'
 import { TypedText } from './typed-text.tsx'
 import { useDrop } from './use-drop.ts'
 import { useRoom } from './use-room.ts'
@@ -29,95 +29,179 @@ interface StartAppProps {
   readonly engine: UploadEngine
   readonly receipts: ReceiptStore
   readonly answers: Answers
+  readonly transfer: CurrentTransfer
   /** Chosen before the script was there. */
   readonly early?: readonly Picked[]
 }
 
 /** The start page, and that of an upload link: a place to drop files, which becomes the list of uploads. */
-export function StartApp({ data, engine, receipts, answers, early = NONE }: StartAppProps) {
-  const { link } = data
+export function StartApp(props: StartAppProps) {
+  const { data, engine } = props
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
-  const { items, total } = uploads
   const view = useMemo(() => new View(data, createWords(data.locale, zoneHere()), data.link === null), [data])
-  const asks = link !== null && link.fields.length > 0
+  useEffect(keepFocus, [])
+  useTitle(view.title(uploads))
+  useTakingHold(uploads)
+  return (
+    <>
+      {data.link === null ? (
+        <Sending {...props} uploads={uploads} view={view} />
+      ) : (
+        <Contributing {...props} link={data.link} uploads={uploads} view={view} />
+      )}
+      <Announcements items={uploads.items} view={view} />
+    </>
+  )
+}
+
+interface PartProps extends StartAppProps {
+  readonly uploads: ReturnType<UploadEngine['snapshot']>
+  readonly view: View
+}
+
+/** What is dropped becomes a transfer; while one is open, what comes next goes into it. */
+function Sending({ data, engine, receipts, transfer, early = NONE, uploads, view }: PartProps) {
+  const { texts } = data
+  const { items, total } = uploads
+  const state = useSyncExternalStore(transfer.subscribe, transfer.snapshot, () => NO_TRANSFER)
+  const isEmpty = items.length === 0
+  const isOver = isWhole(items)
+
+  const addToThis = useCallback((picked: readonly Picked[]) => engine.add(picked), [engine])
+  const add = useCallback(
+    (picked: readonly Picked[]) => {
+      if (picked.length === 0) return
+      if (isWhole(engine.snapshot().items)) {
+        transfer.startOver()
+        engine.act((list) => list.clear())
+      }
+      engine.add(picked)
+    },
+    [engine, transfer],
+  )
+  useEffect(() => add(early), [add, early])
+  const refuse = useRefusing(engine)
+  const drop = useDrop(add, refuse, items.length)
+  usePaste(data, add)
+  const [isWriting, setIsWriting] = useState(false)
+  const [isWritten, setIsWritten] = useState(false)
+  useLeaveWarning(total.isActive || isWritten)
+
+  return (
+    <>
+      {isEmpty ? null : (
+        <TransferPanel
+          engine={engine}
+          isSignedIn={data.isSignedIn}
+          state={state}
+          transfer={transfer}
+          uploads={uploads}
+          view={view}
+        />
+      )}
+      {isWriting ? (
+        <TypedText add={add} close={() => setIsWriting(false)} texts={texts} written={setIsWritten} />
+      ) : (
+        <DropZone
+          add={add}
+          {...(isOver ? { addToThis } : {})}
+          invitation={isOver ? texts.transfer.another : texts.addMore}
+          isOver={drop.isOver}
+          isSmall={!isEmpty}
+          link={null}
+          open={engine.open}
+          refuse={refuse}
+          texts={texts}
+          told={drop.isEmpty ? texts.nothingDropped : null}
+          write={() => setIsWriting(true)}
+        />
+      )}
+      {isEmpty ? (
+        <div className="chips-before">
+          <TermChips
+            change={(terms) => transfer.change(terms)}
+            isGuest={!data.isSignedIn}
+            terms={state.terms}
+            view={view}
+          />
+        </div>
+      ) : null}
+      <EarlierUploads
+        isSignedIn={data.isSignedIn}
+        listed={state.made === null ? NONE : [state.made.link]}
+        receipts={receipts}
+        view={view}
+      />
+    </>
+  )
+}
+
+/** For the owner of an upload link. */
+function Contributing({
+  data,
+  engine,
+  receipts,
+  answers,
+  early = NONE,
+  uploads,
+  view,
+  link,
+}: PartProps & {
+  readonly link: AskingLink
+}) {
+  const { texts } = data
+  const { items, total } = uploads
+  const asks = link.fields.length > 0
   const begin = useBeginning(engine)
   const sending = useHeld(begin)
-  const { add, refused, giveBack } = useRoom(link?.filesLeft ?? null, items, asks ? sending.hold : begin)
+  const { add, refused, giveBack } = useRoom(link.filesLeft, items, asks ? sending.hold : begin)
   const discard = () => {
     giveBack(sending.held.length)
     sending.discard()
   }
   useEffect(() => add(early), [add, early])
   const refuse = useRefusing(engine)
-  const { isOver, isEmpty: isNothing } = useDrop(add, refuse, items.length + sending.held.length)
+  const drop = useDrop(add, refuse, items.length + sending.held.length)
   usePaste(data, add)
-  const [isWritten, setIsWritten] = useState(false)
-  useLeaveWarning(total.isActive || isWritten || sending.held.length > 0)
-  const title = view.title(uploads)
-  useTitle(title)
-  useTakingHold(uploads)
-  const isEmpty = items.length === 0
-  const [made, setMade] = useMade(data.isSignedIn ? null : receipts)
-
-  const receiptOf = useCallback((link: string) => receipts.find(link)?.receipt ?? null, [receipts])
-  const listed = { items, made, receipts: data.isSignedIn ? null : receipts }
-  const oneLink =
-    link === null ? (
-      <div className="one-link-place" data-heir=".one-link .copy">
-        <OneLink {...listed} show={setMade} view={view} />
-      </div>
-    ) : null
+  useLeaveWarning(total.isActive || sending.held.length > 0)
+  const receiptOf = useCallback(
+    (address: string) => {
+      const receipt = receipts.find(address)?.receipt
+      return receipt === undefined ? null : `/r/${encodeURIComponent(receipt)}`
+    },
+    [receipts],
+  )
+  const nothing = drop.isEmpty ? texts.nothingDropped : null
 
   return (
-    <ThemeProvider>
-      {isEmpty ? null : (
-        <UploadListView
-          engine={engine}
-          forAll={items.length > 1 ? oneLink : null}
-          {...(link === null ? {} : { receiptOf })}
-          uploads={uploads}
-          view={view}
-        />
+    <>
+      {items.length === 0 ? null : (
+        <LinkUploads engine={engine} receiptOf={receiptOf} uploads={uploads} view={view} />
       )}
-      {items.length > 1 ? null : oneLink}
       {asks ? (
         <AskedFields answers={answers} fields={link.fields} sending={{ ...sending, discard }} view={view} />
       ) : null}
-      {link?.isFull ? null : (
+      {link.isFull ? null : (
         <DropZone
           add={add}
-          told={
-            refused === null
-              ? isNothing
-                ? data.texts.nothingDropped
-                : null
-              : view.words.count(refused, data.texts.tooMany)
-          }
-          isOver={isOver}
-          isSmall={!isEmpty || sending.held.length > 0}
+          invitation={texts.addMore}
+          isOver={drop.isOver}
+          isSmall={items.length + sending.held.length > 0}
           link={link}
           open={engine.open}
           refuse={refuse}
-          texts={data.texts}
+          texts={texts}
+          told={refused === null ? nothing : view.words.count(refused, texts.tooMany)}
         />
       )}
-      {link === null ? (
-        <TypedText add={add} open={engine.open} texts={data.texts} written={setIsWritten} />
-      ) : null}
       <EarlierUploads
-        isSignedIn={data.isSignedIn && link === null}
-        listed={linksOf(uploads, showsMade(listed) ? made : null)}
+        isSignedIn={false}
+        listed={items.flatMap(({ link: own }) => (own === null ? [] : [own]))}
         receipts={receipts}
         view={view}
       />
-      <Announcements items={items} view={view} />
-    </ThemeProvider>
+    </>
   )
-}
-
-function linksOf({ items }: Uploads, made: OneLinkMade | null): readonly string[] {
-  const own = items.flatMap(({ link }) => (link === null ? [] : [link]))
-  return made === null ? own : [...own, made.link]
 }
 
 /** Uploads what is new, in a list that is not mixed with what earlier pages have finished. */
@@ -142,20 +226,11 @@ function useRefusing(engine: UploadEngine) {
   )
 }
 
-/** The one link that was made last, by this page or before a reload. */
-function useMade(receipts: ReceiptStore | null) {
-  const state = useState<OneLinkMade | null>(null)
-  const [, setMade] = state
-  useEffect(() => {
-    void keptOneLink(receipts).then((kept) => setMade((made) => made ?? kept))
-  }, [receipts, setMade])
-  return state
-}
-
-const NONE: readonly Picked[] = []
+const NONE: readonly never[] = []
 
 /** On the server there are none. */
 export const noReceipts = openReceiptStore(null)
+export const noTransfer = (): CurrentTransfer => new CurrentTransfer(noReceipts)
 
 /** Without its script the page has no list: the zone alone, as a form. */
 export const noUploads: UploadEngine = {

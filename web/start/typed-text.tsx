@@ -1,5 +1,5 @@
-import { Button } from '@mantine/core'
-import { type MouseEvent, type SubmitEvent, useEffect, useRef, useState } from 'react'
+import { type SubmitEvent, useEffect, useRef } from 'react'
+import { escapeTo } from '../shared/escape-to.ts'
 import type { Picked } from '../uploads/picked.ts'
 import type { StartAppTexts } from '../uploads/texts.ts'
 import { textFile } from './pasted.ts'
@@ -7,84 +7,66 @@ import { textFile } from './pasted.ts'
 interface TypedTextProps {
   readonly texts: StartAppTexts
   readonly add: (picked: readonly Picked[]) => void
-  /** Loads what uploads, because it will be needed in a moment. */
-  readonly open: () => void
   /** Told whether something is written that is not uploaded. */
   readonly written: (isWritten: boolean) => void
+  readonly close: () => void
 }
 
-/** A place to type a text that becomes a file: folded away, for whoever has no file. */
-export function TypedText({ texts, add, open, written }: TypedTextProps) {
+/** A place to type a text that becomes a file, where else files are dropped. */
+export function TypedText({ texts, add, written, close }: TypedTextProps) {
   const { typed } = texts
-  const details = useRef<HTMLDetailsElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
-  // Before that the browser itself would send the text, in an address.
-  const [isAlive, setIsAlive] = useState(false)
   useEffect(() => {
-    setIsAlive(true)
-    written(field.current?.value !== '')
-  }, [written])
-
-  /** At once, because the browser tells that it has unfolded it only after a while, in which somebody may type already. */
-  function unfold(event: MouseEvent<HTMLElement>): void {
-    if (details.current === null || details.current.open) return
-    event.preventDefault()
-    details.current.open = true
     field.current?.focus()
-  }
+    return () => written(false)
+  }, [written])
 
   function upload(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault()
-    const form = event.currentTarget
-    const fields = new FormData(form)
+    const fields = new FormData(event.currentTarget)
     const [text, name] = [String(fields.get('text')), String(fields.get('name')).trim()]
     if (text.trim() === '') {
       field.current?.focus()
       return
     }
     add([textFile(text, name, texts.pasted, new Date())])
-    form.reset()
-    written(false)
-    if (details.current !== null) details.current.open = false
+    close()
   }
 
   return (
-    <details
+    <form
       className="typed"
-      onToggle={({ currentTarget }) => {
-        if (currentTarget.open) open()
+      onKeyDown={(event) => {
+        const { key, ctrlKey, metaKey, currentTarget } = event
+        if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.requestSubmit()
+        // What is written is not given up by a slip.
+        else if (field.current?.value === '') escapeTo(close)(event)
       }}
-      ref={details}
+      onSubmit={upload}
     >
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: browsers give a summary focus and keys */}
-      <summary className="small quiet" onClick={unfold}>
-        {typed.title}
-      </summary>
-      <form
-        onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
-          if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.requestSubmit()
-        }}
-        onSubmit={upload}
-      >
-        <textarea
-          aria-label={typed.text}
-          dir="auto"
-          name="text"
-          onChange={({ currentTarget }) => written(currentTarget.value !== '')}
-          ref={field}
-          required
-          rows={10}
-          spellCheck={false}
-        />
-        <label className="typed-name">
-          <span>{typed.name}</span>
-          <input autoCapitalize="off" autoComplete="off" maxLength={200} name="name" type="text" />
-          <span className="small quiet">{typed.nameWhy}</span>
-        </label>
-        <Button disabled={!isAlive} type="submit">
+      <textarea
+        aria-label={typed.text}
+        dir="auto"
+        name="text"
+        onChange={({ currentTarget }) => written(currentTarget.value !== '')}
+        ref={field}
+        required
+        rows={10}
+        spellCheck={false}
+      />
+      <label className="typed-name">
+        <span>{typed.name}</span>
+        <input autoCapitalize="off" autoComplete="off" maxLength={200} name="name" type="text" />
+        <span className="small quiet">{typed.nameWhy}</span>
+      </label>
+      <div className="typed-actions">
+        <button className="button" type="submit">
           {texts.upload}
-        </Button>
-      </form>
-    </details>
+        </button>
+        <button className="button button-quiet" onClick={close} type="button">
+          {texts.cancel}
+        </button>
+      </div>
+    </form>
   )
 }

@@ -99,6 +99,10 @@ export class Board {
     this.#change(entry, { link })
   }
 
+  setReceipt(entry: BoardEntry, receipt: string): void {
+    this.#change(entry, { receipt })
+  }
+
   remove(entry: BoardEntry): void {
     this.#entries.delete(entry.item.id)
     this.#publish()
@@ -114,7 +118,7 @@ export class Board {
     if (![...this.#entries.values()].some(({ item }) => isActive(item))) this.#round += 1
   }
 
-  #change(entry: BoardEntry, patch: Partial<Pick<UploadItem, 'link' | 'state'>>): void {
+  #change(entry: BoardEntry, patch: Partial<Pick<UploadItem, 'link' | 'state' | 'receipt'>>): void {
     const listed = this.#entries.get(entry.item.id)
     if (listed === undefined) return
     this.#countGone(listed)

@@ -84,5 +84,5 @@ export function createEngine(open: () => Promise<UploadList>): UploadEngine {
 function soon({ file, path }: Picked, folder: string | null, index: number): UploadItem {
   const { name, size } = file
   const id = `soon-${index}`
-  return { id, name, size, sent: 0, link: null, folder, path, state: { kind: 'starting' } }
+  return { id, name, size, sent: 0, link: null, folder, path, file, state: { kind: 'starting' } }
 }

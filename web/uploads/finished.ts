@@ -1,6 +1,6 @@
 import type { UploadItem } from './upload-item.ts'
 
-type FinishedItem = Pick<UploadItem, 'name' | 'size' | 'link' | 'folder' | 'path'>
+type FinishedItem = Pick<UploadItem, 'name' | 'size' | 'link' | 'folder' | 'path' | 'receipt'>
 
 /** Kept for the tab, so that a reload does not lose the links. */
 export interface Finished {
@@ -9,19 +9,17 @@ export interface Finished {
   remove(...items: readonly FinishedItem[]): void
 }
 
+/** Milliseconds: many small files end within it, and writing all for each of them would be slow. */
+const WRITTEN_EVERY = 300
+
 export function createFinished(window: string): Finished {
   const key = `holdfast-finished-${window}`
+  let items = read(key)
+  let timer: ReturnType<typeof setTimeout> | null = null
 
-  function list(): readonly FinishedItem[] {
-    try {
-      const parsed: unknown = JSON.parse(sessionStorage.getItem(key) ?? '[]')
-      return Array.isArray(parsed) ? parsed.filter(isFinished) : []
-    } catch {
-      return []
-    }
-  }
-
-  function save(items: readonly FinishedItem[]): void {
+  function write(): void {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
     try {
       sessionStorage.setItem(key, JSON.stringify(items))
     } catch {
@@ -29,19 +27,40 @@ export function createFinished(window: string): Finished {
     }
   }
 
+  addEventListener('pagehide', () => {
+    if (timer !== null) write()
+  })
+
   return {
-    list,
-    add: ({ name, size, link, folder, path }) => save([...list(), { name, size, link, folder, path }]),
-    remove(...items) {
-      const links = new Set(items.map(({ link }) => link))
-      save(list().filter(({ link }) => !links.has(link)))
+    list: () => items,
+    add({ name, size, link, folder, path, receipt }) {
+      const item = { name, size, link, folder, path, ...(receipt === undefined ? {} : { receipt }) }
+      items = [...items, item]
+      timer ??= setTimeout(write, WRITTEN_EVERY)
     },
+    remove(...removed) {
+      const links = new Set(removed.map(({ link }) => link))
+      items = items.filter(({ link }) => !links.has(link))
+      write()
+    },
+  }
+}
+
+function read(key: string): readonly FinishedItem[] {
+  try {
+    const parsed: unknown = JSON.parse(sessionStorage.getItem(key) ?? '[]')
+    return Array.isArray(parsed) ? parsed.filter(isFinished) : []
+  } catch {
+    return []
   }
 }
 
 function isFinished(value: unknown): value is FinishedItem {
   if (typeof value !== 'object' || value === null) return false
-  const { name, size, link, folder, path }: Partial<Record<string, unknown>> = { ...value }
+  const { name, size, link, folder, path, receipt }: Partial<Record<string, unknown>> = { ...value }
   const isTold = [folder, path].every((told) => told === null || typeof told === 'string')
-  return typeof name === 'string' && typeof size === 'number' && typeof link === 'string' && isTold
+  const isProven = receipt === undefined || typeof receipt === 'string'
+  return (
+    typeof name === 'string' && typeof size === 'number' && typeof link === 'string' && isTold && isProven
+  )
 }

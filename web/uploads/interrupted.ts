@@ -119,7 +119,8 @@ export class Interrupted {
     const { id, name, size, sent, created, file, folder, path } = upload
     const state: UploadPhase =
       file === null ? { kind: 'interrupted', hasHandle: false, other: null } : { kind: 'paused' }
-    const shown = { name, size, sent, link: created?.link ?? null, folder, path, state }
+    const link = created?.link ?? null
+    const shown = { name, size, sent, link, folder, path, state, ...(file === null ? {} : { file }) }
     return this.#parts.board.add(shown, id, true)
   }
 

@@ -17,11 +17,11 @@ export function createReceiptDeletion({ board, finished, receipts }: UploadRunCo
   }
 
   async function carryOut(entry: BoardEntry, link: string): Promise<void> {
-    const receipt = receipts.find(link)
+    const receipt = entry.item.receipt ?? receipts.find(link)?.receipt
     set(entry, 'under way')
     try {
       // Without a receipt another tab has deleted it.
-      if (receipt !== null) await deleteWithReceipt(receipt.receipt)
+      if (receipt !== undefined) await deleteWithReceipt(receipt)
     } catch {
       set(entry, 'failed')
       return

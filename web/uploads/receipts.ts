@@ -1,10 +1,12 @@
-/** Of a guest's upload: permits deleting the file. */
+/** Of a guest's upload, link or transfer: permits deleting it. */
 export interface KeptReceipt {
   readonly name: string
   /** Bytes. */
   readonly size: number
   readonly link: string
   readonly receipt: string
+  /** Of a transfer: how many it holds. */
+  readonly files?: number
   /** Milliseconds since 1970. */
   readonly at: number
 }
@@ -63,12 +65,13 @@ export function openReceiptStore(storage: Storage | null, link: string | null = 
 
 function isReceipt(value: unknown): value is KeptReceipt {
   if (typeof value !== 'object' || value === null) return false
-  const { name, size, link, receipt, at }: Partial<Record<string, unknown>> = { ...value }
+  const { name, size, link, receipt, at, files }: Partial<Record<string, unknown>> = { ...value }
   return (
     typeof name === 'string' &&
     typeof size === 'number' &&
     typeof link === 'string' &&
     typeof receipt === 'string' &&
-    typeof at === 'number'
+    typeof at === 'number' &&
+    (files === undefined || typeof files === 'number')
   )
 }

@@ -3,6 +3,7 @@ import { RequestFailure } from './answers.ts'
 import { isUnchanged } from './file-changes.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 import type { Line } from './line.ts'
+import type { Destination } from './server.ts'
 import { type TransferContext, type TransferListener, UploadOver } from './transfer-context.ts'
 import { classifyFailure } from './verdict.ts'
 
@@ -48,7 +49,7 @@ export class RequestRetries {
     const verdict = classifyFailure(answer, {
       limit: this.#way.limit,
       isOnline: navigator.onLine,
-      byLink: this.#way.to.link !== undefined,
+      by: whatTakes(this.#way.to),
     })
     switch (verdict.kind) {
       case 'anew':
@@ -87,6 +88,11 @@ async function assertUnchanged(upload: KeptUpload | null): Promise<void> {
   if (upload === null || upload.file === null) return
   const { file, handle } = upload
   if (!(await isUnchanged({ file, handle }))) throw new UploadOver({ kind: 'changed' })
+}
+
+function whatTakes({ link, transfer }: Destination): 'upload link' | 'transfer' | null {
+  if (link !== undefined) return 'upload link'
+  return transfer === undefined ? null : 'transfer'
 }
 
 /** Ends early when `signal` is aborted. */

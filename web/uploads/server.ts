@@ -13,9 +13,19 @@ const SECRET = /^\/api\/v1\/uploads\/[0-9a-f]{32}$/
 
 export interface Destination {
   readonly headers: Readonly<Record<string, string>>
-  /** Whether dropped folders are created. Guests have none: their files are uploaded singly. */
-  readonly keepsFolders: boolean
   readonly link?: LinkDestination
+  readonly transfer?: TransferDestination
+}
+
+interface TransferDestination {
+  /** Makes the transfer before its first upload. Throws RequestFailure. */
+  place(): Promise<TransferPlace>
+}
+
+export interface TransferPlace {
+  readonly headers: Readonly<Record<string, string>>
+  /** Null for a guest's, which the headers name. */
+  readonly folder: string | null
 }
 
 interface LinkDestination {
@@ -59,13 +69,14 @@ export interface BytesBefore {
 }
 
 export async function announceUpload(to: Destination, upload: AnnouncedUpload): Promise<Created> {
+  const place = (await to.transfer?.place()) ?? { headers: {}, folder: upload.folder }
   const metadata = {
     filename: upload.name,
     filetype: upload.type,
     // Lets another browser recognize the file.
     lastModified: String(upload.lastModified),
-    ...(upload.folder === null ? {} : { folder: upload.folder }),
-    ...(upload.path === null || !to.keepsFolders ? {} : { relativePath: upload.path }),
+    ...(place.folder === null ? {} : { folder: place.folder }),
+    ...(upload.path === null ? {} : { relativePath: upload.path }),
     ...to.link?.answers(),
   }
   const { body, headers } = await ask(
@@ -74,6 +85,7 @@ export async function announceUpload(to: Destination, upload: AnnouncedUpload): 
       method: 'POST',
       headers: {
         ...to.headers,
+        ...place.headers,
         ...VERSION,
         'Upload-Length': String(upload.size),
         'Upload-Metadata': uploadMetadata(metadata),

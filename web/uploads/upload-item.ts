@@ -15,6 +15,10 @@ export interface UploadItem extends Target {
   readonly sent: number
   readonly link: string | null
   readonly state: UploadPhase
+  /** Where this page has it, for a picture of it. */
+  readonly file?: Blob
+  /** Of a stored file in a guest's transfer: permits deleting it. */
+  readonly receipt?: string
 }
 
 export type UploadPhase =
@@ -77,6 +81,11 @@ export const NO_PACE: Pace = { speed: null, left: null, isStalled: false }
 /** Nothing is left to do, for the page or the user. */
 export function isOver({ state }: UploadItem): boolean {
   return ['done', 'deleted', 'failed'].includes(state.kind)
+}
+
+/** Stands still until the user does something. */
+export function isBroken({ state }: UploadItem): boolean {
+  return state.kind === 'failed' || state.kind === 'interrupted'
 }
 
 export function isActive({ state }: UploadItem): boolean {

@@ -55,13 +55,15 @@ export class UploadRunner {
   }
 
   finish(entry: BoardEntry): void {
-    const { board, finished, receipts } = this.#parts
+    const { board, finished, receipts, way } = this.#parts
     const created = this.#createdOf(entry)
     this.#forget(entry)
     entry.sent = entry.item.size
     const { name, size } = entry.item
     if (created?.receipt != null) {
-      receipts.add({ name, size, link: created.link, receipt: created.receipt, at: Date.now() })
+      // A transfer is remembered as one.
+      if (way.to.transfer !== undefined) board.setReceipt(entry, created.receipt)
+      else receipts.add({ name, size, link: created.link, receipt: created.receipt, at: Date.now() })
     }
     board.setState(entry, { kind: 'done', deletion: created?.receipt == null ? null : 'possible' })
     finished.add(entry.item)
@@ -83,6 +85,7 @@ export class UploadRunner {
         'expired',
         'content-refused',
         'link-kind',
+        'transfer-over',
       ].includes(problem.kind)
     )
       this.giveUp(entry)

@@ -13,7 +13,7 @@ import { createSemaphore } from './semaphore.ts'
 import type { Destination } from './server.ts'
 import { storage } from './storage.ts'
 import type { TransferContext } from './transfer-context.ts'
-import { isActive, isOver, type Target, type UploadItem, type Uploads } from './upload-item.ts'
+import { isActive, isBroken, isOver, type Target, type UploadItem, type Uploads } from './upload-item.ts'
 import { type UploadRunContext, UploadRunner } from './upload-runner.ts'
 import { UploadStore } from './upload-store.ts'
 import { windowName } from './window-name.ts'
@@ -36,10 +36,13 @@ export async function openUploadList(options: {
   readonly sort: 'guest' | 'account' | 'link'
   /** Bytes per file. */
   readonly limit: number
+  /** Called with the name of the window, by which it stores what has to outlive its page. */
+  readonly opened?: (window: string) => void
 }): Promise<UploadList> {
   const name = await windowName()
   const link = options.to.link?.slug ?? null
   const window = [options.sort === 'guest' ? [] : [options.sort], link ?? [], name].flat().join('-')
+  options.opened?.(window)
   const store = await UploadStore.open()
   const kept = await KeptUploads.open(store, window)
   const chunks = new KeptChunkSize(storage(), Date.now)
@@ -92,7 +95,7 @@ export class UploadList {
   async restore(): Promise<void> {
     const { board, finished, receipts } = this.#parts
     this.#earlier = finished.list().map((item) => {
-      const isOurs = item.link !== null && receipts.find(item.link) !== null
+      const isOurs = item.receipt !== undefined || (item.link !== null && receipts.find(item.link) !== null)
       const state = { kind: 'done', deletion: isOurs ? 'possible' : null } as const
       return board.add({ ...item, sent: item.size, state }, null, false)
     })
@@ -115,7 +118,21 @@ export class UploadList {
   }
 
   clear(): void {
+    this.#earlier = []
     this.#takeOff(this.#parts.board.all().filter(({ item }) => isOver(item)))
+    this.#parts.board.showNow()
+  }
+
+  /** Ends all of it, also what is under way. */
+  abandon(): void {
+    for (const entry of this.#parts.board.all()) this.#runs.stop(entry)
+    this.#takeOff(this.#parts.board.all())
+    this.#parts.board.showNow()
+  }
+
+  /** Gives up those that failed or are interrupted. */
+  giveUpBroken(): void {
+    this.#takeOff(this.#parts.board.all().filter(({ item }) => isBroken(item)))
     this.#parts.board.showNow()
   }
 
@@ -223,7 +240,7 @@ export class UploadList {
 
   #start({ file, handle, path }: Picked, folder: string | null, id?: string): void {
     const { board, way } = this.#parts
-    const shown = { name: file.name, size: file.size, sent: 0, link: null, folder, path }
+    const shown = { name: file.name, size: file.size, sent: 0, link: null, folder, path, file }
     if (file.size > way.limit) {
       const problem = { kind: 'too-large', limit: way.limit } as const
       board.add({ ...shown, state: { kind: 'failed', problem } }, null, false, id)

@@ -14,6 +14,8 @@ export type UploadProblem =
   | { readonly kind: 'folder-gone' }
   /** The upload link has ended, takes no more files or not this type, or its owner has no space. */
   | { readonly kind: 'link-over' | 'link-full' | 'link-kind' | 'link-no-space' }
+  /** The transfer was deleted, has ended, or was downloaded as often as its link allows. */
+  | { readonly kind: 'transfer-over' }
   /** Unreadable here: missing, a broken link, or no permission. */
   | { readonly kind: 'unreadable' }
   | { readonly kind: 'changed' }
@@ -56,13 +58,13 @@ interface Circumstances {
   readonly limit: number
   /** `navigator.onLine`. */
   readonly isOnline: boolean
-  readonly byLink?: boolean
+  readonly by?: 'upload link' | 'transfer' | null
 }
 
 /** Temporary failures are retried without end. */
 export function classifyFailure(
   answer: PageAnswer | null,
-  { limit, isOnline, byLink = false }: Circumstances,
+  { limit, isOnline, by = null }: Circumstances,
 ): FailureVerdict {
   if (answer === null) return again(isOnline ? 'unreachable' : 'offline', null)
   const { code, retryAfter } = answer
@@ -70,7 +72,7 @@ export function classifyFailure(
   if (code === 'UPLOAD_NOT_FOUND' || code === 'UPLOAD_GONE') return { kind: 'anew' }
   // The page came from the server, so the address is right.
   if (mayPass(answer, true)) return again(reasonOf(answer), retryAfter)
-  return { kind: 'over', problem: problemOf(answer, limit, byLink) }
+  return { kind: 'over', problem: problemOf(answer, limit, by) }
 }
 
 function again(reason: Reason, seconds: number | null): FailureVerdict {
@@ -110,9 +112,20 @@ const OF_LINKS: Readonly<Record<string, UploadProblem>> = {
   UNSUPPORTED_MEDIA_TYPE: { kind: 'link-kind' },
 }
 
-function problemOf({ status, code }: FailedAnswer, limit: number, byLink: boolean): UploadProblem {
+const OF_TRANSFERS: Readonly<Record<string, UploadProblem>> = {
+  NOT_FOUND: { kind: 'transfer-over' },
+  FOLDER_NOT_FOUND: { kind: 'transfer-over' },
+  LINK_USED_UP: { kind: 'transfer-over' },
+  LINK_ENDED: { kind: 'transfer-over' },
+}
+
+function problemOf(
+  { status, code }: FailedAnswer,
+  limit: number,
+  by: NonNullable<Circumstances['by']> | null,
+): UploadProblem {
   if (code === null) return { kind: 'refused', code: `HTTP ${status}` }
-  const ofLink = byLink ? OF_LINKS[code] : undefined
-  if (ofLink === undefined && code === 'FILE_TOO_LARGE') return { kind: 'too-large', limit }
-  return ofLink ?? BY_CODE[code] ?? { kind: 'refused', code }
+  const special = by === null ? undefined : (by === 'transfer' ? OF_TRANSFERS : OF_LINKS)[code]
+  if (special === undefined && code === 'FILE_TOO_LARGE') return { kind: 'too-large', limit }
+  return special ?? BY_CODE[code] ?? { kind: 'refused', code }
 }

@@ -20,8 +20,7 @@ interface LinkProps extends ReceiptProps {
 }
 
 export function GuestLinkPage({ link, view, context }: LinkProps) {
-  const { receipt, start } = context.texts
-  const { oneLink } = start.app
+  const { receipt } = context.texts
   return (
     <ReceiptLayout context={context} title={headOf(link)} view={view}>
       <main className="receipt">
@@ -46,7 +45,7 @@ export function GuestLinkPage({ link, view, context }: LinkProps) {
         ) : (
           <Ending
             action={view.action}
-            begin={oneLink.takeBack}
+            begin={receipt.takeBack}
             confirm={receipt.takeBackForGood}
             why={receipt.takeBackWhy}
           />

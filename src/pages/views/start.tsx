@@ -4,7 +4,7 @@ import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { fill } from '../../../web/shared/words.ts'
 import { noAnswers } from '../../../web/start/answers.ts'
 import { START_APP, type StartPageData } from '../../../web/start/data.ts'
-import { noReceipts, noUploads, StartApp } from '../../../web/start/start-app.tsx'
+import { noReceipts, noTransfer, noUploads, StartApp } from '../../../web/start/start-app.tsx'
 import type { StartPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { CopyLinkButton } from './copy-button.tsx'
@@ -73,7 +73,13 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
 /** As the script's hydration expects it. */
 export function UploadApp({ data }: { data: StartPageData }) {
   const html = renderToString(
-    <StartApp answers={noAnswers} data={data} engine={noUploads} receipts={noReceipts} />,
+    <StartApp
+      answers={noAnswers}
+      data={data}
+      engine={noUploads}
+      receipts={noReceipts}
+      transfer={noTransfer()}
+    />,
   )
   return <div dangerouslySetInnerHTML={{ __html: html }} id={START_APP} />
 }

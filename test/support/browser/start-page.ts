@@ -12,6 +12,8 @@ export interface StartPage extends Visit {
   drop(paths: readonly string[]): Promise<void>
   /** The list's entry for a file. */
   upload(name: string): Upload
+  /** The link of the transfer, as soon as there is one. */
+  transferLink(): Promise<string>
   /** Stored state of uploads, which is written with a short delay. */
   kept(): Promise<string>
   /** Number of files stored for a resumed upload. */
@@ -30,7 +32,7 @@ export interface Upload {
   readonly row: Locator
   /** Waits until the upload has that state. */
   is(state: string): Promise<void>
-  /** The link, as soon as there is one. */
+  /** The link of the file alone, as soon as there is one. */
   link(): Promise<string>
   press(label: string): Promise<void>
   /** Waits until the progress exceeds that percentage. */
@@ -62,6 +64,7 @@ export async function startPageIn(visit: Visit): Promise<StartPage> {
     choose: (...files) => choose(page, files),
     drop: (paths) => dropAt(devtools, { x: 300, y: 300 }, paths),
     upload: (name) => uploadIn(page, name),
+    transferLink: async () => (await page.locator('a.link-address').getAttribute('href')) ?? '',
     kept: () => page.evaluate<string>(`${readKept('uploads')}.then((all) => JSON.stringify(all))`),
     keptFiles: () => page.evaluate<number>(`${readKept('contents')}.then((all) => all.length)`),
     throttle: (bytes) => throttle(devtools, bytes),
@@ -121,9 +124,16 @@ export function uploadIn(page: Page, name: string): Upload {
       await page.locator(`.upload[data-state="${state}"]`).and(row).waitFor()
     },
     async link() {
-      return (await row.locator('.link-address').getAttribute('href')) ?? ''
+      return (await row.locator('.upload-link, .link-address').getAttribute('href')) ?? ''
     },
-    press: (label) => row.getByRole('button', { name: `${label}: ${name}` }).click(),
+    async press(label) {
+      const shown = row.getByRole('button', { name: `${label}: ${name}` })
+      const menu = row.locator('.row-menu')
+      await shown.or(menu).first().waitFor()
+      if ((await shown.count()) > 0) return shown.click()
+      await menu.click()
+      await row.getByRole('menuitem', { name: label, exact: true }).click()
+    },
     async passes(percent) {
       const bar = row.getByRole('progressbar')
       while (Number(await bar.getAttribute('aria-valuenow')) < percent) await Bun.sleep(20)

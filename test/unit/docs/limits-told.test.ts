@@ -44,7 +44,19 @@ test.each([
 
 test.each([
   ['web/files/client.ts', 'BATCH_SIZE', ...BATCH],
-  ['web/start/one-link.tsx', 'MOST', ...BATCH],
+  [
+    'web/start/transfer/term-chips.tsx',
+    'LONGEST_MESSAGE',
+    'src/sharing/links/link-terms.ts',
+    'LONGEST_MESSAGE',
+  ],
+  ['web/start/transfer/term-chips.tsx', 'LONGEST_NAME', 'src/sharing/links/link-terms.ts', 'LONGEST_NAME'],
+  [
+    'web/start/transfer/term-chips.tsx',
+    'LONGEST_SENDER',
+    'src/sharing/links/link-terms.ts',
+    'LONGEST_SENDER',
+  ],
   ['web/files/links/more-terms.tsx', 'MOST_DOWNLOADS', 'src/sharing/links/link-terms.ts', 'MOST_DOWNLOADS'],
   ['src/client/local-file.ts', 'HEAD', 'src/uploads/incoming-content.ts', 'HEAD_LENGTH'],
 ])('%s has a %s that is what the server has', (module, name, server, its) => {

@@ -38,7 +38,7 @@ describe('an answer', () => {
       [415, 'UNSUPPORTED_MEDIA_TYPE', 'link-kind'],
     ] as const) {
       const answer = answerOf(status, refusal(code), null)
-      const told = classifyFailure(answer, { limit: LIMIT, isOnline: true, byLink: true })
+      const told = classifyFailure(answer, { limit: LIMIT, isOnline: true, by: 'upload link' })
       expect(told).toEqual({ kind: 'over', problem: { kind } })
     }
   })

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { problemOf } from '../../files/problem.ts'
 import { Drawing } from '../drawings/drawing.tsx'
 import { refusedRequest } from '../fetch-json.ts'
-import { signInAddress } from '../sign-in-link.tsx'
+import { signInAddress } from '../sign-in-address.ts'
 import { useApp } from './app-context.ts'
 import type { Answered } from './use-answer.ts'
 

@@ -1,5 +1,6 @@
 import { use } from 'react'
-import { signInAddress, useSessionOver } from '../sign-in-link.tsx'
+import { signInAddress } from '../sign-in-address.ts'
+import { useSessionOver } from '../sign-in-link.tsx'
 import { AppContext } from './app-context.ts'
 
 /** Offers to sign in where that helps. */

@@ -1,11 +1,18 @@
-import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { Told } from '../../shared/told.tsx'
 import type { Words } from '../../shared/words.ts'
 import type { ReceiptStore } from '../receipts.ts'
 import { storage } from '../storage.ts'
 import type { ClaimTexts } from '../texts.ts'
-import { type ClaimResult, claimAll, claimable, declineClaim, isDeclined, takeClaimWish } from './claiming.ts'
+import {
+  type ClaimResult,
+  claimAll,
+  claimable,
+  declineClaim,
+  filesIn,
+  isDeclined,
+  takeClaimWish,
+} from './claiming.ts'
 
 interface ClaimPanelProps {
   readonly receipts: ReceiptStore
@@ -36,28 +43,29 @@ export function ClaimPanel({ receipts, texts, words, className, changed }: Claim
   if (step === 'over' || files.length === 0) return null
   return (
     <div className={className} data-claim={typeof step === 'string' ? step : 'moved'}>
-      <Told className="notice-words">{said(step, files.length, texts, words)}</Told>
+      <Told className="notice-words">{said(step, filesIn(files), texts, words)}</Told>
       <div className="notice-actions">
         {step === 'offered' ? (
           <>
-            <Button onClick={() => void move()} variant="subtle">
+            <button className="text-button" onClick={() => void move()} type="button">
               {texts.move}
-            </Button>
-            <Button
+            </button>
+            <button
+              className="text-button"
               onClick={() => {
                 declineClaim(storage(), files)
                 setStep('over')
               }}
-              variant="subtle"
+              type="button"
             >
               {texts.notNow}
-            </Button>
+            </button>
           </>
         ) : null}
         {typeof step === 'string' ? null : (
-          <Button onClick={() => setStep('over')} variant="subtle">
+          <button className="text-button" onClick={() => setStep('over')} type="button">
             {texts.close}
-          </Button>
+          </button>
         )}
       </div>
     </div>

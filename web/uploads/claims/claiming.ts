@@ -7,9 +7,14 @@ const DECLINED = 'holdfast-claim-declined'
 /** Milliseconds between the wish and the new account. */
 const WISHED_FOR = 3_600_000
 
-/** Files only; links follow their files. */
+/** Files and transfers; links follow their files. */
 export function claimable(receipts: Pick<ReceiptStore, 'list'>): readonly KeptReceipt[] {
-  return receipts.list().filter(({ link }) => !isLink(link))
+  return receipts.list().filter((receipt) => !isLink(receipt))
+}
+
+/** Those in transfers, too. */
+export function filesIn(receipts: readonly KeptReceipt[]): number {
+  return receipts.reduce((sum, { files = 1 }) => sum + files, 0)
 }
 
 export function wishForClaim(storage: Storage | null, isWanted: boolean): void {
@@ -40,22 +45,25 @@ export interface ClaimResult {
 export async function claimAll(receipts: ReceiptStore): Promise<ClaimResult> {
   let moved = 0
   let trouble: ClaimResult['trouble'] = null
-  for (const { receipt, link } of claimable(receipts)) {
+  for (const { receipt, link, files = 1 } of claimable(receipts)) {
     try {
       await claimWithReceipt(receipt)
       receipts.remove(link)
-      moved += 1
+      moved += files
     } catch (error) {
       trouble = codeOf(error) === 'STORAGE_LIMIT_EXCEEDED' ? 'full' : 'failed'
-      if (trouble === 'failed' && codeOf(error) !== 'FILE_ARRIVING') break
+      if (trouble === 'failed' && !ARRIVING.includes(codeOf(error) ?? '')) break
     }
   }
   await forgetLinks(receipts)
   return { moved, trouble }
 }
 
+/** Of a file, and of a transfer. */
+const ARRIVING: readonly string[] = ['FILE_ARRIVING', 'REQUEST_UNDER_WAY']
+
 async function forgetLinks(receipts: ReceiptStore): Promise<void> {
-  for (const { link, receipt } of receipts.list().filter((each) => isLink(each.link))) {
+  for (const { link, receipt } of receipts.list().filter(isLink)) {
     if (await isReceiptGone(receipt)) receipts.remove(link)
   }
 }
@@ -64,8 +72,8 @@ function codeOf(error: unknown): string | null {
   return error instanceof RequestFailure ? (error.answer?.code ?? null) : null
 }
 
-function isLink(link: string): boolean {
-  return new URL(link).pathname.startsWith('/l/')
+function isLink({ link, files }: KeptReceipt): boolean {
+  return files === undefined && new URL(link).pathname.startsWith('/l/')
 }
 
 function write(storage: Storage | null, key: string, value: string | null): void {

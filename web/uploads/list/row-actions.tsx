@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { DrawingName } from '../../shared/drawings/drawings.ts'
-import { signInAddress } from '../../shared/sign-in-link.tsx'
+import { signInAddress } from '../../shared/sign-in-address.ts'
 import type { UploadEngine } from '../engine.ts'
 import type { StartAppTexts } from '../texts.ts'
 import { isActive, type UploadItem } from '../upload-item.ts'
@@ -19,34 +19,23 @@ interface Action {
   readonly label: string
   readonly drawing: DrawingName
   readonly isMain?: boolean
-  readonly isDeletion?: boolean
   readonly action: (list: UploadList) => void
 }
 
 /** Key of a button in its row: unique at any time. */
-type Place = 'going' | 'ending' | 'deleting' | 'removing'
-
-export function stateId({ id }: UploadItem): string {
-  return `upload-state-${id}`
-}
-
-export function isAsked({ state }: UploadItem): boolean {
-  return state.kind === 'done' && state.deletion === 'asked'
-}
+type Place = 'going' | 'ending' | 'removing'
 
 export function RowActions({ engine, item, texts }: RowActionsProps) {
   const { id, name, state } = item
   /** A button's successor has its `place`, so that the focus stays. */
-  const button = (place: Place, { label, drawing, isMain = false, isDeletion = false, action }: Action) => (
+  const button = (place: Place, { label, drawing, isMain = false, action }: Action) => (
     <Button
       key={place}
       aria-label={`${label}: ${name}`}
-      {...(isMain || isDeletion ? {} : { className: 'quiet-button' })}
-      {...(isDeletion ? { color: 'red' } : {})}
-      {...(place === 'ending' && isAsked(item) ? { 'aria-describedby': stateId(item) } : {})}
+      {...(isMain ? {} : { className: 'quiet-button' })}
       leftSection={<Drawing of={drawing} />}
       onClick={() => engine.act(action)}
-      variant={isMain || isDeletion ? 'light' : 'subtle'}
+      variant={isMain ? 'light' : 'subtle'}
     >
       {label}
     </Button>
@@ -61,9 +50,6 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
   const undo = () => button('ending', { label: texts.undo, drawing: 'undo', isMain: true, action: resume })
   const remove = () =>
     button('removing', { label: texts.remove, drawing: 'cross', action: (list) => list.remove(id) })
-
-  const step = (place: Place, look: Omit<Action, 'action'>, to: 'ask' | 'do' | 'keep') =>
-    button(place, { ...look, action: (list) => list.deletion(id, to) })
 
   if (state.kind === 'waiting' && state.reason !== 'offline' && state.reason !== 'rate') {
     const tryNow = (list: UploadList) => list.tryNow()
@@ -84,16 +70,6 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
         remove(),
       ]
     case 'done':
-      if (state.deletion === null) return remove()
-      if (state.deletion === 'under way') return null
-      if (state.deletion === 'possible') {
-        return [step('ending', { label: texts.delete, drawing: 'trash' }, 'ask'), remove()]
-      }
-      // A second click in one place keeps the file.
-      return [
-        step('deleting', { label: texts.deleteForGood, drawing: 'trash', isDeletion: true }, 'do'),
-        step('ending', { label: texts.keep, drawing: 'undo' }, 'keep'),
-      ]
     case 'deleted':
       return remove()
     case 'starting':

@@ -1,5 +1,5 @@
 import { Button, Progress } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { UploadEngine } from '../engine.ts'
 import { isActive, isOver, type UploadItem, type Uploads } from '../upload-item.ts'
@@ -12,35 +12,23 @@ interface UploadListViewProps {
   readonly engine: UploadEngine
   readonly uploads: Uploads
   readonly view: View
-  readonly noteOf?: (item: UploadItem) => string | null
-  readonly receiptOf?: (link: string) => string | null
-  readonly forAll?: ReactNode
+  readonly noteOf: (item: UploadItem) => string | null
 }
 
-export function UploadListView({
-  engine,
-  uploads,
-  view,
-  noteOf = none,
-  receiptOf = none,
-  forAll = null,
-}: UploadListViewProps) {
+export function UploadListView({ engine, uploads, view, noteOf }: UploadListViewProps) {
   const { items } = uploads
   const { texts, words } = view
   const links = items.flatMap(({ link, state }) =>
-    link === null || !view.showsLinks || ['cancelled', 'deleted', 'failed'].includes(state.kind)
-      ? []
-      : [link],
+    link === null || ['cancelled', 'deleted', 'failed'].includes(state.kind) ? [] : [link],
   )
   const isOne = items.length === 1
-  const Title = view.showsLinks ? 'h1' : 'h2'
   const [isAll, setIsAll] = useState(false)
   const shown = isAll ? items : shortList(items)
 
   return (
     <section aria-label={texts.list} className="uploads">
       <div className="uploads-head">
-        <Title>{view.headline(uploads)}</Title>
+        <h1>{view.headline(uploads)}</h1>
         <div className="actions">
           {links.length > 1 ? (
             <CopyButton
@@ -64,7 +52,6 @@ export function UploadListView({
         </div>
         {!isOne && uploads.total.isActive ? <TotalProgress uploads={uploads} view={view} /> : null}
       </div>
-      {forAll}
       <ul className="upload-rows">
         {shown.map((item) => (
           <UploadLine
@@ -73,7 +60,6 @@ export function UploadListView({
             item={item}
             key={item.id}
             note={noteOf(item)}
-            receiptOf={receiptOf}
             view={view}
           />
         ))}
@@ -86,9 +72,6 @@ export function UploadListView({
     </section>
   )
 }
-
-/** For guests: everybody can open their links, which lead to receipts. */
-const none = () => null
 
 function TotalProgress({ uploads, view }: { uploads: Uploads; view: View }) {
   const { total } = uploads
@@ -104,7 +87,7 @@ function TotalProgress({ uploads, view }: { uploads: Uploads; view: View }) {
   )
 }
 
-function PauseAll({ engine, uploads: { items }, view: { texts } }: UploadListViewProps) {
+function PauseAll({ engine, uploads: { items }, view: { texts } }: Omit<UploadListViewProps, 'noteOf'>) {
   const active = items.filter(isActive)
   const paused = items.filter(({ state }) => state.kind === 'paused')
   if (active.length + paused.length < 2) return null

@@ -19,6 +19,7 @@ export class View {
   readonly texts: StartAppTexts
   readonly words: Words
   readonly showsLinks: boolean
+  readonly locale: string
   readonly #percents: Intl.NumberFormat
   readonly #time: Intl.DateTimeFormat
 
@@ -28,6 +29,7 @@ export class View {
     showsLinks = true,
   ) {
     this.showsLinks = showsLinks
+    this.locale = locale
     this.texts = texts
     this.words = words
     this.#percents = new Intl.NumberFormat(locale, { style: 'percent' })
@@ -155,6 +157,8 @@ export class View {
         return problems.linkKind
       case 'link-no-space':
         return problems.linkNoSpace
+      case 'transfer-over':
+        return problems.transferOver
       case 'not-stored':
         return problems.notStored
       case 'unreadable':
