@@ -69,6 +69,8 @@ export interface FileScriptTexts {
   readonly line: string
   /** {rows} */
   readonly firstRows: string
+  /** {rows} */
+  readonly sortedRows: string
   /** {rows}, {columns} */
   readonly firstRowsAndColumns: string
   /** {shown}, {total} */

@@ -498,6 +498,7 @@ export const de: Texts = {
       raw: 'Nur Text',
       line: 'Zeile {line}',
       firstRows: 'Das sind die ersten {rows} Zeilen.',
+      sortedRows: 'Sortiert sind die ersten {rows} Zeilen.',
       firstRowsAndColumns: 'Das sind die ersten {rows} Zeilen und {columns} Spalten.',
       firstEntries: 'Das sind die ersten {shown} von {total} Einträgen.',
       entries: { one: '{count} Eintrag', other: '{count} Einträge' },

@@ -478,6 +478,7 @@ export const en = {
       raw: 'Raw text',
       line: 'Line {line}',
       firstRows: 'These are the first {rows} rows.',
+      sortedRows: 'Sorted among the first {rows} rows.',
       firstRowsAndColumns: 'These are the first {rows} rows and {columns} columns.',
       firstEntries: 'These are the first {shown} of {total} entries.',
       entries: { one: '{count} entry', other: '{count} entries' },
