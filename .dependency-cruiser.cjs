@@ -179,9 +179,9 @@ module.exports = {
     only(
       'browser',
       'What runs in the browser knows the values of the domain, the policy of all clients, and the server by the contract.',
-      '^web/(start|uploads|file|folder|files|reference|settings|admin|sign-in|shared)/',
+      '^web/(start|uploads|file|folder|files|reference|settings|admin|sign-in|shared|viewer)/',
       [
-        '^web/(start|uploads|file|folder|files|reference|settings|admin|sign-in|shared)/',
+        '^web/(start|uploads|file|folder|files|reference|settings|admin|sign-in|shared|viewer)/',
         '^src/(domain|contract)/',
         '^src/client/policy/',
         '^src/pages/texts/[^/]*en\\.ts$',

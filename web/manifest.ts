@@ -35,6 +35,8 @@ export interface PageAssets {
   readonly pages: Readonly<Record<ScriptedPage, ScriptedPageAssets>>
   /** Modules for `new Worker(address, { type: 'module' })`, by folder and name: `file/pdf-worker`. */
   readonly workers: Readonly<Record<string, string>>
+  /** The style sheet of the viewer, which is loaded when a file is opened over a folder's page. */
+  readonly viewerStyle: string
   /** What lies in `web/static`, by name: `favicon.svg`. */
   readonly files: Readonly<Record<string, string>>
   /** What the addresses of pdf.js's own data begin with. */

@@ -71,6 +71,7 @@ export async function folderPage(
     look: query.look ?? rememberedViewMode(call.request) ?? defaultViewMode(files),
     pages: contents.pages,
     firstFilePage: contents.firstFilePage,
+    filesBefore: contents.filesBefore,
     barrier: place.barrier,
     notice: place.notice,
     downloadForm: place.downloadForm,

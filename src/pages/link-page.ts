@@ -357,6 +357,7 @@ async function bundlePage(
     look: query.look ?? rememberedViewMode(call.request) ?? defaultViewMode(files),
     pages: 1,
     firstFilePage: 1,
+    filesBefore: 0,
     barrier: null,
     notice: place.notice,
     downloadForm: place.formFor(null),

@@ -146,6 +146,8 @@ export interface FolderPageView {
   readonly look: FolderViewMode
   readonly pages: number
   readonly firstFilePage: number
+  /** On earlier pages. */
+  readonly filesBefore: number
   /** For the owner: what keeps others from opening the link. */
   readonly barrier: BarrierNotice | null
   readonly notice: LinkNotice | null

@@ -27,6 +27,8 @@ export interface FolderContents {
   /** Directly in the folder. */
   readonly bytes: number
   readonly firstFilePage: number
+  /** On earlier pages. */
+  readonly filesBefore: number
 }
 
 export interface FolderTotals {
@@ -55,6 +57,7 @@ export function createPublicFolders(db: Database, access: Pick<AccessControl, 'o
           ? await subfolderPage(db, { ...shown, ...orders.folders, offset: first, limit: PER_PAGE })
           : []
       const room = PER_PAGE - folders.length
+      const filesBefore = Math.max(0, first - count)
       const files =
         room === 0 || page > pages
           ? []
@@ -62,13 +65,13 @@ export function createPublicFolders(db: Database, access: Pick<AccessControl, 'o
               account: folder.account_id,
               folder: folder.id,
               ...orders.files,
-              offset: Math.max(0, first - count),
+              offset: filesBefore,
               limit: room,
             })
       const firstFilePage = Math.floor(count / PER_PAGE) + 1
       // Clamped: the two are read one after the other.
       const bytes = Math.max(0, folder.tree_bytes - below.tree_bytes)
-      return { folders, files, folderCount: count, pages, bytes, firstFilePage }
+      return { folders, files, folderCount: count, pages, bytes, firstFilePage, filesBefore }
     },
 
     /** Totals of the folder and its visible descendants; null when there are too many folders to check. */

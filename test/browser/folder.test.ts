@@ -57,7 +57,7 @@ describeInBrowser('the page of a folder', (browser) => {
       const { page } = visit
       await page.goto(`/f/${folder}`)
       await page.locator('time', { hasText: day }).waitFor()
-      await page.locator('.file-item a').click()
+      await page.goto((await page.locator('.file-item a').getAttribute('href')) ?? '')
       await page.locator('time', { hasText: day }).waitFor()
       expect(await page.locator('#detailsContent').textContent()).toContain('2025-12-31T23:30')
       expect(visit.trouble(1)).toEqual([])
@@ -163,6 +163,8 @@ describeInBrowser('the page of a folder', (browser) => {
     const { page } = visit
     await page.goto(`/f/${folder}?sort=name`)
     await page.getByRole('link', { name: 'a.txt', exact: true }).click()
+    await page.waitForURL('**/d/*')
+    await page.reload()
     const shown = async (name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor()
     await shown('a.txt')
     expect(await page.getByRole('link', { name: 'Previous' }).count()).toBe(0)

@@ -123,7 +123,10 @@ async function bundleModules(folder: string, entries: readonly string[], conditi
 }
 
 /** Bundles the stylesheet of a folder in `web`. */
-export async function bundleStyle(folder: string, of: ScriptedPage | 'shared'): Promise<Bundle<string>> {
+export async function bundleStyle(
+  folder: string,
+  of: ScriptedPage | 'shared' | 'viewer',
+): Promise<Bundle<string>> {
   const { metafile, outputs } = await built({
     ...COMMON,
     entrypoints: [join(WEB, of, 'style.css')],

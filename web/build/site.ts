@@ -61,17 +61,18 @@ async function bundleStyles(assets: string) {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, styles, renderer, files, pdfData, styleFiles] = await Promise.all([
+  const [scripts, workers, shared, viewer, styles, renderer, files, pdfData, styleFiles] = await Promise.all([
     bundleScripts(assets),
     bundleWorkers(assets),
     bundleStyle(assets, 'shared'),
+    bundleStyle(assets, 'viewer'),
     bundleStyles(assets),
     bundleRenderer(server),
     copyFiles(assets),
     copyPdfData(assets),
     copyStyleFiles(assets),
   ])
-  const bundles = [scripts, workers, shared, ...Object.values(styles), renderer, files, styleFiles]
+  const bundles = [scripts, workers, shared, viewer, ...Object.values(styles), renderer, files, styleFiles]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const { pages } = scripts.made
   return {
@@ -96,6 +97,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
         admin: { ...pages.admin, style: styles.admin.made },
       },
       workers: workers.made,
+      viewerStyle: viewer.made,
       files: files.made,
       pdfData,
       typeface: styleFiles.typeface,

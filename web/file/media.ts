@@ -52,7 +52,8 @@ function onKeys(player: HTMLMediaElement): void {
   }
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return
-    if (event.target !== document.body) return
+    // One that the viewer showed is gone by now.
+    if (event.target !== document.body || !player.isConnected) return
     const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined
     if (act === undefined) return
     event.preventDefault()

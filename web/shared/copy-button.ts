@@ -4,7 +4,7 @@ import { toClipboard } from './clipboard.ts'
 const SAID_FOR = 2000
 
 /** A button copies its `data-copy` and confirms with the texts in its other attributes. */
-export function enableCopy(page: Document): void {
+export function enableCopy(page: ParentNode): void {
   for (const button of page.querySelectorAll<HTMLButtonElement>('button[data-copy]')) enable(button)
 }
 

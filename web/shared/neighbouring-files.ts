@@ -10,14 +10,16 @@ export interface NeighbouringFiles {
 
 /** Also after the browser restores the page from its cache. */
 export function rememberFiles(page: Document): void {
-  window.addEventListener('pageshow', () => {
-    const paths = [...page.querySelectorAll<HTMLAnchorElement>(FILES)].map(({ pathname }) => pathname)
-    try {
-      sessionStorage.setItem(KEY, paths.join('\n'))
-    } catch {
-      // Without storage there are no neighbours.
-    }
-  })
+  window.addEventListener('pageshow', () => noteFiles(page))
+}
+
+export function noteFiles(page: Document): void {
+  const paths = [...page.querySelectorAll<HTMLAnchorElement>(FILES)].map(({ pathname }) => pathname)
+  try {
+    sessionStorage.setItem(KEY, paths.join('\n'))
+  } catch {
+    // Without storage there are no neighbours.
+  }
 }
 
 /** Null unless this tab showed a folder with that file last. */

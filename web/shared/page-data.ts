@@ -1,6 +1,5 @@
 import { askForAccount } from './own-account.ts'
-
-export const PAGE_DATA = 'page-data'
+import { PAGE_DATA } from './public-page-data.ts'
 
 /** Also restricts the page's requests to its account. Not validated: one build produced data and script. */
 export function readPageData<Data>(): Data {

@@ -1,3 +1,4 @@
+import type { FolderPageData } from '../../../web/folder/data.ts'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { FileName } from '../../../web/shared/file-name.tsx'
 import { fill } from '../../../web/shared/words.ts'
@@ -40,7 +41,7 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
           url={view.url}
         />
       }
-      scripted={{ page: 'folder' }}
+      scripted={{ page: 'folder', data: dataOf(view, context) }}
       title={title}
     >
       <main className={isWall ? 'folder folder-wall' : 'folder'}>
@@ -92,6 +93,18 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
 function titleOf({ name, notice }: FolderPageView, context: PageContext): string {
   if (name !== null) return name
   return (notice && contentText(notice, context)) ?? context.texts.madeLink.unnamed
+}
+
+function dataOf(view: FolderPageView, { assets, locale, texts }: PageContext): FolderPageData {
+  const { fileCount, filesBefore, downloadForm } = view
+  return {
+    fileCount,
+    filesBefore,
+    // A limited link shows nothing of its files that is not counted.
+    viewerStyles: downloadForm === null ? [assets.pages.file.style, assets.viewerStyle] : null,
+    locale,
+    texts: texts.folder.viewer,
+  }
 }
 
 /**

@@ -69,6 +69,7 @@ const FOLDER: FolderPageView = {
   look: 'list',
   pages: 1,
   firstFilePage: 1,
+  filesBefore: 0,
   barrier: null,
   notice: null,
   downloadForm: null,

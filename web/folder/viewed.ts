@@ -1,0 +1,2 @@
+/** State of a history entry while the viewer shows a file over its folder. */
+export const VIEWED = 'viewed'
