@@ -40,8 +40,8 @@ export const getStartPage = endpoint({
 
 export const postStartPage = endpoint({
   documentation: {
-    summary: 'Upload files from a plain form',
-    description: 'As a guest or signed in. They become a transfer, to whose page it leads on.',
+    summary: 'Upload a file from a plain form',
+    description: 'Or several, as a guest or signed in. They become a transfer, to whose page it leads on.',
     tag: 'Site',
     body: {
       type: 'multipart/form-data',

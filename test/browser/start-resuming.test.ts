@@ -191,7 +191,7 @@ describeInBrowser('an upload on the start page', (browser) => {
   })
 
   test('that uses up the limit of the hour says when it goes on', async () => {
-    const strict = await startHoldfast({ guestRateLimit: 1 })
+    const strict = await startHoldfast({ guestRateLimit: 2 })
     const start = await openStartPage(browser(), strict.url)
     await start.choose(chosenFile('a.txt', Buffer.from('a')))
     await start.upload('a.txt').is('done')

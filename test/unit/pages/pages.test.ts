@@ -444,10 +444,8 @@ describe('the start page', () => {
     const form = find(html, 'form')[0]?.attributes
     expect(form).toMatchObject({ action: '/', method: 'post' })
     expect(form?.enctype).toBe('multipart/form-data')
-    expect(find(html, 'input').map(({ attributes }) => [attributes.type, attributes.name])).toEqual([
+    expect(find(html, '.zone input').map(({ attributes }) => [attributes.type, attributes.name])).toEqual([
       ['file', 'file'],
-      // Of the text that can be typed instead, which a script sends.
-      ['text', 'name'],
     ])
     expect(find(html, 'input[required]')).toHaveLength(1)
     expect(find(html, 'button[type="submit"]')[0]?.text).toBe('Upload and get a link')
