@@ -9,7 +9,7 @@ interface Budget {
 const KB = 1000
 
 const budgets: Readonly<Record<ScriptedPage, Budget>> = {
-  start: { script: 200 * KB, style: 45 * KB },
+  start: { script: 45 * KB, style: 45 * KB },
   file: { script: 40 * KB, style: 45 * KB },
   folder: { script: 40 * KB, style: 45 * KB },
   receipt: { script: 40 * KB, style: 45 * KB },

@@ -2,6 +2,7 @@ import { basename, join, relative, resolve } from 'node:path'
 import type { ScriptedPage, ScriptedPageAssets } from '../manifest.ts'
 import { guides } from './guides.ts'
 import { mantineStyles } from './mantine-styles.ts'
+import { preactForReact } from './preact-for-react.ts'
 import { styleFileAddresses } from './style-files.ts'
 
 /** Root of the repository. */
@@ -29,11 +30,12 @@ interface Scripts {
   readonly pages: Readonly<Record<ScriptedPage, Omit<ScriptedPageAssets, 'style'>>>
 }
 
+const START = 'start/main.tsx'
+
 /** Bundles the scripts of pages: `<page>/main.ts(x)`. */
 export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
   const entries = {
     shared: 'shared/main.ts',
-    start: 'start/main.tsx',
     file: 'file/main.ts',
     folder: 'folder/main.ts',
     receipt: 'receipt/main.ts',
@@ -43,16 +45,17 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
     settings: 'settings/main.tsx',
     admin: 'admin/main.tsx',
   }
-  const { scriptOf, importsOf, sources } = await bundleModules(folder, Object.values(entries), [])
-  const page = (entry: string) => {
+  const modules = await bundleModules(folder, Object.values(entries))
+  const start = await bundleModules(folder, [START], { plugins: [preactForReact] })
+  const page = (entry: string, { scriptOf, importsOf } = modules) => {
     const script = scriptOf(entry)
     return { script: ADDRESS + script, preloads: importsOf(script).map((name) => ADDRESS + name) }
   }
   return {
     made: {
-      shared: ADDRESS + scriptOf(entries.shared),
+      shared: ADDRESS + modules.scriptOf(entries.shared),
       pages: {
-        start: page(entries.start),
+        start: page(START, start),
         file: page(entries.file),
         folder: page(entries.folder),
         receipt: page(entries.receipt),
@@ -63,7 +66,7 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
         admin: page(entries.admin),
       },
     },
-    sources,
+    sources: [...new Set([...modules.sources, ...start.sources])],
   }
 }
 
@@ -73,7 +76,7 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
  */
 export async function bundleWorkers(folder: string): Promise<Bundle<Readonly<Record<string, string>>>> {
   const entries = [...new Bun.Glob('*/*-worker.ts').scanSync(WEB)].sort()
-  const { scriptOf, sources } = await bundleModules(folder, entries, ['worker'])
+  const { scriptOf, sources } = await bundleModules(folder, entries, { conditions: ['worker'] })
   return {
     made: Object.fromEntries(
       entries.map((entry) => [entry.replace(/\.ts$/, ''), ADDRESS + scriptOf(entry)] as const),
@@ -83,14 +86,18 @@ export async function bundleWorkers(folder: string): Promise<Bundle<Readonly<Rec
 }
 
 /** Bundles modules of `web` for browsers, and returns the names of the outputs. */
-async function bundleModules(folder: string, entries: readonly string[], conditions: readonly string[]) {
+async function bundleModules(
+  folder: string,
+  entries: readonly string[],
+  special: Pick<Parameters<typeof Bun.build>[0], 'conditions' | 'plugins'> = {},
+) {
   const { metafile } = await built({
     ...COMMON,
+    ...special,
     root: WEB,
     entrypoints: entries.map((entry) => join(WEB, entry)),
     outdir: folder,
     target: 'browser',
-    conditions: [...conditions],
     splitting: true,
     publicPath: ADDRESS,
     naming: { ...NAMING, entry: '[dir]-[name]-[hash].[ext]' },

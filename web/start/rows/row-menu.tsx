@@ -59,7 +59,7 @@ export function RowMenu({ commands, name, engine, choose, texts }: RowMenuProps)
         className="menu popover-menu"
         id={id}
         onBeforeToggle={({ currentTarget, newState }) => {
-          if (newState === 'open') placeBeside(currentTarget, id)
+          if (newState === 'open') placeBeside(currentTarget)
         }}
         onKeyDown={pressed}
         onToggle={({ newState }) => {

@@ -22,7 +22,7 @@ export function Popover({ id, label, className = '', opened, closed, children }:
       className={`popover ${className}`}
       id={id}
       onBeforeToggle={(event) => {
-        if (ofItself(event) && event.newState === 'open') placeBeside(event.currentTarget, id)
+        if (ofItself(event) && event.newState === 'open') placeBeside(event.currentTarget)
       }}
       onToggle={(event) => {
         if (!ofItself(event)) return
@@ -42,8 +42,8 @@ function ofItself({ target, currentTarget }: SyntheticEvent & Pick<ToggleEvent, 
 }
 
 /** Of the page, with which it scrolls. */
-export function placeBeside(popover: HTMLElement, id: string): void {
-  const button = document.querySelector(`[popovertarget="${CSS.escape(id)}"]`)
+export function placeBeside(popover: HTMLElement): void {
+  const button = document.querySelector(`[popovertarget="${CSS.escape(popover.id)}"]`)
   if (button === null) return
   const { left, right, top, bottom } = button.getBoundingClientRect()
   const { clientWidth, clientHeight } = document.documentElement

@@ -236,7 +236,7 @@ function MessageChip({ terms, change, isGuest, view: { texts } }: TermChipsProps
           className="popover-form"
           onSubmit={(event) => {
             event.preventDefault()
-            document.getElementById(box)?.hidePopover()
+            form.current?.closest<HTMLElement>('[popover]')?.hidePopover()
           }}
           ref={form}
         >
