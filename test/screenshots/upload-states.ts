@@ -71,9 +71,9 @@ export function uploadStates(): State[] {
         await open(page, '/')
         await choose(page, 'a.txt', LONG, ARABIC)
         await page.locator('.upload[data-state="done"]').nth(2).waitFor()
-        await page.getByRole('button', { name: said('QR code: a.txt') }).click()
-        await page.getByRole('button', { name: said(`Delete: ${ARABIC}`) }).click()
-        await page.locator('.qr').waitFor()
+        await fromMenu(page, ARABIC, 'Delete')
+        await page.getByRole('button', { name: said('QR code') }).click()
+        await page.locator('svg.qr').waitFor()
       },
     },
     {
@@ -82,11 +82,8 @@ export function uploadStates(): State[] {
         await open(page, '/')
         await choose(page, 'a.txt', LONG, ARABIC)
         await page.locator('.upload[data-state="done"]').nth(2).waitFor()
-        for (const name of ['a.txt', LONG, ARABIC]) {
-          await page.getByRole('button', { name: said(`Remove from list: ${name}`) }).click()
-        }
+        await choose(page, 'b.txt')
         await page.locator('.earlier summary').click()
-        await page.getByRole('button', { name: said(`Delete: ${LONG}`) }).click()
       },
     },
     {
@@ -99,11 +96,17 @@ export function uploadStates(): State[] {
         const files = [LONG, ARABIC].map((name) => chosenFile(name, Buffer.alloc(4 * MIB)))
         await page.locator('.zone-field').setInputFiles(files)
         await page.locator('.upload[data-state="sending"]').nth(1).waitFor()
-        await page.getByRole('button', { name: said(`Pause: ${LONG}`) }).click()
-        await page.getByRole('button', { name: said(`Cancel: ${ARABIC}`) }).click()
+        await fromMenu(page, LONG, 'Pause')
+        await fromMenu(page, ARABIC, 'Cancel')
       },
     },
   ]
+}
+
+async function fromMenu(page: Page, name: string, label: string): Promise<void> {
+  const row = page.locator('.upload').filter({ has: page.getByTitle(name, { exact: true }) })
+  await row.locator('.row-menu').click()
+  await row.getByRole('menuitem', { name: said(label), exact: true }).click()
 }
 
 async function choose(page: Page, ...names: readonly string[]): Promise<void> {
