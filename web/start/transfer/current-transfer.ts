@@ -11,7 +11,7 @@ import {
   openTransferStore,
   type TransferStore,
 } from './kept-transfer.ts'
-import { fieldsOf, NO_TERMS, type TransferTerms } from './terms.ts'
+import { fieldsOf, makePassword, NO_TERMS, type TransferTerms } from './terms.ts'
 import { changeTransfer, endTransfer, makeTransfer } from './transfer-api.ts'
 
 export interface TransferState {
@@ -53,6 +53,10 @@ export class CurrentTransfer {
   #changes: Readonly<Record<string, unknown>> = {}
   #timer: ReturnType<typeof setTimeout> | null = null
   #isSending = false
+  /** Whether it is of an earlier page, whose uploads are not listed yet. */
+  #isKept = false
+  /** Terms that the server has. */
+  #accepted: TransferTerms = NO_TERMS
   #failures = 0
 
   constructor(receipts: ReceiptStore) {
@@ -71,13 +75,22 @@ export class CurrentTransfer {
     this.#store = openTransferStore(window)
     const kept = this.#store.read()
     if (kept === null) return
-    this.#unlisted = kept.safe
-    this.#set({ made: kept.made, terms: kept.terms })
+    const { made, safe } = kept
+    const { password } = kept.terms
+    // Set before it was made, and lost with its tab: it must not open without one.
+    const isLost = made === null && password.isSet && password.text === null
+    const terms = isLost ? { ...kept.terms, password: { isSet: true, text: makePassword() } } : kept.terms
+    this.#isKept = true
+    if (made !== null && !kept.isSaved) this.#changes = fieldsOf(withKnownPassword(terms))
+    this.#unlisted = safe
+    this.#accepted = terms
+    this.#set({ made, terms })
   }
 
   /** Called once they are: without any, the kept one is over. */
   opened(items: readonly UploadItem[]): void {
-    if (this.#state.made === null) return
+    if (!this.#isKept) return
+    this.#isKept = false
     if (items.length === 0) {
       this.startOver()
       return
@@ -89,6 +102,7 @@ export class CurrentTransfer {
     }
     this.#announced = plus(this.#unlisted, amountsOf(items).all)
     this.observe(items)
+    if (Object.keys(this.#changes).length > 0) this.#sendSoon()
   }
 
   /** The next upload goes into another one. */
@@ -102,6 +116,7 @@ export class CurrentTransfer {
     this.#announced = NONE
     this.#listed = { all: NONE, safe: NONE, name: '' }
     this.#changes = {}
+    this.#accepted = NO_TERMS
     this.#set(NO_TRANSFER)
     this.#store?.write(null)
   }
@@ -136,13 +151,17 @@ export class CurrentTransfer {
   }
 
   change(terms: Partial<TransferTerms>): void {
-    this.#set({ terms: { ...this.#state.terms, ...terms } })
-    this.#keep()
+    const all = { ...this.#state.terms, ...terms }
     // Until it is made, the request that makes it has them.
-    if (this.#state.made === null && this.#first === null) return
+    if (this.#state.made === null && this.#first === null) {
+      this.#set({ terms: all })
+      this.#keep()
+      return
+    }
     this.#changes = { ...this.#changes, ...fieldsOf(terms) }
     this.#failures = 0
-    this.#set({ saving: 'saving' })
+    this.#set({ terms: all, saving: 'saving' })
+    this.#keep()
     this.#sendSoon()
   }
 
@@ -171,6 +190,7 @@ export class CurrentTransfer {
     const made = await makeTransfer(key, { ...announced, ...Object.fromEntries(set) })
     if (this.#key !== key) return made
     this.#announced = announced
+    this.#accepted = terms
     this.#set({ made })
     this.#remember()
     this.#keep()
@@ -198,22 +218,27 @@ export class CurrentTransfer {
     if (made === null || this.#isSending) return
     const announced = this.#toAnnounce()
     const changes = this.#changes
+    const { terms } = this.#state
     this.#changes = {}
     this.#isSending = true
     try {
       await changeTransfer(made, isSame(announced, this.#announced) ? changes : { ...changes, ...announced })
       if (this.#key !== key) return
       this.#announced = announced
+      this.#accepted = terms
       this.#failures = 0
       this.#remember()
       this.#set({ saving: 'saved' })
+      this.#keep()
     } catch (error) {
       if (this.#key !== key) return
       const status = error instanceof RequestFailure ? (error.answer?.status ?? null) : null
       const isRefused = status !== null && status < 500 && status !== 429
       if (isRefused) {
         this.#announced = announced
-        this.#set({ saving: 'refused' })
+        this.#changes = {}
+        this.#set({ saving: 'refused', terms: this.#accepted })
+        this.#keep()
         return
       }
       this.#changes = { ...changes, ...this.#changes }
@@ -238,8 +263,9 @@ export class CurrentTransfer {
   }
 
   #keep(): void {
-    const { made, terms } = this.#state
-    const kept: KeptTransfer = { made, terms, safe: plus(this.#unlisted, this.#listed.safe) }
+    const { made, terms, saving } = this.#state
+    const isSaved = saving === 'saved' && Object.keys(this.#changes).length === 0
+    const kept: KeptTransfer = { isSaved, made, terms, safe: plus(this.#unlisted, this.#listed.safe) }
     this.#store?.write(kept)
   }
 
@@ -247,6 +273,11 @@ export class CurrentTransfer {
     this.#state = { ...this.#state, ...change }
     for (const changed of this.#listeners) changed()
   }
+}
+
+/** One that another tab has set stays as it is. */
+function withKnownPassword({ password, ...others }: TransferTerms): Partial<TransferTerms> {
+  return password.isSet && password.text === null ? others : { ...others, password }
 }
 
 const NONE: Amount = { files: 0, bytes: 0 }

@@ -14,6 +14,8 @@ export interface MadeTransfer {
 export interface KeptTransfer {
   readonly made: MadeTransfer | null
   readonly terms: TransferTerms
+  /** Whether the server has these terms. */
+  readonly isSaved: boolean
   /** Files that are safe, and their bytes: the list of them may be lost with the browser. */
   readonly safe: Amount
 }
@@ -69,10 +71,15 @@ function session(): Storage | null {
 /** Null unless it is what `write` wrote: another version of the page may have kept something else. */
 function parsed(text: string | null): KeptTransfer | null {
   try {
-    const { made, terms, safe } = fields(JSON.parse(text ?? 'null'))
+    const { made, terms, safe, isSaved } = fields(JSON.parse(text ?? 'null'))
     const { files, bytes } = fields(safe)
     if (typeof files !== 'number' || typeof bytes !== 'number') return null
-    return { made: madeOf(made), terms: termsOf(fields(terms)), safe: { files, bytes } }
+    return {
+      made: madeOf(made),
+      terms: termsOf(fields(terms)),
+      isSaved: isSaved === true,
+      safe: { files, bytes },
+    }
   } catch {
     return null
   }
