@@ -304,7 +304,7 @@ const SITUATIONS: readonly Situation[] = [
       const { slug: file } = await api(host, person.key).put('linked')
       const link = await makeLink(host, person.key, { files: [file] })
       await revokeLink(host, person.key, link)
-      expect(await trial.sender.looks(`/l/${link}`)).toMatch(/no such link|link leads nowhere/i)
+      expect(await trial.sender.looks(`/l/${link}`)).toMatch(/no such link|link does not exist/i)
     },
   },
 ]

@@ -125,8 +125,7 @@ describeInBrowser('uploads in the file manager', (browser) => {
     await using _ = files
     const { page } = files
     const hidden = await makeFolder(host, owner.key, { name: 'Hidden', parent: folder, public: 0 })
-    const note = (name: string) =>
-      uploadIn(page, name).row.getByText('Private: its link opens for nobody but you.')
+    const note = (name: string) => uploadIn(page, name).row.getByText('Private: only you can open its link.')
     const put = (name: string) =>
       page.locator('.upload-field').setInputFiles(chosenFile(name, random.bytes(MIB)))
     const devtools = await page.context().newCDPSession(page)

@@ -87,9 +87,9 @@ describeInBrowser('a guest', (browser) => {
     const link = (await tab.getByRole('link', { name: 'one.txt', exact: true }).getAttribute('href')) ?? ''
     expect(link).toStartWith('/l/')
     await tab.getByRole('link', { name: 'Manage: one.txt' }).click()
-    await tab.getByLabel('Title of its page').fill('For Saturday')
+    await tab.getByLabel('Title').fill('For Saturday')
     await tab.getByRole('button', { name: 'Save' }).click()
-    await tab.getByText('Saved, and in force at once.').waitFor()
+    await tab.getByText('Saved.').waitFor()
     await tab.getByText('Manage it on another device').click()
     expect(await faultsInBothColours(tab)).toEqual([])
     expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])

@@ -79,15 +79,17 @@ describeInBrowser('a transfer', (browser) => {
     expect(await faultsInBothColours(page)).toEqual([])
     expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
     await page.keyboard.press('Escape')
-    await chip(page, 'End').tap()
+    await chip(page, 'Expiry').tap()
     await page.getByRole('button', { name: 'In 7 days' }).tap()
     await chip(page, 'Message').tap()
-    await page.getByLabel('Who you are').fill('Ann')
+    await page.getByLabel('Your name').fill('Ann')
     await page.getByRole('textbox', { name: 'Message' }).fill('For Saturday')
     await page.getByRole('button', { name: 'Done' }).tap()
     expect(await top()).toBe(before)
     await page
-      .getByText('Opens with the password. Over after one download. Its files’ own addresses are closed.')
+      .getByText(
+        'Opens with the password. Stops working after one download. Its files’ own addresses are closed.',
+      )
       .waitFor()
     expect(await page.locator('.upload-link').count()).toBe(0)
     expect(await faultsInBothColours(page)).toEqual([])
@@ -108,7 +110,7 @@ describeInBrowser('a transfer', (browser) => {
     await chip(page, 'Password').tap()
     expect(await page.getByRole('textbox', { name: 'Password' }).inputValue()).toBe(password)
     await page.getByRole('button', { name: 'No password' }).tap()
-    await page.getByText('Opens for anyone who has the link. Over after one download.').waitFor()
+    await page.getByText('Opens for anyone who has the link. Stops working after one download.').waitFor()
     expect(start.trouble()).toEqual([])
   })
 

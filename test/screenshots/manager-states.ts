@@ -78,7 +78,7 @@ export function managerStates(): State[] {
         .getByRole('listitem')
         .first()
         .waitFor()
-      await page.getByRole('button', { name: said('Take back: For the printer') }).click()
+      await page.getByRole('button', { name: said('Turn off: For the printer') }).click()
     }),
     at('share', async (page) => {
       await inMenu(page, LONG, /Share/)
@@ -88,7 +88,7 @@ export function managerStates(): State[] {
       await inMenu(page, LONG, /Share/)
       await page.getByRole('checkbox', { name: said(/One download/) }).check()
       await page.getByRole('checkbox', { name: said(/password/) }).check()
-      await button(page, 'Make the link').click()
+      await button(page, 'Create link').click()
       await page.getByText(said('shown here only now')).waitFor()
     }),
     at(

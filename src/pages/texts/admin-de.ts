@@ -410,7 +410,7 @@ export const adminDe: AdminPageTexts = {
     },
     appearance: {
       title: 'Erscheinungsbild',
-      why: 'Ihr Name, Logo, Ihre Farbe und Texte auf jeder Seite. Was sicher, geteilt, Warnung und Fehler bedeutet, behält seine Farbe.',
+      why: 'Eigener Name, eigenes Logo, eigene Farbe und Texte auf jeder Seite. Was sicher, geteilt, Warnung und Fehler bedeutet, behält seine Farbe.',
       name: 'Name der Website',
       nameHint: 'In der Kopfzeile, in Titeln und in Mails. Leer lassen für die Vorgabe.',
       accent: 'Farbe der Hauptschaltfläche und von Links',

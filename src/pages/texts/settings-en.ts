@@ -91,7 +91,7 @@ const proofEn = {
   passkeyFailed: 'The browser did not use a passkey. Try again.',
   other: 'Sign in with {name}',
   waiting: 'Sign in on the other tab, then come back here. It continues by itself.',
-  none: 'This account has no way left to sign in. Ask whoever runs this server.',
+  none: 'This account has no way left to sign in. Ask the administrator of this server.',
 }
 
 export const settingsEn = {
@@ -138,7 +138,7 @@ export const settingsEn = {
         RATE_LIMITED: 'Too many attempts. Wait a while, then try again.',
         INVALID_API_KEY: 'You have been signed out. Sign in, then try again.',
         NOT_SIGNED_IN: 'You have been signed out. Sign in, then try again.',
-        ACCOUNT_DISABLED: 'This account is disabled. Ask whoever runs this server.',
+        ACCOUNT_DISABLED: 'This account is disabled. Ask the administrator of this server.',
       },
       otherReason: 'The server refused it ({code}).',
     },

@@ -36,7 +36,7 @@ test('of fifty who open the link of the first start at once, one becomes the adm
 
 test('where no mail is sent, who has forgotten their password is told whom to ask', async () => {
   expect((await browser().get('/sign-in')).text).not.toContain('/sign-in/forgotten')
-  expect((await browser().get('/sign-in/forgotten')).text).toContain('Ask whoever runs it')
+  expect((await browser().get('/sign-in/forgotten')).text).toContain('Ask its administrator')
   expect((await browser().submit('/sign-in/forgotten', { name: 'ada' })).error).toBe('MAIL_DISABLED')
 })
 

@@ -98,7 +98,7 @@ test('a content that is marked as damaged is not sent, although its bytes are th
   expect(page.status).toBe(500)
   const html = await page.text()
   expect(html).toContain('This file is damaged')
-  expect(html).toContain('Ask whoever shared it to upload it again')
+  expect(html).toContain('Ask the person who shared it to upload it again')
   expect(html).not.toContain(`href="/d/${file.slug}?download=1"`)
   const answer = await api(host, key, 'GET', `/api/v1/file/${file.slug}`)
   expect(answer).toMatchObject({ status: 200, body: { data: { damaged: true, views: 0 } } })
