@@ -230,6 +230,29 @@ describeInBrowser('the page of a folder', (browser) => {
     expect(end?.left).toBeLessThan(start?.left ?? 0)
   })
 
+  test('is one list that goes on as one scrolls, and keeps its main actions in reach', async () => {
+    const folder = await makeFolder(host, key)
+    const names = Array.from({ length: 130 }, (_, at) => `${String(at).padStart(3, '0')}.txt`)
+    await Promise.all(names.map((name) => upload(host, { key, folder, name })))
+    for (const options of [PHONE, {}]) {
+      await using visit = await open(options)
+      const { page } = visit
+      await page.goto(`/f/${folder}`)
+      await page.locator('.file-item').nth(99).scrollIntoViewIfNeeded()
+      await page.locator('.file-item').nth(129).scrollIntoViewIfNeeded()
+      expect(await readElements(page, '.file-item', 'it.dataset.name', z.string())).toEqual(names)
+      expect(await page.locator('.pager').count()).toBe(0)
+      const inView = z.object({ top: z.number(), isIn: z.boolean() })
+      const place =
+        '{ top: it.getBoundingClientRect().top, isIn: it.getBoundingClientRect().bottom <= innerHeight }'
+      const [button] = await readElements(page, '.download-all', place, inView)
+      expect(button?.isIn).toBe(true)
+      expect(button?.top).toBeGreaterThanOrEqual(0)
+      // Those that were added have no handler for programs.
+      expect(visit.trouble(100)).toEqual([])
+    }
+  })
+
   test('saves everything as one zip by its button', async () => {
     const folder = await makeFolder(host, key, { name: 'Holiday' })
     await upload(host, { key, folder, name: 'a.txt', bytes: randomBytes(2048) })

@@ -15,9 +15,10 @@ export function showNextFile(texts: FileScriptTexts): void {
   line.append(folder, links)
   document.addEventListener('keydown', (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return
-    // A preview that has the focus has uses of its own for these keys.
+    // A preview that has the focus has uses of its own for these keys, but for a picture that fits.
     const present = document.activeElement
-    if (present !== document.body && !links.contains(present)) return
+    const isPicture = present?.matches('.zoom[data-zoomed="false"]') === true
+    if (present !== document.body && !isPicture && !links.contains(present)) return
     if (event.key === 'ArrowLeft') previous.click()
     if (event.key === 'ArrowRight') next.click()
   })

@@ -32,7 +32,9 @@ export function addFilesAsNeeded(): void {
     try {
       const response = await fetch(next.href, { headers: { Accept: 'text/html' } })
       if (!response.ok) return observer.disconnect()
-      append(new DOMParser().parseFromString(await response.text(), 'text/html'), isFirst)
+      // Handlers are for programs alone, and the policy of the page forbids them.
+      const html = (await response.text()).replaceAll(/ onclick="[^"]*"/g, '')
+      append(new DOMParser().parseFromString(html, 'text/html'), isFirst)
       added += 1
       document.dispatchEvent(new Event(FILES_ADDED))
       watch()
@@ -54,8 +56,6 @@ function nextLink(page: Document): HTMLAnchorElement | null {
 function append(page: Document, isFirst: boolean): void {
   const pager = document.querySelector('.pager')
   if (pager === null) return
-  // For programs alone; the policy of the page forbids them.
-  for (const item of page.querySelectorAll('[onclick]')) item.removeAttribute('onclick')
   document.querySelector('.subfolders')?.append(...page.querySelectorAll('.subfolders > li'))
   const files = document.querySelector('.files')
   if (files === null) {

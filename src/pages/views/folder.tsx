@@ -134,7 +134,9 @@ function pictureOf({ cover, files, url }: FolderPageView): string | undefined {
 
 function contentOf(view: FolderPageView, { words, texts }: PageContext): string {
   const { totals, folderCount, fileCount } = view
-  const parts = [words.count(fileCount, texts.common.files)]
+  // A folder of folders tells what these hold.
+  const shown = fileCount === 0 ? (totals?.files ?? 0) : fileCount
+  const parts = [words.count(shown, texts.common.files)]
   if (folderCount > 0) parts.unshift(words.count(folderCount, texts.common.folders))
   if (totals !== null && totals.bytes > 0) {
     const size = words.size(totals.bytes)
