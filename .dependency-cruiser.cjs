@@ -47,7 +47,7 @@ const MAY_IMPORT = {
     'accounts/authentication\\.ts$',
     'files/',
     'sharing/',
-    'thumbnails/(thumbnails|icons)\\.ts$',
+    'thumbnails/(thumbnails|icons|cards)\\.ts$',
     'uploads/hashing/',
   ],
   events: ['accounts/authentication\\.ts$', 'files/folders/'],

@@ -34,3 +34,26 @@ export const publicFolder = component(
     ),
   }),
 )
+
+const pixels = (example: number) => z.optional(described(z.int(), { example }))
+
+/** oEmbed 1.0, section 2.3. */
+export const oembed = component(
+  'Oembed',
+  z.object({
+    version: z.literal('1.0'),
+    type: described(z.enum(['photo', 'link']), {
+      description: '`photo` for pictures of which there is a preview',
+    }),
+    title: z.string(),
+    provider_name: described(z.string(), { example: 'Holdfast' }),
+    provider_url: described(z.string(), { example: 'https://files.example.org' }),
+    url: z.optional(described(z.string(), { description: 'JPEG of a photo' })),
+    width: pixels(1200),
+    height: pixels(630),
+    thumbnail_url: z.optional(z.string()),
+    thumbnail_width: pixels(1200),
+    thumbnail_height: pixels(630),
+  }),
+)
+export type Oembed = z.infer<typeof oembed>

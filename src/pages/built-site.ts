@@ -70,6 +70,7 @@ const SUFFIXES = { br: '.br', gzip: '.gz', identity: '' } as const satisfies Rec
 const TYPES: Readonly<Record<string, string>> = {
   bcmap: 'application/octet-stream',
   ico: 'image/x-icon',
+  jpg: 'image/jpeg',
   png: 'image/png',
   txt: 'text/plain; charset=utf-8',
   css: 'text/css; charset=utf-8',

@@ -76,6 +76,7 @@ export const getFilePage = endpoint({
     const place = {
       path: `/d/${file.slug}`,
       thumbnail: thumbnailPath(file.uuid),
+      card: `/d/${file.slug}`,
       folder: folder === undefined ? null : { name: folder.name, url: `/f/${folder.identifier}` },
       reportUrl: isOwner ? null : `/d/${file.slug}/report`,
       barrier: isOwner ? barrierOf(seen.chain) : null,

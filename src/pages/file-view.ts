@@ -1,4 +1,5 @@
 import type { Requester } from '../domain/access.ts'
+import { cardUrl } from '../domain/card.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
 import {
@@ -28,6 +29,8 @@ export interface FilePlace
   extends Pick<FilePageView, 'folder' | 'reportUrl' | 'barrier' | 'notice' | 'downloadForm'> {
   readonly path: string
   readonly thumbnail: string
+  /** Page whose preview stands for it in chats. */
+  readonly card: string
   readonly showsContent: boolean
 }
 
@@ -45,7 +48,7 @@ export async function fileView(
 ): Promise<FilePageView> {
   const { files, thumbnails } = parts
   const { item: file, viewer } = seen
-  const { path, thumbnail, showsContent, ...rest } = place
+  const { path, thumbnail, card, showsContent, ...rest } = place
   const isOwner = viewer.account === file.account_id
   if (call.request.method === 'GET' && file.damage === null)
     files.usage.fileUsed(file.id, isOwner ? null : 'view')
@@ -67,6 +70,10 @@ export async function fileView(
     downloads: file.downloads + pending.downloads,
     url: call.site.publicUrl + path,
     thumbnailUrl: call.site.publicUrl + thumbnail,
+    cardUrl: cardUrl(call.site.publicUrl, showsContent && thumbnails.shows(file) ? card : null),
+    oembedUrl: viewer.link
+      ? null
+      : `${call.site.publicUrl}/oembed?url=${encodeURIComponent(call.site.publicUrl + path)}`,
     // Programs follow everything that looks like an address.
     downloadUrl: place.downloadForm === null ? `${path}?download=1` : path,
     pictureUrl: showsContent && thumbnails.progress(file) === 'ready' ? `${thumbnail}?size=960` : null,

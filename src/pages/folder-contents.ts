@@ -1,3 +1,4 @@
+import { cardUrl } from '../domain/card.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import type { Call } from '../server/call.ts'
@@ -24,6 +25,8 @@ type ShownFolder = FolderContents['folders'][number]
 export interface FolderPlace
   extends Pick<FolderPageView, 'name' | 'above' | 'barrier' | 'notice' | 'downloadForm'> {
   readonly path: string
+  /** Page whose preview stands for it in chats; null for one that shows nothing of it. */
+  readonly card: string | null
   readonly fileAt: (file: ShownFile) => string
   readonly folderAt: (folder: ShownFolder) => string
   readonly pictureOf: (file: ShownFile) => string
@@ -55,6 +58,7 @@ export async function folderPage(
   const view: FolderPageView = {
     name: place.name,
     url,
+    cardUrl: cardUrl(call.site.publicUrl, place.card),
     above: place.above,
     folders: contents.folders.map((sub) => ({
       name: sub.name,

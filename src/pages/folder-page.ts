@@ -66,6 +66,7 @@ export const getFolderPage = endpoint({
     const place: FolderPlace = {
       name: seen.item.name,
       path: `/f/${identifier}`,
+      card: `/f/${identifier}`,
       above: shown.slice(0, -1).map((step) => ({ name: step.name, url: `/f/${step.identifier}` })),
       fileAt: (file) => `/d/${file.slug}`,
       folderAt: (folder) => `/f/${folder.identifier}`,

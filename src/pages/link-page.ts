@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { Authentication } from '../accounts/authentication.ts'
+import { cardUrl } from '../domain/card.ts'
 import type { FileId, FolderId, Slug } from '../domain/ids.ts'
 import { sortedByName } from '../domain/sort-key.ts'
 import { stillArriving } from '../downloads/arrivals.ts'
@@ -24,6 +25,7 @@ import {
   openedLink,
   VISITOR_COOKIE,
   type VisitedLink,
+  WHOLE_LINK,
 } from '../sharing/links/link-access.ts'
 import { CLAIMED_FOR } from '../sharing/links/link-slots.ts'
 import type { SharingModule } from '../sharing/sharing.module.ts'
@@ -35,7 +37,7 @@ import { toArchive } from './folder-page.ts'
 import { ofPasswordForm, passwordForm, unlocking } from './folder-password.ts'
 import { FILE_SORTS, type FolderOrder, readFolderQuery } from './folder-query.ts'
 import { defaultViewMode, rememberedViewMode, rememberViewMode } from './folder-view-mode.ts'
-import { endOf, type LinkPlace, linkFolderPlace, linkPlace, WHOLE_LINK } from './link-place.ts'
+import { endOf, type LinkPlace, linkFolderPlace, linkPlace } from './link-place.ts'
 import { seeOther } from './page-reader.ts'
 import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
@@ -272,6 +274,7 @@ async function fileAnswer(
     place: {
       path: place.pathOf({ kind: 'file', id }),
       thumbnail: place.thumbnailOf({ id }),
+      card: place.cardOf({ kind: 'file', id }),
       folder:
         folder === undefined || place.only?.kind === 'file'
           ? place.top
@@ -341,6 +344,7 @@ async function bundlePage(
   const view: FolderPageView = {
     name: place.top?.name ?? null,
     url: call.site.publicUrl + place.path,
+    cardUrl: cardUrl(call.site.publicUrl, place.formFor(null) === null ? place.cardOf(null) : null),
     above: [],
     folders: targets.folders.map(({ id, name, file_count: fileCount }) => ({
       name,

@@ -10,15 +10,13 @@ import {
   linkPath,
   linkThumbnailPath,
   type OpenLink,
+  WHOLE_LINK,
 } from '../sharing/links/link-access.ts'
 import type { LinkRow } from '../sharing/links/links.rows.ts'
 import { iconAddress } from '../thumbnails/icons.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { FolderPlace } from './folder-contents.ts'
 import type { DownloadForm, LinkNotice, PageStep } from './views.ts'
-
-/** Name of the whole link, in the place of a file's or folder's. */
-export const WHOLE_LINK = 'all'
 
 export interface LinkPlace {
   readonly link: LinkSlug
@@ -34,6 +32,8 @@ export interface LinkPlace {
   nameOf(folder: { readonly id: FolderId; readonly name: string }): string | null
   /** Without a target, for the whole link; null where downloads are unlimited. */
   formFor(target: LinkTarget | null): DownloadForm | null
+  /** Page whose preview stands for a target or the whole link in chats. */
+  cardOf(target: LinkTarget | null): string
   thumbnailOf(file: Pick<FileListRow, 'id'>): string
   reportOf(file: FileId): string
   pictureOf(file: FileListRow): string
@@ -102,6 +102,7 @@ export function linkPlace(
         address: publicUrl + (target === null ? path : pathOf(target)) + query,
       }
     },
+    cardOf: (target) => linkPath(link.slug, target === null ? WHOLE_LINK : names.of(link.id, target)),
     thumbnailOf,
     reportOf: (id) => `${linkPath(link.slug, names.of(link.id, { kind: 'file', id }))}/report`,
     pictureOf: (file) =>
@@ -142,7 +143,7 @@ function arrivedOf({ unfinished }: LinkTargets): LinkNotice['arrived'] {
 }
 
 export function linkFolderPlace(
-  { top, notice, pathOf, nameOf, pictureOf, formFor }: LinkPlace,
+  { top, notice, pathOf, nameOf, cardOf, pictureOf, formFor }: LinkPlace,
   { item, chain }: Opened<{ readonly id: FolderId; readonly name: string }>,
 ): FolderPlace {
   const above = chain
@@ -160,6 +161,7 @@ export function linkFolderPlace(
     showsPrivate: true,
     barrier: null,
     notice,
+    card: formFor(null) === null ? cardOf({ kind: 'folder', id: item.id }) : null,
     downloadForm: formFor({ kind: 'folder', id: item.id }),
   }
 }

@@ -7,7 +7,8 @@ import type { PagesModule } from './pages.module.ts'
 export const getSiteFile = endpoint({
   documentation: {
     summary: 'Get a file of the site',
-    description: 'favicon.ico, apple-touch-icon.png, site.webmanifest, robots.txt and what they name.',
+    description:
+      'favicon.ico, apple-touch-icon.png, site.webmanifest, robots.txt and what they name, and card.jpg for previews in chats.',
     tag: 'Site',
     params: z.object({ name: z.string() }),
     answers: { 200: { description: 'The file' } },

@@ -46,6 +46,10 @@ export interface FilePageView {
   readonly url: string
   /** Absolute; always an image. */
   readonly thumbnailUrl: string
+  /** Absolute: JPEG for previews in chats. */
+  readonly cardUrl: string
+  /** Absolute; null for what not everybody may embed. */
+  readonly oembedUrl: string | null
   readonly downloadUrl: string
   readonly downloadForm: DownloadForm | null
   readonly pictureUrl: string | null
@@ -108,6 +112,8 @@ export interface FolderPageView {
   readonly name: string | null
   /** Absolute. */
   readonly url: string
+  /** Absolute: JPEG for previews in chats. */
+  readonly cardUrl: string
   /** Outermost first. */
   readonly above: readonly PageStep[]
   /** A null count is hidden: the folder has a password of its own. */

@@ -13,6 +13,7 @@ import * as passkeysRoutes from '../accounts/sign-in/passkeys.routes.ts'
 import * as secondFactorRoutes from '../accounts/sign-in/sign-in.routes.ts'
 import * as sessionRoutes from '../accounts/sign-in/sign-in.routes.ts'
 import * as signUpRoutes from '../accounts/sign-in/sign-in.routes.ts'
+import { getFileCard, getFolderCard, getLinkCard } from '../downloads/card.routes.ts'
 import { getContentEndpoint, signDownloadEndpoint, signViewEndpoint } from '../downloads/content.routes.ts'
 import { listPublicFolderEndpoint } from '../downloads/public-folder.routes.ts'
 import { getLinkThumbnailEndpoint, getThumbnailEndpoint } from '../downloads/thumbnail.routes.ts'
@@ -65,6 +66,7 @@ import { postFolderPassword } from '../pages/folder-password.ts'
 import { getLegalPage } from '../pages/legal-page.ts'
 import { getLinkPage, getLinkTargetPage, postLinkDownload, postLinkPassword } from '../pages/link-page.ts'
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
+import { getOembedEndpoint } from '../pages/oembed.routes.ts'
 import { getReceiptPage, postReceiptPage } from '../pages/receipt-page.ts'
 import { getLinkReportPage, getReportPage, postLinkReport, postReport } from '../pages/report-page.ts'
 import { getSiteFile } from '../pages/site-files.ts'
@@ -312,6 +314,7 @@ export const routes: readonly Route[] = [
   row('get',     '/',                                    anybody,                    OWN, NONE,     getStartPage),
   row('post',    '/',                                    guestOr('upload'),          OWN, STREAM,   postStartPage),
   row('get',     '/d/{slug}',                            anybody,                    OWN, NONE,     getFilePage),
+  row('get',     '/d/{slug}/card.jpg',                   anybody,                    OWN, NONE,     getFileCard),
   row('get',     '/d/{slug}/report',                     anybody,                    OWN, NONE,     getReportPage),
   row('post',    '/d/{slug}/report',                     anybody,                    OWN, TEXT,     postReport),
   row('get',     '/files',                               anybody,                    OWN, NONE,     getFilesPage),
@@ -321,6 +324,7 @@ export const routes: readonly Route[] = [
   row('get',     '/admin',                               anybody,                    OWN, NONE,     getAdminPage),
   row('get',     '/admin/{section}',                     anybody,                    OWN, NONE,     getAdminPageOf),
   row('get',     '/f/{identifier}',                      anybody,                    OWN, NONE,     getFolderPage),
+  row('get',     '/f/{identifier}/card.jpg',             anybody,                    OWN, NONE,     getFolderCard),
   row('post',    '/f/{identifier}',                      anybody,                    OWN, FORM,     postFolderPassword),
   row('get',     '/r/{receipt}',                         anybody,                    OWN, NONE,     getReceiptPage),
   row('post',    '/r/{receipt}',                         anybody,                    OWN, TEXT,     postReceiptPage),
@@ -335,6 +339,8 @@ export const routes: readonly Route[] = [
   row('get',     '/l/{link}/{target}/thumbnail',         anybody,                    OWN, NONE,     getLinkThumbnailEndpoint),
   row('get',     '/branding/{name}',                     anybody,                    OWN, NONE,     brandingRoutes.getBrandingFileEndpoint),
   row('get',     '/legal/{page}',                        anybody,                    OWN, NONE,     getLegalPage),
+  row('get',     '/l/{link}/{target}/card.jpg',          anybody,                    OWN, NONE,     getLinkCard),
+  row('get',     '/oembed',                              anybody,                    ANY, NONE,     getOembedEndpoint),
   row('get',     '/docs',                                anybody,                    OWN, NONE,     getReferencePage),
   row('get',     '/docs/{guide}',                        anybody,                    OWN, NONE,     getGuidePage),
   row('get',     '/{name}',                              anybody,                    OWN, NONE,     getSiteFile, { others: 'nothing' }),

@@ -1,7 +1,12 @@
 import { Refusal } from '../domain/errors.ts'
 import { thumbnailKind } from '../domain/media-type.ts'
-import { inMemory } from './local-maker.ts'
-import { type Thumbnail, ThumbnailFailed, type ThumbnailMaker, ThumbnailMakerUnavailable } from './maker.ts'
+import {
+  inMemory,
+  type Thumbnail,
+  ThumbnailFailed,
+  type ThumbnailMaker,
+  ThumbnailMakerUnavailable,
+} from './maker.ts'
 
 /** Bytes of a cover, which is kept in a row; WebP of this size normally needs far less. */
 const MOST_BYTES = 256 * 1024

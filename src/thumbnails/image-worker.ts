@@ -2,6 +2,8 @@
  * In a child process: a malicious picture reaches no settings, no database, no store. Pictures come on standard input.
  */
 import sharp, { type Metadata } from 'sharp'
+import { CARD_HEIGHT, CARD_WIDTH } from '../domain/card.ts'
+import { composeCard } from './card-composition.ts'
 import { ByteReader, whyTooLarge } from './images.ts'
 import {
   answer,
@@ -13,6 +15,8 @@ import {
   SCREEN,
   SMALL,
   type Thumbnail,
+  unpackPictures,
+  type Wanted,
 } from './maker.ts'
 
 /** Bytes for one picture. */
@@ -75,10 +79,14 @@ function isMoving({ format, pages = 1 }: Metadata, picture: Uint8Array): boolean
   return pages > 1 || (format === 'png' && beginning.includes('acTL'))
 }
 
-async function answerTo(picture: Uint8Array): Promise<Uint8Array> {
+async function answerTo(wanted: Wanted, bytes: Uint8Array): Promise<Uint8Array> {
   const nothing = new Uint8Array(0)
   try {
-    const { small, large, screen, isTurned: turned, width, height } = await thumbnail(picture)
+    if (wanted !== 'thumbnail') {
+      const card = await composeCard(wanted, unpackPictures(bytes))
+      return answer({ kind: 'made', width: CARD_WIDTH, height: CARD_HEIGHT }, card, nothing, nothing)
+    }
+    const { small, large, screen, isTurned: turned, width, height } = await thumbnail(bytes)
     const header = { kind: turned ? 'turned' : 'made', width, height } as const
     return answer(header, small, large ?? nothing, screen ?? nothing)
   } catch (error) {
@@ -92,7 +100,9 @@ await Bun.write(Bun.stdout, READY)
 const input = new ByteReader(Bun.stdin.stream())
 for (;;) {
   const header = await input.take(REQUEST_HEADER)
-  const picture = header === null ? null : await input.take(readRequestHeader(header))
-  if (picture === null) break
-  await Bun.write(Bun.stdout, await answerTo(picture))
+  if (header === null) break
+  const { wanted, length } = readRequestHeader(header)
+  const bytes = await input.take(length)
+  if (bytes === null) break
+  await Bun.write(Bun.stdout, await answerTo(wanted, bytes))
 }

@@ -1,10 +1,14 @@
 import { totalmem } from 'node:os'
 import type { Metadata } from 'sharp'
+import type { CardKind } from '../domain/card.ts'
 import { SECOND } from '../domain/clock.ts'
 import { entryPath } from '../program/entries.ts'
 import {
   ANSWER_HEADER,
+  type AnswerHeader,
+  inMemory,
   MOST_BYTES,
+  packPictures,
   READY,
   readAnswerHeader,
   requestHeader,
@@ -12,6 +16,7 @@ import {
   ThumbnailFailed,
   ThumbnailMakerUnavailable,
   type ThumbnailResult,
+  type Wanted,
 } from './maker.ts'
 import { type Limits, ProcessGuard, usageOf } from './process-guard.ts'
 import type { Spawned, Spawner } from './spawning.ts'
@@ -28,6 +33,8 @@ const WORKER = entryPath('thumbnails/image-worker')
 
 export interface Images {
   make(source: Source, signal: AbortSignal): Promise<ThumbnailResult>
+  /** JPEG of thumbnails. Not concurrently. Throws ThumbnailFailed and ThumbnailMakerUnavailable. */
+  compose(kind: CardKind, pictures: readonly Uint8Array[], signal: AbortSignal): Promise<Uint8Array>
   close(): void
 }
 
@@ -72,27 +79,39 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
     if (kept === worker) kept = null
   }
 
+  /** One request to the process, which is started where none is there. */
+  async function ask<T>(
+    wanted: Wanted,
+    source: Source,
+    signal: AbortSignal,
+    read: (worker: Worker, guard: ProcessGuard) => Promise<T>,
+  ): Promise<T> {
+    signal.throwIfAborted()
+    clearTimeout(idle)
+    const worker = present() ?? (await start(signal))
+    kept = worker
+    const guard = new ProcessGuard(worker.child, limits, signal)
+    try {
+      await send(worker, wanted, source, guard)
+      const answered = await guard.step(read(worker, guard))
+      if (usageOf(worker.child.pid).memory > MAX_KEPT_MEMORY) end(worker)
+      return answered
+    } catch (error) {
+      end(worker)
+      throw error
+    } finally {
+      guard.end()
+      if (kept !== null) idle = setTimeout(() => end(worker), IDLE).unref()
+    }
+  }
+
   return {
     async make(source, signal) {
       if (source.size > LARGEST) return { kind: 'none', reason: `it has more than ${LARGEST} bytes` }
-      signal.throwIfAborted()
-      clearTimeout(idle)
-      const worker = present() ?? (await start(signal))
-      kept = worker
-      const guard = new ProcessGuard(worker.child, limits, signal)
-      try {
-        await send(worker, source, guard)
-        const making = await guard.step(receive(worker, guard))
-        if (usageOf(worker.child.pid).memory > MAX_KEPT_MEMORY) end(worker)
-        return making
-      } catch (error) {
-        end(worker)
-        throw error
-      } finally {
-        guard.end()
-        if (kept !== null) idle = setTimeout(() => end(worker), IDLE).unref()
-      }
+      return ask('thumbnail', source, signal, receive)
     },
+
+    compose: (kind, pictures, signal) => ask(kind, inMemory(packPictures(pictures)), signal, receiveCard),
 
     close() {
       clearTimeout(idle)
@@ -101,13 +120,18 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
   }
 }
 
-async function send({ stdin }: Worker, { size, readInto }: Source, guard: ProcessGuard): Promise<void> {
+async function send(
+  { stdin }: Worker,
+  wanted: Wanted,
+  { size, readInto }: Source,
+  guard: ProcessGuard,
+): Promise<void> {
   // A failed write means that the process has ended; awaiting the answer shows it.
   const hand = async (bytes: Uint8Array) => {
     stdin.write(bytes)
     await guard.step(Promise.resolve(stdin.flush()))
   }
-  await hand(requestHeader(size)).catch(() => Promise.reject(guard.failure()))
+  await hand(requestHeader(wanted, size)).catch(() => Promise.reject(guard.failure()))
   const piece = new Uint8Array(Math.min(size, PIECE))
   for (let at = 0; at < size; at += piece.byteLength) {
     const part = piece.subarray(0, size - at)
@@ -116,17 +140,35 @@ async function send({ stdin }: Worker, { size, readInto }: Source, guard: Proces
   }
 }
 
-async function receive({ answers }: Worker, guard: ProcessGuard): Promise<ThumbnailResult> {
+interface Answer extends AnswerHeader {
+  readonly parts: readonly [Uint8Array, Uint8Array | null, Uint8Array | null]
+}
+
+async function receiveAnswer({ answers }: Worker, guard: ProcessGuard): Promise<Answer> {
   const take = async (length: number) => {
     if (length > MOST_BYTES) throw new ThumbnailFailed('its process answers more than there can be')
     const bytes = await answers.take(length)
     if (bytes === null) throw guard.failure()
     return bytes
   }
-  const { kind, width, height, lengths } = readAnswerHeader(await take(ANSWER_HEADER))
-  const small = await take(lengths[0])
-  const large = lengths[1] > 0 ? await take(lengths[1]) : null
-  const screen = lengths[2] > 0 ? await take(lengths[2]) : null
+  const header = readAnswerHeader(await take(ANSWER_HEADER))
+  const [first, second, third] = header.lengths
+  const small = await take(first)
+  const large = second > 0 ? await take(second) : null
+  return { ...header, parts: [small, large, third > 0 ? await take(third) : null] }
+}
+
+async function receiveCard(worker: Worker, guard: ProcessGuard): Promise<Uint8Array> {
+  const { kind, parts } = await receiveAnswer(worker, guard)
+  const [card] = parts
+  if (kind === 'refused') throw new ThumbnailFailed(`its process refuses: ${Buffer.from(card).toString()}`)
+  if (card[0] !== 0xff || card[1] !== 0xd8) throw new ThumbnailFailed('its process answers no JPEG')
+  return card
+}
+
+async function receive(worker: Worker, guard: ProcessGuard): Promise<ThumbnailResult> {
+  const { kind, width, height, parts } = await receiveAnswer(worker, guard)
+  const [small, large, screen] = parts
   if (kind === 'refused') return { kind: 'none', reason: Buffer.from(small).toString() }
   if (width === 0 || height === 0) throw new ThumbnailFailed('its process answers a picture without pixels')
   for (const made of [small, large, screen]) {

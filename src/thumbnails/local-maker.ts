@@ -1,7 +1,7 @@
 import { MINUTE, SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
-import { createImages, machineMemory, memoryFor } from './images.ts'
-import type { Source, ThumbnailMaker, ThumbnailResult } from './maker.ts'
+import { createImages, type Images, machineMemory, memoryFor } from './images.ts'
+import { inMemory, type Source, type ThumbnailMaker, type ThumbnailResult } from './maker.ts'
 import { makePoster } from './poster.ts'
 import type { Limits } from './process-guard.ts'
 import { createSpawner, type Spawner } from './spawning.ts'
@@ -17,7 +17,7 @@ interface Tools {
 /** Makes thumbnails in child processes on this machine. `limits`: tests set lower ones. */
 export function createLocalMaker(log: Log, limits: Limits = LIMITS): ThumbnailMaker {
   let found: Promise<Tools> | null = null
-  let images: ReturnType<typeof createImages> | null = null
+  let images: Images | null = null
 
   function tools(): Promise<Tools> {
     found ??= findTools(log).catch((error: unknown) => {
@@ -51,6 +51,20 @@ export function createLocalMaker(log: Log, limits: Limits = LIMITS): ThumbnailMa
   }
 }
 
+/** The process starts with the first request. */
+export function createLocalImages(limits: Limits = LIMITS): Images {
+  let images: Images | null = null
+  const present = () => {
+    images ??= createImages(createSpawner(), limits)
+    return images
+  }
+  return {
+    make: (source, signal) => present().make(source, signal),
+    compose: (kind, pictures, signal) => present().compose(kind, pictures, signal),
+    close: () => images?.close(),
+  }
+}
+
 async function findTools(log: Log): Promise<Tools> {
   const spawner = createSpawner()
   const ffmpeg = Bun.which('ffmpeg')
@@ -60,13 +74,4 @@ async function findTools(log: Log): Promise<Tools> {
     log.warn({}, 'videos get no poster: this system cannot run ffmpeg without network access')
   }
   return { spawner, ffmpeg: spawner.isOffline ? ffmpeg : null }
-}
-
-export function inMemory(bytes: Uint8Array): Source {
-  return {
-    size: bytes.byteLength,
-    async readInto(start, target) {
-      target.set(bytes.subarray(start, start + target.byteLength))
-    },
-  }
 }

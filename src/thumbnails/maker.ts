@@ -34,6 +34,15 @@ export interface Source {
   readInto(start: number, target: Uint8Array): Promise<void>
 }
 
+export function inMemory(bytes: Uint8Array): Source {
+  return {
+    size: bytes.byteLength,
+    async readInto(start, target) {
+      target.set(bytes.subarray(start, start + target.byteLength))
+    },
+  }
+}
+
 /** Makes thumbnails in isolation: a malicious content affects only its own thumbnail. */
 export interface ThumbnailMaker {
   /** Not concurrently. Throws ThumbnailFailed, ThumbnailMakerUnavailable, and what signal or source throw. */
@@ -53,15 +62,19 @@ export class ThumbnailFailed extends Error {
   override readonly name = 'MakingFailed'
 }
 
+/** Thumbnails that a preview for chats shows at most. */
+export const CARD_PICTURES = 5
+
 /**
- * Protocol between the server and the process that makes thumbnails. Request: the length of a picture and its bytes.
+ * Protocol between the server and the process that makes thumbnails. Request: what is wanted, a length, and that many bytes: of a
+ * picture, or of the pictures of a card, each after its length. To a card the answer is `made` with one JPEG, or `refused`.
  * Answer: the result, width and height, three lengths and that many bytes. All numbers are big-endian. The process first sends one byte
  * to say that it is ready.
  */
 
 export const READY = Uint8Array.of(0x2b)
 
-export const REQUEST_HEADER = 4
+export const REQUEST_HEADER = 5
 export const ANSWER_HEADER = 21
 
 const KINDS = ['refused', 'made', 'turned'] as const
@@ -79,14 +92,41 @@ export interface AnswerHeader {
   readonly lengths: readonly [number, number, number]
 }
 
-export function requestHeader(length: number): Uint8Array {
+const WANTED = ['thumbnail', 'picture', 'film', 'collection'] as const
+/** A thumbnail, or a card of that kind. */
+export type Wanted = (typeof WANTED)[number]
+
+export function requestHeader(wanted: Wanted, length: number): Uint8Array {
   const header = Buffer.alloc(REQUEST_HEADER)
-  header.writeUInt32BE(length)
+  header.writeUInt8(WANTED.indexOf(wanted))
+  header.writeUInt32BE(length, 1)
   return header
 }
 
-export function readRequestHeader(header: Uint8Array): number {
-  return Buffer.from(header).readUInt32BE()
+export function readRequestHeader(bytes: Uint8Array): { readonly wanted: Wanted; readonly length: number } {
+  const header = Buffer.from(bytes)
+  return { wanted: WANTED[header.readUInt8()] ?? 'thumbnail', length: header.readUInt32BE(1) }
+}
+
+export function packPictures(pictures: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(
+    pictures.flatMap((picture) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(picture.byteLength)
+      return [length, picture]
+    }),
+  )
+}
+
+export function unpackPictures(bytes: Uint8Array): Uint8Array[] {
+  const packed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const pictures: Uint8Array[] = []
+  for (let at = 0; at < packed.byteLength; ) {
+    const end = at + 4 + packed.readUInt32BE(at)
+    pictures.push(packed.subarray(at + 4, end))
+    at = end
+  }
+  return pictures
 }
 
 export function answer(

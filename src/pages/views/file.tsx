@@ -29,8 +29,8 @@ export function FilePageDocument({ view, context }: Props) {
         <LinkPreview
           siteName={context.branding.name}
           description={`${kindOf(view, context)} · ${words.size(view.size)}`}
-          image={view.thumbnailUrl}
-          largeImage={view.pictureUrl === null ? null : new URL(view.pictureUrl, view.url).href}
+          image={view.cardUrl}
+          oembed={view.oembedUrl}
           media={mediaOf(view)}
           title={view.name}
           url={view.url}

@@ -36,7 +36,7 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
         <LinkPreview
           siteName={context.branding.name}
           description={content}
-          image={pictureOf(view)}
+          image={view.cardUrl}
           title={title}
           url={view.url}
         />
@@ -123,14 +123,6 @@ function Facts({ view: { facts, fileCount } }: { readonly view: FolderPageView }
 }
 
 const englishDay = dayFormat('en-US', 'UTC', 'medium')
-
-/** Absolute, as previews on other sites require. */
-function pictureOf({ cover, files, url }: FolderPageView): string | undefined {
-  if (cover !== null) return new URL(cover, url).href
-  const pictured = files.filter(({ thumbnailUrl }) => !thumbnailUrl.startsWith('/assets/'))
-  const picture = pictured.find(({ type }) => type.startsWith('image/')) ?? pictured[0] ?? files[0]
-  return picture && new URL(`${picture.thumbnailUrl}?size=960`, url).href
-}
 
 function contentOf(view: FolderPageView, { words, texts }: PageContext): string {
   const { totals, folderCount, fileCount } = view

@@ -7,6 +7,7 @@ import { PAGE_DATA } from '../../../web/shared/public-page-data.ts'
 import { SITE_NAME } from '../../../web/shared/site-name.ts'
 import { ThemeProvider } from '../../../web/shared/theme-provider.tsx'
 import { logoPath, PRODUCT } from '../../domain/branding.ts'
+import { CARD_HEIGHT, CARD_WIDTH } from '../../domain/card.ts'
 import type { PageContext } from './context.ts'
 
 interface LayoutProps {
@@ -110,13 +111,14 @@ export function LinkPreview(props: {
   title: string
   description: string
   url: string
-  image?: string
-  largeImage?: string | null
+  /** JPEG of the size of cards. */
+  image: string
+  /** Address of an oEmbed answer. */
+  oembed?: string | null
   /** For embedding: a permanent address and the type. */
   media?: { readonly kind: 'video' | 'audio'; readonly url: string; readonly type: string } | null
 }) {
-  const { media } = props
-  const image = props.largeImage ?? props.image
+  const { image, media } = props
   return (
     <>
       <meta name="description" content={props.description} />
@@ -125,7 +127,10 @@ export function LinkPreview(props: {
       <meta property="og:title" content={props.title} />
       <meta property="og:description" content={props.description} />
       <meta property="og:url" content={props.url} />
-      {props.image === undefined ? null : <meta property="og:image" content={props.image} />}
+      <meta property="og:image" content={image} />
+      <meta property="og:image:type" content="image/jpeg" />
+      <meta property="og:image:width" content={String(CARD_WIDTH)} />
+      <meta property="og:image:height" content={String(CARD_HEIGHT)} />
       {media == null ? null : (
         <>
           <meta property={`og:${media.kind}`} content={media.url} />
@@ -134,8 +139,11 @@ export function LinkPreview(props: {
       )}
       <meta name="twitter:title" content={props.title} />
       <meta name="twitter:description" content={props.description} />
-      {image === undefined ? null : <meta name="twitter:image" content={image} />}
-      <meta name="twitter:card" content={props.largeImage ? 'summary_large_image' : 'summary'} />
+      <meta name="twitter:image" content={image} />
+      <meta name="twitter:card" content="summary_large_image" />
+      {props.oembed == null ? null : (
+        <link href={props.oembed} rel="alternate" title={props.title} type="application/json+oembed" />
+      )}
     </>
   )
 }

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { PasswordField } from '../../../web/shared/password-field.tsx'
 import { fill } from '../../../web/shared/words.ts'
+import { cardUrl } from '../../domain/card.ts'
 import type { PasswordPageView } from '../views.ts'
 import { titleOf } from './account-form.tsx'
 import type { PageContext } from './context.ts'
@@ -13,7 +14,19 @@ export function PasswordPage({ view, context }: { view: PasswordPageView; contex
   const texts = context.texts.password
   const told = problem(view.error, context)
   return (
-    <Layout context={context} head={<NoIndex />} isMoving title={titleOf(texts.title, told, context)}>
+    <Layout
+      context={context}
+      head={
+        <>
+          <NoIndex />
+          {context.publicUrl === null ? null : (
+            <meta property="og:image" content={cardUrl(context.publicUrl, null)} />
+          )}
+        </>
+      }
+      isMoving
+      title={titleOf(texts.title, told, context)}
+    >
       <main className="message">
         <Drawing of="lock" size={40} />
         <h1>{texts.title}</h1>

@@ -5,6 +5,7 @@ import { fill } from '../../../web/shared/words.ts'
 import { noAnswers } from '../../../web/start/answers.ts'
 import { START_APP, type StartPageData } from '../../../web/start/data.ts'
 import { noReceipts, noTransfer, noUploads, StartApp } from '../../../web/start/start-app.tsx'
+import { cardUrl } from '../../domain/card.ts'
 import type { StartPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { CopyLinkButton } from './copy-button.tsx'
@@ -30,6 +31,7 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
         <LinkPreview
           siteName={context.branding.name}
           description={texts.description}
+          image={cardUrl(view.publicUrl, null)}
           title={context.branding.name}
           url={`${view.publicUrl}/`}
         />

@@ -53,6 +53,9 @@ import { linkNotFound } from './links.ts'
 
 const PLACE_LIFETIME = 30 * MINUTE
 
+/** Name of the whole link, in the place of a file's or folder's. */
+export const WHOLE_LINK = 'all'
+
 export type VisitedLink =
   | OpenLink
   | { readonly kind: 'locked'; readonly link: LinkRow; readonly closed: ClosedLock }

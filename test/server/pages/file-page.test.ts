@@ -49,10 +49,10 @@ describe('the page of a file', () => {
     expect((await fetch(file.url)).status).toBe(200)
   })
 
-  test('names the file and its thumbnail for other sites', async () => {
+  test('names the file, and a picture that shows nothing of a text, for other sites', async () => {
     const html = await page(file.slug)
     expect(meta(html, 'og:title')).toBe('Zürich & more.txt')
-    expect(meta(html, 'og:image')).toBe(`${host.url}/t/${file.uuid}`)
+    expect(meta(html, 'og:image')).toBe(`${host.url}/card.jpg`)
   })
 
   test('lists the details as neighbouring labels and values', async () => {
@@ -199,7 +199,7 @@ describe('public addresses', () => {
       expect(apart.url).toBe(`https://files.example/d/${apart.slug}`)
       const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' }
       const html = await (await visit(configured, `/d/${apart.slug}`, { headers })).text()
-      expect(meta(html, 'og:image')).toBe(`https://files.example/t/${apart.uuid}`)
+      expect(meta(html, 'og:image')).toBe('https://files.example/card.jpg')
       expect(html).not.toContain('evil.example')
       const redirect = await visit(configured, `/d/${apart.slug}?download=1`, { headers })
       const location = new URL(redirect.headers.get('location') ?? '', 'https://files.example')
@@ -278,10 +278,10 @@ describe('what the page of a file tells others', () => {
   test('is a title, a description and a picture in their words and in Twitter’s', async () => {
     const html = await page(file.slug)
     const named = (name: string) => elements(html, `meta[name="twitter:${name}"]`)[0]?.attributes.content
-    expect(named('card')).toBe('summary')
+    expect(named('card')).toBe('summary_large_image')
     expect(named('title')).toBe('Zürich & more.txt')
     expect(named('description')).toBe(meta(html, 'og:description'))
-    expect(named('image')).toBe(`${host.url}/t/${file.uuid}`)
+    expect(named('image')).toBe(`${host.url}/card.jpg`)
   })
 })
 

@@ -368,6 +368,21 @@ const probes: readonly Probe[] = [
     ask: ({ host, file }, headers) => visit(host, `/t/${file.uuid}`, { method: 'HEAD', headers }),
     whenOpen: isImage,
   },
+  {
+    name: 'preview for chats',
+    route: 'get /d/{}/card.jpg',
+    kind: 'content',
+    ask: ({ host, file }, headers) => visit(host, `/d/${file.slug}/card.jpg`, { headers }),
+    whenOpen: isRedirect,
+  },
+  {
+    name: 'description for embedding',
+    route: 'get /oembed',
+    kind: 'content',
+    ask: ({ host, file }, headers) =>
+      visit(host, `/oembed?url=${encodeURIComponent(`${host.url}/d/${file.slug}`)}`, { headers }),
+    whenOpen: (response) => shows(response, 'provider_name'),
+  },
 ]
 
 /** Public routes that show nothing of any file, or that have a suite of their own. */
@@ -416,6 +431,8 @@ const elsewhere = new Map([
   ['post /api/v1/links/{}/upload', 'upload-links.test.ts'],
   ['post /api/v1/links/{}/uploads', 'upload-links.test.ts'],
   ['get /l/{}/{}/thumbnail', 'link-access.test.ts'],
+  ['get /f/{}/card.jpg', 'cards.test.ts'],
+  ['get /l/{}/{}/card.jpg', 'cards.test.ts'],
   ['get /l/{}/{}/report', 'link-access.test.ts'],
   ['post /l/{}/{}/report', 'report-page.test.ts'],
   ['get /z/{}', 'zip-access.test.ts'],

@@ -30,6 +30,8 @@ const FILE: FilePageView = {
   downloads: 87,
   url: 'https://files.example/d/Abcdefghijkl',
   thumbnailUrl: 'https://files.example/t/3f2b8c1e-7a54-4c0d-9b1e-2f6d8a7c5e10',
+  cardUrl: 'https://files.example/d/Abcdefghijkl/card.jpg',
+  oembedUrl: 'https://files.example/oembed?url=https%3A%2F%2Ffiles.example%2Fd%2FAbcdefghijkl',
   downloadUrl: '/d/Abcdefghijkl?download=1',
   pictureUrl: null,
   preview: null,
@@ -57,6 +59,7 @@ const ITEM: FolderPageView['files'][number] = {
 const FOLDER: FolderPageView = {
   name: 'Summer',
   url: 'https://files.example/f/abcdefghijklmnop',
+  cardUrl: 'https://files.example/f/abcdefghijklmnop/card.jpg',
   above: [],
   folders: [],
   files: [ITEM],
@@ -248,10 +251,11 @@ describe('the file page', () => {
   test('describes the file to other sites', () => {
     const html = pages.filePage({ ...FILE, name: HOSTILE }, READER)
     expect(meta(html, 'og:title')).toBe(HOSTILE)
-    expect(meta(html, 'og:image')).toBe(FILE.thumbnailUrl)
+    expect(meta(html, 'og:image')).toBe(FILE.cardUrl)
+    expect([meta(html, 'og:image:width'), meta(html, 'og:image:height')]).toEqual(['1200', '630'])
     expect(meta(html, 'og:url')).toBe(FILE.url)
     expect(meta(html, 'og:site_name')).toBe('Holdfast')
-    expect(find(html, 'meta[name="twitter:card"]')[0]?.attributes.content).toBe('summary')
+    expect(find(html, 'meta[name="twitter:card"]')[0]?.attributes.content).toBe('summary_large_image')
   })
 
   test('lists labels and values as neighbouring spans', () => {

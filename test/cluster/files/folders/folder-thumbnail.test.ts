@@ -61,7 +61,12 @@ describe('the thumbnail of a folder', () => {
     expect(changed.body).toMatchObject({ data: { thumbnail_url: address } })
     const html = await (await visit(holdfast, `/f/${folder}`)).text()
     const [image] = elements(html, 'meta[property="og:image"]')
-    expect(image?.attributes.content).toBe(holdfast.url + address)
+    const card = await visit(holdfast, new URL(image?.attributes.content ?? '').pathname)
+    expect(await sharp(await card.bytes()).metadata()).toMatchObject({
+      format: 'jpeg',
+      width: 1200,
+      height: 630,
+    })
   })
 
   test('takes the place of the one before, whose address ends', async () => {

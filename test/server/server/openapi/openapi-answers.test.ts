@@ -182,10 +182,13 @@ const PAGES = [
   'post /',
   '/d/{slug}',
   '/r/{receipt}',
+  '/d/{slug}/card.jpg',
   '/d/{slug}/report',
   '/f/{identifier}',
+  '/f/{identifier}/card.jpg',
   '/l/{link}',
   '/l/{link}/{target}',
+  '/l/{link}/{target}/card.jpg',
   '/l/{link}/{target}/report',
   '/l/{link}/{target}/thumbnail',
   '/branding/{name}',
@@ -418,6 +421,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /v2/{file}': { path: `/v2/${signed.file}?token=${signed.token}`, isOpen: true },
     'get /z/{token}': { path: new URL(archive.data.url).pathname, isOpen: true },
     'get /t/{uuid}': { path: `/t/${file.uuid}`, isOpen: true },
+    'get /oembed': { path: `/oembed?url=${encodeURIComponent(file.url)}`, isOpen: true },
   }
 }
 
