@@ -219,6 +219,8 @@ export class CurrentTransfer {
     const announced = this.#toAnnounce()
     const changes = this.#changes
     const { terms } = this.#state
+    // What was cancelled may be back.
+    if (isSame(announced, this.#announced) && Object.keys(changes).length === 0) return
     this.#changes = {}
     this.#isSending = true
     try {
