@@ -16,9 +16,8 @@ const BATCH = ['src/server/requests/fields.ts', 'MOST_OF_BATCH'] as const
 const EMPTY = ['src/uploads/resumable/creation.ts', 'MOST_EMPTY_OF_ADDRESS'] as const
 
 test.each([
-  ['docs/guide/previews.md', 'or {} lines', 'web/file/code.ts', 'MAX_LINES'],
-  ['docs/guide/previews.md', 'tables after {} rows', 'web/file/table.ts', 'MAX_ROWS'],
-  ['docs/guide/previews.md', 'rows, {} columns', 'web/file/table.ts', 'MAX_COLUMNS'],
+  ['docs/guide/previews.md', 'texts after {} lines', 'web/file/code.ts', 'MAX_LINES'],
+  ['docs/guide/previews.md', 'tables after {} columns', 'web/file/table.ts', 'MAX_COLUMNS'],
   ['docs/guide/previews.md', 'or {} cells', 'web/file/table.ts', 'MAX_CELLS'],
   ['docs/guide/previews.md', 'PDFs after {} pages', 'web/file/pdf.ts', 'MAX_PAGES'],
   ['docs/guide/resumable-uploads.md', 'At most {} uploads from one address', ...EMPTY],
