@@ -1,10 +1,10 @@
 /**
  * In a child process: a malicious picture reaches no settings, no database, no store. Pictures come on standard input.
  */
-import sharp, { type Metadata } from 'sharp'
+import sharp, { type Metadata, type Sharp } from 'sharp'
 import { CARD_HEIGHT, CARD_WIDTH } from '../domain/card.ts'
 import { composeCard } from './card-composition.ts'
-import { ByteReader, whyTooLarge } from './images.ts'
+import { ByteReader, isHevc, whyTooLarge } from './images.ts'
 import {
   answer,
   LARGE,
@@ -38,12 +38,10 @@ async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
   const tooLarge = whyTooLarge(head, picture.byteLength, MEMORY)
   if (tooLarge !== null) throw new Error(tooLarge)
   // First frame or page. Truncated and damaged pictures are refused; mere warnings are not.
-  const { data, info } = await sharp(picture, {
-    limitInputPixels: false,
-    failOn: 'error',
-    sequentialRead: true,
-  })
-    .autoOrient()
+  const decoder = isHevc(head)
+    ? await decodedHevc(picture, head)
+    : sharp(picture, { limitInputPixels: false, failOn: 'error', sequentialRead: true }).autoOrient()
+  const { data, info } = await decoder
     .resize({ width: SCREEN, height: SCREEN, fit: 'inside', withoutEnlargement: true })
     .toColourspace('srgb')
     .raw()
@@ -64,6 +62,23 @@ async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
     isTurned: isTurned(head),
     ...head.autoOrient,
   }
+}
+
+/** Photos of phones in HEIC, whose codec the library's own build lacks: upright, in RGBA. */
+async function decodedHevc(picture: Uint8Array, { width: across, height: down }: Metadata): Promise<Sharp> {
+  const { default: libheif } = await import('libheif-js/libheif-wasm/libheif-bundle.mjs')
+  const { HeifDecoder } = libheif()
+  const images = new HeifDecoder().decode(picture)
+  const image = images.find((each) => each.is_primary()) ?? images[0]
+  if (image === undefined) throw new Error('it holds no picture that can be decoded')
+  const [width, height] = [image.get_width(), image.get_height()]
+  // The memory was judged by these.
+  if (width * height > across * down) throw new Error('it is larger than its head says')
+  const data = new Uint8ClampedArray(width * height * 4)
+  const pixels = await new Promise((done) => image.display({ data, width, height }, done))
+  for (const each of images) each.free()
+  if (pixels === null) throw new Error('its HEVC is damaged')
+  return sharp(data, { raw: { width, height, channels: 4 }, limitInputPixels: false })
 }
 
 /** Chromium reads the orientation of JPEG, PNG and AVIF, and ignores that of WebP. */

@@ -233,6 +233,7 @@ function bytesPerPixel(head: Metadata): number {
     case 'gif':
       return pages > 1 ? 16 : 6
     case 'heif':
+      if (isHevc(head)) return 14
       return bytesPerSample(head) > 1 ? 24 : 18
     case 'tiff':
       // Tiles are assembled, and a strip may be the whole picture.
@@ -240,6 +241,11 @@ function bytesPerPixel(head: Metadata): number {
     default:
       return 18
   }
+}
+
+/** Of phones; other HEIF is AVIF. */
+export function isHevc({ format, compression }: Metadata): boolean {
+  return format === 'heif' && compression === 'hevc'
 }
 
 const DEPTHS: Readonly<Record<string, number>> = {

@@ -22,8 +22,8 @@ export async function bundleProgram(): Promise<void> {
       sourcemap: 'linked',
       minify: { whitespace: true, syntax: true, identifiers: false },
       naming: { entry: '[dir]/[name].[ext]', chunk: '[name]-[hash].[ext]' },
-      // Native code, which finds its library beside it.
-      external: ['sharp'],
+      // Native code, which finds its library beside it; and a decoder that is loaded when it is needed.
+      external: ['sharp', 'libheif-js'],
     })
     if (metafile === undefined) throw new Error('the build has no metafile')
     const own = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'))

@@ -19,6 +19,7 @@ import {
 } from '../../support/clients/public.ts'
 import { decided, expectIcon, thumbnailOf } from '../../support/clients/thumbnails.ts'
 import { guestAt, tus } from '../../support/clients/tus.ts'
+import { heic } from '../../support/contents/heic.ts'
 import {
   CORNERS,
   cornersOf,
@@ -99,6 +100,32 @@ describe('the thumbnail of a picture', () => {
       expect(await sharp(screen).metadata()).toMatchObject({ format: 'webp', width: 1920, height: 1440 })
     },
   )
+
+  test('is made of a HEIC, as phones make them, also of 12 million pixels', async () => {
+    for (const [width, height] of [
+      [400, 200],
+      [4032, 3024],
+    ] as const) {
+      const file = await put(
+        await heic(await quarters('png', 1, [width, height]), width, height),
+        'photo.heic',
+      )
+      expect(await decided(host, key, file)).toBe('ready')
+      const small = await thumbnailOf(host, key, file)
+      expect(await cornersOf(small)).toBe(CORNERS[0])
+      expect(await sharp(small).metadata()).toMatchObject({
+        width: 320,
+        height: Math.round((320 * height) / width),
+      })
+    }
+  })
+
+  test('is not made of a HEIC that is damaged, or whose head says less than it holds', async () => {
+    const whole = await heic(await quarters('png', 1, [400, 200]), 400, 200)
+    expect(await decided(host, key, await put(whole.slice(0, -2000), 'cut.heic'))).toBe('none')
+    const small = await heic(await quarters('png', 1, [400, 200]), 40, 20)
+    expect(await decided(host, key, await put(small, 'small.heic'))).toBe('none')
+  })
 
   test.each(['jpeg', 'png', 'webp', 'avif', 'tiff'] as const)(
     'of kind %s stands upright, whichever of the eight orientations it has',
