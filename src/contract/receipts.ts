@@ -1,5 +1,13 @@
 import * as z from 'zod/mini'
-import { component, dataOf, described, extended, optionalTimestamp, timestampField } from './fields.ts'
+import {
+  component,
+  dataOf,
+  described,
+  extended,
+  optionalTimestamp,
+  pageOf,
+  timestampField,
+} from './fields.ts'
 import { linkDetail } from './links.ts'
 import { receivedField, totalField, uploadStatuses } from './uploads.ts'
 
@@ -63,3 +71,18 @@ const receipted = z.union([receiptUpload, receiptContribution, receiptLink, rece
 export type Receipted = z.infer<typeof receipted>
 
 export const receiptAnswer = dataOf(receipted)
+
+const receiptFile = component(
+  'ReceiptFile',
+  z.object({
+    name: described(z.string(), { example: 'beach.jpg' }),
+    size: described(z.int(), { description: 'Bytes', example: 2_430_112 }),
+    type: described(z.string(), { example: 'image/jpeg' }),
+    folder_id: described(z.string(), { description: 'Of the transfer itself, or of one below' }),
+    thumbnail_url: described(z.string(), { description: 'Whatever the terms of the link' }),
+    created_at: timestampField,
+  }),
+)
+export type ReceiptFile = z.infer<typeof receiptFile>
+
+export const receiptFilesAnswer = pageOf(receiptFile)

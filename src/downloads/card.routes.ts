@@ -44,11 +44,11 @@ export const getFileCard = endpoint({
     description: 'For chats, as JPEG: the picture, or the poster of a film.',
     params: z.object({ slug: z.string() }),
   },
-  async handle(call, parts: CardNeeds) {
+  async handle(call, modules: CardNeeds) {
     const slug = parseSlug(call.params.slug ?? '')
-    const requester = await parts.authentication.requester(call)
-    const { item } = opened(await parts.sharing.access.file(requester, { kind: 'slug', slug }))
-    return cardOfFiles(call, parts, requester, kindOf(item), [item])
+    const requester = await modules.authentication.requester(call)
+    const { item } = opened(await modules.sharing.access.file(requester, { kind: 'slug', slug }))
+    return cardOfFiles(call, modules, requester, kindOf(item), [item])
   },
 })
 
@@ -59,16 +59,16 @@ export const getFolderCard = endpoint({
     description: 'For chats, as JPEG: its cover, or the first pictures in it.',
     params: z.object({ identifier: z.string() }),
   },
-  async handle(call, parts: CardNeeds) {
+  async handle(call, modules: CardNeeds) {
     const identifier = parseFolderIdentifier(call.params.identifier)
-    const requester = await parts.authentication.requester(call)
-    const seen = opened(await parts.sharing.access.folder(requester, identifier))
+    const requester = await modules.authentication.requester(call)
+    const seen = opened(await modules.sharing.access.folder(requester, identifier))
     const { cover: uuid } = seen.item
-    const cover = uuid === null ? null : await parts.files.folders.findCover(uuid)
+    const cover = uuid === null ? null : await modules.files.folders.findCover(uuid)
     if (uuid !== null && cover !== null) {
-      return cardAnswer(call, parts, 'picture', [{ key: uuid, read: async () => cover.picture }])
+      return cardAnswer(call, modules, 'picture', [{ key: uuid, read: async () => cover.picture }])
     }
-    return cardOfFiles(call, parts, requester, 'collection', await firstFiles(parts, seen))
+    return cardOfFiles(call, modules, requester, 'collection', await firstFiles(modules, seen))
   },
 })
 
@@ -80,35 +80,35 @@ export const getLinkCard = endpoint({
       'For chats, as JPEG: of a file or a folder by its name on the pages of the link, or of `all`.',
     params: z.object({ link: z.string(), target: z.string() }),
   },
-  async handle(call, parts: CardNeeds) {
-    const { authentication, sharing } = parts
+  async handle(call, modules: CardNeeds) {
+    const { authentication, sharing } = modules
     const visit = await sharing.linkAccess.visit(await authentication.requester(call), linkVisit(call))
     const open = openedLink(visit)
     const name = call.params.target ?? ''
     const target = name === WHOLE_LINK ? null : sharing.linkNames.read(open.link.id, name)
     if (name !== WHOLE_LINK && target === null) throw fileNotFound()
     if (open.requester.link.isLimited || open.link.uploads_into !== null) return plainCard(call)
-    if (target === null) return cardOfLink(call, parts, open)
+    if (target === null) return cardOfLink(call, modules, open)
     if (target.kind === 'folder')
-      return cardOfFiles(call, parts, open.requester, 'collection', await filesOf(parts, open, target.id))
+      return cardOfFiles(call, modules, open.requester, 'collection', await filesOf(modules, open, target.id))
     const { item } = opened(await sharing.access.file(open.requester, { kind: 'id', id: target.id }))
-    return cardOfFiles(call, parts, open.requester, kindOf(item), [item])
+    return cardOfFiles(call, modules, open.requester, kindOf(item), [item])
   },
 })
 
-async function cardOfLink(call: Call, parts: CardNeeds, open: OpenLink): Promise<Response> {
-  const { files, folders } = await parts.sharing.linkAccess.targets(open.link)
+async function cardOfLink(call: Call, modules: CardNeeds, open: OpenLink): Promise<Response> {
+  const { files, folders } = await modules.sharing.linkAccess.targets(open.link)
   const [only, another] = files
   if (only !== undefined && another === undefined && folders.length === 0) {
-    return cardOfFiles(call, parts, open.requester, kindOf(only), [only])
+    return cardOfFiles(call, modules, open.requester, kindOf(only), [only])
   }
   const [folder] = folders
-  const below = folder === undefined ? [] : await filesOf(parts, open, folder.id)
-  return cardOfFiles(call, parts, open.requester, 'collection', [...files, ...below])
+  const below = folder === undefined ? [] : await filesOf(modules, open, folder.id)
+  return cardOfFiles(call, modules, open.requester, 'collection', [...files, ...below])
 }
 
-async function filesOf(parts: CardNeeds, open: OpenLink, folder: FolderId): Promise<readonly Pictured[]> {
-  return firstFiles(parts, opened(await parts.sharing.access.folder(open.requester, folder)))
+async function filesOf(modules: CardNeeds, open: OpenLink, folder: FolderId): Promise<readonly Pictured[]> {
+  return firstFiles(modules, opened(await modules.sharing.access.folder(open.requester, folder)))
 }
 
 /** Of the first page, and where it has folders alone, of the first of them that opens. */
@@ -135,12 +135,12 @@ function kindOf({ type }: { readonly type: string }): CardKind {
 /** Requests thumbnails that are missing. */
 async function cardOfFiles(
   call: Call,
-  parts: Pick<CardNeeds, 'sharing' | 'thumbnails'>,
+  modules: Pick<CardNeeds, 'sharing' | 'thumbnails'>,
   requester: Requester,
   kind: CardKind,
   files: readonly Pictured[],
 ): Promise<Response> {
-  const { sharing, thumbnails } = parts
+  const { sharing, thumbnails } = modules
   const shown = files.filter((file) => thumbnails.shows(file)).slice(0, thumbnails.cards.most)
   const pictures: CardPicture[] = []
   for (const { id } of shown) {
@@ -150,7 +150,7 @@ async function cardOfFiles(
     const { picture } = answer
     pictures.push({ key: `${picture.key}-${picture.start}`, read: () => thumbnails.read(picture) })
   }
-  return cardAnswer(call, parts, kind, pictures)
+  return cardAnswer(call, modules, kind, pictures)
 }
 
 async function cardAnswer(

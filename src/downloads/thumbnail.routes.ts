@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Authentication } from '../accounts/authentication.ts'
 import type { Requester } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type FileIdentifier, parseFileIdentifier, type Uuid } from '../domain/ids.ts'
+import { type FileId, type FileIdentifier, GUESTS, parseFileIdentifier, type Uuid } from '../domain/ids.ts'
 import { type FileDetailRow, fileNotFound } from '../files/files.ts'
 import type { Folders } from '../files/folders/folders.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
@@ -10,8 +10,11 @@ import type { Call } from '../server/call.ts'
 import { bytesOf, type Documentation, endpoint } from '../server/endpoint.ts'
 import { type AccessControl, opened } from '../sharing/access.ts'
 import { type LinkAccess, type LinkNames, linkVisit, openedLink } from '../sharing/links/link-access.ts'
+import { receiptOf } from '../sharing/receipts.routes.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import { iconFor, iconHeaders } from '../thumbnails/icons.ts'
 import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from '../thumbnails/thumbnails.ts'
+import type { UploadsModule } from '../uploads/uploads.module.ts'
 
 const sizes: ReadonlyMap<string | null, ThumbnailSize> = new Map([
   [null, 'small'],
@@ -52,15 +55,15 @@ interface ThumbnailNeeds {
 
 export const getThumbnailEndpoint = endpoint({
   documentation,
-  async handle(call, parts: ThumbnailNeeds) {
+  async handle(call, modules: ThumbnailNeeds) {
     const identifier = parseFileIdentifier(call.params.uuid ?? '')
     if (identifier.kind !== 'uuid') throw fileNotFound()
-    const requester = () => parts.authentication.requester(call)
+    const requester = () => modules.authentication.requester(call)
     try {
-      return await answer(call, parts, requester, identifier)
+      return await answer(call, modules, requester, identifier)
     } catch (error) {
       const isMissing = error instanceof Refusal && error.code === 'FILE_NOT_FOUND'
-      const cover = isMissing ? await folderCover(call, parts, requester, identifier.uuid) : null
+      const cover = isMissing ? await folderCover(call, modules, requester, identifier.uuid) : null
       if (cover === null) throw error
       return cover
     }
@@ -73,17 +76,45 @@ export const getLinkThumbnailEndpoint = endpoint({
     summary: 'Get the thumbnail of a file of a link',
     params: z.object({ link: z.string(), target: z.string() }),
   },
-  async handle(call, parts: Omit<ThumbnailNeeds, 'files'>) {
-    const visit = await parts.sharing.linkAccess.visit(
-      await parts.authentication.requester(call),
+  async handle(call, modules: Omit<ThumbnailNeeds, 'files'>) {
+    const visit = await modules.sharing.linkAccess.visit(
+      await modules.authentication.requester(call),
       linkVisit(call),
     )
     const { requester, link } = openedLink(visit)
-    const target = parts.sharing.linkNames.read(link.id, call.params.target ?? '')
+    const target = modules.sharing.linkNames.read(link.id, call.params.target ?? '')
     if (target?.kind !== 'file') throw fileNotFound()
-    return answer(call, parts, async () => requester, { kind: 'id', id: target.id })
+    return answer(call, modules, async () => requester, { kind: 'id', id: target.id })
   },
 })
+
+/** The sender sees what was sent, whatever the terms. */
+export const getReceiptThumbnailEndpoint = endpoint({
+  documentation: {
+    ...documentation,
+    summary: 'Get the thumbnail of a file by the receipt of its transfer',
+    params: z.object({ receipt: z.string(), target: z.string() }),
+  },
+  async handle(call, modules: ReceiptThumbnailNeeds) {
+    const transfer = await modules.uploads.receipts.transfer(receiptOf(call))
+    if (transfer === null) throw fileNotFound()
+    const { link_id: link } = await modules.sharing.transfers.ofGuest(transfer.id)
+    const target = modules.sharing.linkNames.read(link, call.params.target ?? '')
+    if (target?.kind !== 'file') throw fileNotFound()
+    const rights = {
+      ...{ id: link, account: GUESTS, files: new Set<FileId>(), folders: new Set([transfer.id]) },
+      ...{ passwordTag: null, isLimited: false, visitor: null },
+    }
+    const requester = { reach: null, grants: new Map(), link: rights }
+    return answer(call, modules, async () => requester, { kind: 'id', id: target.id })
+  },
+})
+
+interface ReceiptThumbnailNeeds {
+  readonly sharing: Pick<SharingModule, 'access' | 'linkNames' | 'transfers'>
+  readonly thumbnails: Thumbnails
+  readonly uploads: Pick<UploadsModule, 'receipts'>
+}
 
 /** Null for an unknown UUID. Checks access. */
 async function folderCover(
@@ -104,7 +135,7 @@ async function folderCover(
 
 async function answer(
   call: Call,
-  { sharing, thumbnails }: Omit<ThumbnailNeeds, 'files'>,
+  { sharing, thumbnails }: { sharing: { access: AccessControl }; thumbnails: Thumbnails },
   requesterOf: () => Promise<Requester>,
   identifier: FileIdentifier,
 ): Promise<Response> {

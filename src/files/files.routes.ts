@@ -110,9 +110,12 @@ export const getFileEndpoint = keyedEndpoint({
   params: idParameter,
   answer: fileAnswer,
   errors: [404],
-  async handle({ call, caller, params }, parts: { files: FilesModule; thumbnails: Thumbnails }) {
-    const file = await parts.files.get(caller, parseFileIdentifier(params.id ?? ''))
-    return { success: true, data: toFileDetail(call.site, parts, looked(call, caller, parts.files, file)) }
+  async handle({ call, caller, params }, modules: { files: FilesModule; thumbnails: Thumbnails }) {
+    const file = await modules.files.get(caller, parseFileIdentifier(params.id ?? ''))
+    return {
+      success: true,
+      data: toFileDetail(call.site, modules, looked(call, caller, modules.files, file)),
+    }
   },
 })
 
@@ -142,14 +145,14 @@ export const renameFileEndpoint = keyedEndpoint({
     .openapi({ description: READ_ONLY_ALLOWED }),
   answer: changedAnswer(fileAnswer),
   errors: [400, 404, 413],
-  async handle({ call, caller, params, body }, parts: { files: FilesModule; thumbnails: Thumbnails }) {
+  async handle({ call, caller, params, body }, modules: { files: FilesModule; thumbnails: Thumbnails }) {
     assertChange(body, ['folder', ...Object.keys({ ...fileDetail.shape, ...fileListItem.shape })])
-    const file = await parts.files.change(caller, parseFileIdentifier(params.id ?? ''), {
+    const file = await modules.files.change(caller, parseFileIdentifier(params.id ?? ''), {
       ...(body.name === undefined ? {} : { name: body.name }),
       ...(body.folder === undefined ? {} : { folder: parseFolderPlace(body.folder) }),
     })
     if (!mayRead(caller)) return { success: true, message: 'File changed' }
-    return { success: true, data: toFileDetail(call.site, parts, file) }
+    return { success: true, data: toFileDetail(call.site, modules, file) }
   },
 })
 

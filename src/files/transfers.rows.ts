@@ -173,6 +173,17 @@ export async function hasTerms(trx: Trx, folder: FolderId): Promise<boolean> {
   return link !== undefined
 }
 
+/** Of its folder and those below, oldest first. */
+export function filesOfTransfer(
+  db: Database,
+  folder: FolderId,
+  offset: number,
+  limit: number,
+): Promise<FileListRow[]> {
+  const files = liveFiles(db).where('files.folder_id', 'in', treeOf(folder))
+  return db.readPool.rows(files.orderBy('files.id').offset(offset).limit(limit))
+}
+
 /** Its own use and that of all files in it. */
 export async function noteTransferUse(
   db: Queryable,

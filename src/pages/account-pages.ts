@@ -34,8 +34,12 @@ interface FormPage {
   readonly hasToken?: true
   readonly fields: readonly string[]
   /** Throws Refusal when submitting the form would fail. */
-  readonly check?: (call: Call, parts: AccountPageNeeds) => Promise<void>
-  readonly submit: (call: Call, parts: AccountPageNeeds, field: (name: string) => string) => Promise<Outcome>
+  readonly check?: (call: Call, modules: AccountPageNeeds) => Promise<void>
+  readonly submit: (
+    call: Call,
+    modules: AccountPageNeeds,
+    field: (name: string) => string,
+  ) => Promise<Outcome>
 }
 
 /** The sign-in form says that a password was set just now. */
@@ -97,9 +101,9 @@ export const signUpPage = formPages({
     assertOpen(site.config.signUp)
     if (site.config.signUp === 'invitation') throw invitationNeeded()
   },
-  async submit(call, parts, field) {
-    await parts.signIn.signUp.join(newAccount(field), null, call)
-    return withNewPassword(call, parts, field)
+  async submit(call, modules, field) {
+    await modules.signIn.signUp.join(newAccount(field), null, call)
+    return withNewPassword(call, modules, field)
   },
 })
 
@@ -108,13 +112,13 @@ export const invitedPage = formPages({
   hasToken: true,
   summary: 'make an account by invitation',
   fields: ['username', 'password'],
-  async check(call, parts) {
+  async check(call, modules) {
     assertOpen(call.site.config.signUp)
-    await assertWorks(call, parts, 'invitation')
+    await assertWorks(call, modules, 'invitation')
   },
-  async submit(call, parts, field) {
-    await parts.signIn.signUp.join(newAccount(field), tokenOf(call), call)
-    return withNewPassword(call, parts, field)
+  async submit(call, modules, field) {
+    await modules.signIn.signUp.join(newAccount(field), tokenOf(call), call)
+    return withNewPassword(call, modules, field)
   },
 })
 
@@ -123,10 +127,10 @@ export const welcomePage = formPages({
   hasToken: true,
   summary: 'make the first administrator',
   fields: ['username', 'password'],
-  check: (call, parts) => assertWorks(call, parts, 'welcome'),
-  async submit(call, parts, field) {
-    await parts.signIn.signUp.first(newAccount(field), tokenOf(call), call)
-    return withNewPassword(call, parts, field)
+  check: (call, modules) => assertWorks(call, modules, 'welcome'),
+  async submit(call, modules, field) {
+    await modules.signIn.signUp.first(newAccount(field), tokenOf(call), call)
+    return withNewPassword(call, modules, field)
   },
 })
 
@@ -135,9 +139,9 @@ export const setPasswordPage = formPages({
   hasToken: true,
   summary: 'set the password of an account',
   fields: ['password'],
-  check: (call, parts) => assertWorks(call, parts, 'password'),
-  async submit(call, parts, field) {
-    await parts.signIn.signUp.setPassword(tokenOf(call), field('password'))
+  check: (call, modules) => assertWorks(call, modules, 'password'),
+  async submit(call, modules, field) {
+    await modules.signIn.signUp.setPassword(tokenOf(call), field('password'))
     return { next: `/sign-in?done=${PASSWORD_SET}` }
   },
 })
@@ -149,12 +153,12 @@ function formPages(form: FormPage) {
 function shown(form: FormPage) {
   return endpoint({
     documentation: { ...documented(form, 'The form to'), answers: { 200: { description: 'A page' } } },
-    async handle(call, parts: AccountPageNeeds) {
-      const { authentication, pages } = parts
+    async handle(call, modules: AccountPageNeeds) {
+      const { authentication, pages } = modules
       await authentication.pageSession(call)
       const next = nextPath(call.url.searchParams.get('next'))
       if (form.kind === 'signIn' && call.caller !== null) return seeOther(next)
-      await form.check?.(call, parts)
+      await form.check?.(call, modules)
       return formPage(call, pages, form, { next, username: '', error: null })
     },
   })
@@ -170,13 +174,13 @@ function sent(form: FormPage) {
       },
       answers: { 303: { description: 'Done, with the cookie; on to the next page' } },
     },
-    async handle(call, parts: AccountPageNeeds) {
-      const { authentication, pages } = parts
+    async handle(call, modules: AccountPageNeeds) {
+      const { authentication, pages } = modules
       const sentFields = await readForm(call)
       const field = (name: string) => sentFields.get(name) ?? ''
       const next = nextPath(sentFields.get('next'))
       try {
-        const outcome = await form.submit(call, parts, field)
+        const outcome = await form.submit(call, modules, field)
         if ('next' in outcome) return seeOther(outcome.next)
         const { step } = outcome
         if (step.next === 'code') {

@@ -125,11 +125,11 @@ function mayWait({ request, url }: Call): boolean {
 /** Null where no upload is running any more. `asking`: called again while bytes are sent. */
 export async function arrivingBytes(
   call: Call,
-  parts: Pick<FilePageNeeds, 'downloads' | 'files' | 'sharing'>,
+  modules: Pick<FilePageNeeds, 'downloads' | 'files' | 'sharing'>,
   asking: () => Promise<Requester>,
   slug: Slug,
 ): Promise<Response | null> {
-  const { downloads, files, sharing } = parts
+  const { downloads, files, sharing } = modules
   const seen = await sharing.access.arriving(await asking(), { kind: 'slug', slug })
   if (seen === null) return null
   const { item: upload, viewer } = opened(seen)

@@ -43,10 +43,10 @@ export interface ShownFile {
 /** Counts a GET as a view, except the owner's. */
 export async function fileView(
   call: Call,
-  parts: FileViewNeeds,
+  modules: FileViewNeeds,
   { requester, seen, place }: ShownFile,
 ): Promise<FilePageView> {
-  const { files, thumbnails } = parts
+  const { files, thumbnails } = modules
   const { item: file, viewer } = seen
   const { path, thumbnail, card, showsContent, ...rest } = place
   const isOwner = viewer.account === file.account_id
@@ -78,7 +78,9 @@ export async function fileView(
     downloadUrl: place.downloadForm === null ? `${path}?download=1` : path,
     pictureUrl: showsContent && thumbnails.progress(file) === 'ready' ? `${thumbnail}?size=960` : null,
     preview:
-      showsContent && file.damage === null ? await previewOf(call, parts, { requester, seen, place }) : null,
+      showsContent && file.damage === null
+        ? await previewOf(call, modules, { requester, seen, place })
+        : null,
     damage: damageFor(isOwner, file),
   }
 }

@@ -93,7 +93,7 @@ export const postFolderPassword = endpoint({
 
 export async function unlocking(
   call: Call,
-  parts: { pages: PagesModule; sharing: Pick<SharingModule, 'folderPasswords'> },
+  modules: { pages: PagesModule; sharing: Pick<SharingModule, 'folderPasswords'> },
   {
     closed,
     action,
@@ -108,13 +108,13 @@ export async function unlocking(
 ): Promise<Response> {
   const cookie = cookieValue(call.request, FOLDER_COOKIE)
   try {
-    const value = await parts.sharing.folderPasswords.unlock(closed, password, call.bucket, cookie)
+    const value = await modules.sharing.folderPasswords.unlock(closed, password, call.bucket, cookie)
     const unlocked = setCookie(call.site, { name: FOLDER_COOKIE, value, lasts: UNLOCKED_FOR })
     return withCookies(seeOther(next), [unlocked])
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     call.refusal = error
-    return passwordForm(call, parts, { lock: closed.lock, action }, next, error)
+    return passwordForm(call, modules, { lock: closed.lock, action }, next, error)
   }
 }
 

@@ -85,7 +85,7 @@ export const getLinkPage = endpoint({
     errors: [403, 404, 412, 416],
   },
   streams: 'out',
-  handle: (call, parts: LinkPageNeeds) => linkAnswer(call, parts, null),
+  handle: (call, modules: LinkPageNeeds) => linkAnswer(call, modules, null),
 })
 
 export const getLinkTargetPage = endpoint({
@@ -99,7 +99,7 @@ export const getLinkTargetPage = endpoint({
     errors: [403, 404, 412, 416],
   },
   streams: 'out',
-  handle: (call, parts: LinkPageNeeds) => linkAnswer(call, parts, call.params.target ?? ''),
+  handle: (call, modules: LinkPageNeeds) => linkAnswer(call, modules, call.params.target ?? ''),
 })
 
 export const postLinkPassword = endpoint({
@@ -108,14 +108,14 @@ export const postLinkPassword = endpoint({
     params: z.object({ link: z.string() }),
     ...ofPasswordForm,
   },
-  async handle(call, parts: Pick<LinkPageNeeds, 'authentication' | 'pages' | 'sharing'>) {
-    const visited = await visitedLink(call, parts)
+  async handle(call, modules: Pick<LinkPageNeeds, 'authentication' | 'pages' | 'sharing'>) {
+    const visited = await visitedLink(call, modules)
     const form = await readForm(call)
     const action = linkPath(visited.link.slug)
     const next = nextPath(form.get('next'), action)
     if (visited.kind === 'open') return seeOther(next)
     const password = form.get('password') ?? ''
-    return unlocking(call, parts, { closed: visited.closed, action, next, password })
+    return unlocking(call, modules, { closed: visited.closed, action, next, password })
   },
 })
 
@@ -138,11 +138,11 @@ export const postLinkDownload = endpoint({
     answers: { 303: { description: 'On to the bytes, at an address that is bound to the place' } },
     errors: [400, 403, 404, 413],
   },
-  async handle(call, parts: Pick<LinkPageNeeds, 'authentication' | 'downloads' | 'sharing'>) {
+  async handle(call, modules: Pick<LinkPageNeeds, 'authentication' | 'downloads' | 'sharing'>) {
     const form = await readForm(call)
-    const visited = await visitedLink(call, parts, form.get('once'))
+    const visited = await visitedLink(call, modules, form.get('once'))
     if (visited.kind === 'locked') return seeOther(linkPath(visited.link.slug))
-    return takePlace(call, parts, visited)
+    return takePlace(call, modules, visited)
   },
 })
 
@@ -175,42 +175,42 @@ async function visitedLink(
 }
 
 /** `name`: null for the whole link. Throws Refusal FILE_NOT_FOUND for a foreign name. */
-async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null): Promise<Response> {
-  const visited = await visitedLink(call, parts)
+async function linkAnswer(call: Call, modules: LinkPageNeeds, name: string | null): Promise<Response> {
+  const visited = await visitedLink(call, modules)
   if (visited.kind === 'locked' && wants(call).bytes === null && !wants(call).archive) {
     const action = linkPath(visited.link.slug)
     const next = nextPath(call.url.pathname, action)
-    return passwordForm(call, parts, { lock: visited.closed.lock, action }, next, null)
+    return passwordForm(call, modules, { lock: visited.closed.lock, action }, next, null)
   }
   const open = openedLink(visited)
   if (open.link.transfer !== null && !isPreview(call.request))
-    parts.files.usage.transferUsed(open.link.transfer)
-  const arrival = await parts.sharing.linkAccess.arrival(open.link, name)
-  if (arrival?.kind === 'arriving') return arrivingAnswer(call, parts, open, arrival.slug)
-  const target = arrival ?? (name === null ? null : parts.sharing.linkNames.read(open.link.id, name))
+    modules.files.usage.transferUsed(open.link.transfer)
+  const arrival = await modules.sharing.linkAccess.arrival(open.link, name)
+  if (arrival?.kind === 'arriving') return arrivingAnswer(call, modules, open, arrival.slug)
+  const target = arrival ?? (name === null ? null : modules.sharing.linkNames.read(open.link.id, name))
   if (name !== null && target === null) throw fileNotFound()
   if (open.link.uploads_into !== null && name === null && !wants(call).bytes && !wants(call).archive) {
-    return uploadLinkPage(call, parts, open)
+    return uploadLinkPage(call, modules, open)
   }
-  const targets = await parts.sharing.linkAccess.targets(open.link)
+  const targets = await modules.sharing.linkAccess.targets(open.link)
   const { isLimited } = open.requester.link
-  const taken = isLimited ? await parts.sharing.linkClaims.count(open.link.id) : 0
+  const taken = isLimited ? await modules.sharing.linkClaims.count(open.link.id) : 0
   const isShown = name === null && !wants(call).archive && wants(call).bytes === null
   const place = linkPlace(
     open,
     targets,
     {
-      thumbnails: parts.thumbnails,
-      names: parts.sharing.linkNames,
+      thumbnails: modules.thumbnails,
+      names: modules.sharing.linkNames,
       publicUrl: call.site.publicUrl,
-      content: isShown ? await parts.sharing.linkAccess.content(targets) : null,
+      content: isShown ? await modules.sharing.linkAccess.content(targets) : null,
       now: call.site.clock.now(),
     },
     taken,
   )
   // A chat program's preview takes no slot, so it gets the page alone.
   const wish = isLimited && isPreview(call.request) ? { bytes: null, archive: false } : wants(call)
-  const response = await answerFor(call, parts, { open, place, wish, target: target ?? place.only })
+  const response = await answerFor(call, modules, { open, place, wish, target: target ?? place.only })
   if (isLimited) rememberVisitor(call, open, response)
   return response
 }
@@ -218,23 +218,23 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, name: string | null)
 /** A page, or with ?download=1&wait=1 the bytes as they come; those of a number of downloads wait for all. */
 async function arrivingAnswer(
   call: Call,
-  parts: LinkPageNeeds,
+  modules: LinkPageNeeds,
   { requester }: OpenLink,
   slug: Slug,
 ): Promise<Response> {
   const { isLimited } = requester.link
   const wish = wants(call)
   if (wish.bytes === 'download' && !isLimited && call.url.searchParams.get('wait') === '1') {
-    const again = async () => openedLink(await visitedLink(call, parts)).requester
-    const response = await arrivingBytes(call, parts, again, slug)
+    const again = async () => openedLink(await visitedLink(call, modules)).requester
+    const response = await arrivingBytes(call, modules, again, slug)
     // Stored meanwhile: the same address has the file.
     return response ?? seeOther(call.url.pathname + call.url.search)
   }
   if (wish.bytes !== null || wish.archive) throw stillArriving()
   const path = isLimited ? null : call.url.pathname
-  const view = await arrivingView(call, parts, { requester, slug, path })
+  const view = await arrivingView(call, modules, { requester, slug, path })
   if (view === null) return seeOther(call.url.pathname)
-  return page(call.site, parts.pages.render.arrivingPage(view, await parts.pages.reader(call)))
+  return page(call.site, modules.pages.render.arrivingPage(view, await modules.pages.reader(call)))
 }
 
 interface LinkQuestion {
@@ -244,11 +244,11 @@ interface LinkQuestion {
   readonly target: LinkTarget | null
 }
 
-function answerFor(call: Call, parts: LinkPageNeeds, question: LinkQuestion): Promise<Response> {
+function answerFor(call: Call, modules: LinkPageNeeds, question: LinkQuestion): Promise<Response> {
   const { place, target, wish } = question
-  if (target?.kind === 'file') return fileAnswer(call, parts, question, target.id)
-  if (target?.kind === 'folder') return folderAnswer(call, parts, question, target.id)
-  return wish.archive ? bundleArchive(call, parts, question) : bundlePage(call, parts, place)
+  if (target?.kind === 'file') return fileAnswer(call, modules, question, target.id)
+  if (target?.kind === 'folder') return folderAnswer(call, modules, question, target.id)
+  return wish.archive ? bundleArchive(call, modules, question) : bundlePage(call, modules, place)
 }
 
 function rememberVisitor(call: Call, { link, newName }: OpenLink, response: Response): void {
@@ -259,16 +259,16 @@ function rememberVisitor(call: Call, { link, newName }: OpenLink, response: Resp
 
 async function fileAnswer(
   call: Call,
-  parts: LinkPageNeeds,
+  modules: LinkPageNeeds,
   { open: { requester }, place, wish }: LinkQuestion,
   id: FileId,
 ): Promise<Response> {
-  const seen = opened(await parts.sharing.access.file(requester, { kind: 'id', id }))
+  const seen = opened(await modules.sharing.access.file(requester, { kind: 'id', id }))
   if (wish.bytes !== null) {
-    return redirectToBytes(call, parts.downloads.contentTokens, requester, seen, wish.bytes)
+    return redirectToBytes(call, modules.downloads.contentTokens, requester, seen, wish.bytes)
   }
   const folder = seen.chain.at(-1)
-  const view = await fileView(call, parts, {
+  const view = await fileView(call, modules, {
     requester,
     seen,
     place: {
@@ -286,23 +286,23 @@ async function fileAnswer(
       showsContent: !requester.link.isLimited,
     },
   })
-  const html = parts.pages.render.filePage(view, await parts.pages.reader(call))
+  const html = modules.pages.render.filePage(view, await modules.pages.reader(call))
   return page(call.site, html, view.damage === null ? 200 : 500)
 }
 
 async function folderAnswer(
   call: Call,
-  parts: LinkPageNeeds,
+  modules: LinkPageNeeds,
   { open: { requester }, place, wish }: LinkQuestion,
   folder: FolderId,
 ): Promise<Response> {
-  const seen = opened(await parts.sharing.access.folder(requester, folder))
+  const seen = opened(await modules.sharing.access.folder(requester, folder))
   if (wish.archive) {
     const what = { file: { id: null, name: archiveName(seen.item.name) }, address: call.address }
-    const claims = parts.sharing.linkClaims.of(requester.link, !isPreview(call.request), what)
-    return toArchive(call, parts, seen, claims)
+    const claims = modules.sharing.linkClaims.of(requester.link, !isPreview(call.request), what)
+    return toArchive(call, modules, seen, claims)
   }
-  return folderPage(call, parts, seen, linkFolderPlace(place, seen))
+  return folderPage(call, modules, seen, linkFolderPlace(place, seen))
 }
 
 async function bundleArchive(

@@ -22,8 +22,8 @@ interface Asking {
   readonly summary: string
   readonly hasToken?: true
   readonly fields: readonly string[]
-  readonly ask: (call: Call, parts: MailPageNeeds) => Promise<Shown>
-  readonly act: (call: Call, parts: MailPageNeeds, field: (name: string) => string) => Promise<Shown>
+  readonly ask: (call: Call, modules: MailPageNeeds) => Promise<Shown>
+  readonly act: (call: Call, modules: MailPageNeeds, field: (name: string) => string) => Promise<Shown>
 }
 
 type Shown = Pick<MailPageView, 'kind'> &
@@ -103,8 +103,8 @@ function pagesOf(asking: Asking) {
         summary: `The form to ${summary}`,
         answers: { 200: { description: 'A page' } },
       },
-      async handle(call, parts: MailPageNeeds) {
-        return shown(call, parts, await asking.ask(call, parts), null)
+      async handle(call, modules: MailPageNeeds) {
+        return shown(call, modules, await asking.ask(call, modules), null)
       },
     }),
     send: endpoint({
@@ -117,14 +117,14 @@ function pagesOf(asking: Asking) {
         },
         answers: { 200: { description: 'A page that says that it is done' } },
       },
-      async handle(call, parts: MailPageNeeds) {
+      async handle(call, modules: MailPageNeeds) {
         const sent = await readForm(call)
         try {
-          const outcome = await asking.act(call, parts, (name) => sent.get(name) ?? '')
-          return await shown(call, parts, outcome, null)
+          const outcome = await asking.act(call, modules, (name) => sent.get(name) ?? '')
+          return await shown(call, modules, outcome, null)
         } catch (error) {
           if (!(error instanceof Refusal) || error.code !== 'RATE_LIMITED') throw error
-          return shown(call, parts, await asking.ask(call, parts), error)
+          return shown(call, modules, await asking.ask(call, modules), error)
         }
       },
     }),
@@ -135,11 +135,11 @@ const ASKS: readonly MailPageView['kind'][] = ['forgotten', 'verify', 'keep', 'u
 
 async function shown(
   call: Call,
-  parts: MailPageNeeds,
+  modules: MailPageNeeds,
   view: Shown,
   refusal: Refusal | null,
 ): Promise<Response> {
-  const html = parts.pages.render.mailPage(
+  const html = modules.pages.render.mailPage(
     {
       username: '',
       address: '',
@@ -149,7 +149,7 @@ async function shown(
       action: ASKS.includes(view.kind) ? call.url.pathname : null,
       retryAfter: refusal?.retryAfter ?? null,
     },
-    await parts.pages.reader(call),
+    await modules.pages.reader(call),
   )
   const response = page(call.site, html, refusal === null ? 200 : ERROR_STATUSES[refusal.code])
   if (refusal !== null) {

@@ -11,7 +11,8 @@ import { readForm } from '../server/requests/body.ts'
 import { neededPassword } from '../server/requests/fields.ts'
 import { type LinkTerms, MOST_DOWNLOADS } from '../sharing/links/link-terms.ts'
 import { toLinkEvent } from '../sharing/links/links.routes.ts'
-import { type ReceiptNeeds, receipted, receiptOf } from '../sharing/receipts.routes.ts'
+import { filesOfReceipt, type ReceiptNeeds, receipted, receiptOf } from '../sharing/receipts.routes.ts'
+import type { SharingModule } from '../sharing/sharing.module.ts'
 import { seeOther } from './page-reader.ts'
 import type { PagesModule } from './pages.module.ts'
 import { page } from './pages.routes.ts'
@@ -20,6 +21,7 @@ import { LINK_DAYS, RECEIPT_DONE, type ReceiptPageView } from './receipt-view.ts
 interface ReceiptPageNeeds extends ReceiptNeeds {
   readonly authentication: Pick<Authentication, 'pageSession'>
   readonly pages: PagesModule
+  readonly sharing: ReceiptNeeds['sharing'] & Pick<SharingModule, 'linkNames'>
 }
 
 const documentation = {
@@ -33,6 +35,9 @@ const always = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } a
 
 const EVENTS = 50
 
+/** Files of a transfer. */
+const SHOWN = 100
+
 /** Changes nothing: chat programs and mail scanners open every address that they find. */
 export const getReceiptPage = endpoint({
   documentation: {
@@ -43,14 +48,17 @@ export const getReceiptPage = endpoint({
     answers: { 200: { description: 'A page' } },
   },
   always,
-  async handle(call, parts: ReceiptPageNeeds) {
-    const of = await receipted(call, parts)
+  async handle(call, modules: ReceiptPageNeeds) {
+    const of = await receipted(call, modules)
     const done = call.url.searchParams.get('done')
-    return shown(call, parts, of, {
+    return shown(call, modules, of, {
       account:
-        of.kind === 'upload' ? ((await parts.authentication.pageSession(call))?.username ?? null) : null,
+        of.kind === 'upload' || of.kind === 'transfer'
+          ? ((await modules.authentication.pageSession(call))?.username ?? null)
+          : null,
       done: RECEIPT_DONE.find((each) => each === done) ?? null,
-      log: of.kind === 'link' || of.kind === 'transfer' ? await logOf(call, parts) : [],
+      log: of.kind === 'link' || of.kind === 'transfer' ? await logOf(call, modules) : [],
+      sent: of.kind === 'transfer' ? await sentBy(call, modules) : null,
     })
   },
 })
@@ -87,8 +95,8 @@ export const postReceiptPage = endpoint({
     },
   },
   always,
-  async handle(call, parts: ReceiptPageNeeds) {
-    const { receipts } = parts.uploads
+  async handle(call, modules: ReceiptPageNeeds) {
+    const { receipts } = modules.uploads
     const receipt = receiptOf(call)
     const form = await readForm(call)
     switch (form.get('action')) {
@@ -103,24 +111,24 @@ export const postReceiptPage = endpoint({
         return seeOther(`${pathOf(call)}?done=kept`)
       case 'change': {
         const terms = linkTermsOf(form, call.site.clock.now())
-        await parts.sharing.guestLinks.change(await receipts.link(receipt), call.bucket, terms)
+        await modules.sharing.guestLinks.change(await receipts.link(receipt), call.bucket, terms)
         return seeOther(`${pathOf(call)}?done=changed`)
       }
       case 'claim': {
-        const session = await parts.authentication.pageSession(call)
+        const session = await modules.authentication.pageSession(call)
         if (session === null) throw signInFirst()
-        const of = await receipted(call, parts)
+        const of = await receipted(call, modules)
         const transfer = await receipts.transfer(receipt)
         if (transfer === null) await receipts.claim(receipt, { reach: session, place: 'root' })
-        else await parts.sharing.transfers.claim(transfer.id, session)
-        return shown(call, parts, of, { over: 'claimed' })
+        else await modules.sharing.transfers.claim(transfer.id, session)
+        return shown(call, modules, of, { over: 'claimed' })
       }
       case 'delete': {
-        const of = await receipted(call, parts)
+        const of = await receipted(call, modules)
         const transfer = await receipts.transfer(receipt)
         if (transfer === null) await receipts.redeem(receipt)
-        else await parts.sharing.transfers.remove(transfer.id)
-        return shown(call, parts, of, { over: 'deleted' })
+        else await modules.sharing.transfers.remove(transfer.id)
+        return shown(call, modules, of, { over: 'deleted' })
       }
       default:
         throw new Refusal(
@@ -137,11 +145,16 @@ async function logOf(call: Call, { sharing, uploads }: ReceiptPageNeeds): Promis
   return events.map(toLinkEvent)
 }
 
+async function sentBy(call: Call, modules: ReceiptPageNeeds): Promise<ReceiptPageView['sent']> {
+  const transfer = await modules.uploads.receipts.transfer(receiptOf(call))
+  return transfer === null ? null : filesOfReceipt(call, modules, transfer, 1, SHOWN)
+}
+
 async function shown(
   call: Call,
   { files, pages }: ReceiptPageNeeds,
   of: Receipted,
-  now: Partial<Pick<ReceiptPageView, 'over' | 'account' | 'done' | 'log'>>,
+  now: Partial<Pick<ReceiptPageView, 'over' | 'account' | 'done' | 'log' | 'sent'>>,
 ): Promise<Response> {
   const action = pathOf(call)
   const view: ReceiptPageView = {
@@ -151,6 +164,7 @@ async function shown(
     account: null,
     done: null,
     log: [],
+    sent: null,
     ...now,
     url: call.site.publicUrl + action,
     action,

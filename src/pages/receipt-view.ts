@@ -1,5 +1,5 @@
 import type { LinkEvent } from '../contract/links.ts'
-import type { Receipted } from '../contract/receipts.ts'
+import type { Receipted, ReceiptFile } from '../contract/receipts.ts'
 
 export interface ReceiptPageView {
   readonly receipt: string
@@ -14,6 +14,8 @@ export interface ReceiptPageView {
   readonly keptUntil: string | null
   readonly done: ReceiptDone | null
   readonly log: readonly LinkEvent[]
+  /** The first files of a transfer; null for anything else. */
+  readonly sent: { readonly files: readonly ReceiptFile[]; readonly total: number } | null
 }
 
 export const RECEIPT_DONE = ['renamed', 'kept', 'changed', 'received'] as const

@@ -61,8 +61,8 @@ export const getLinkReportPage = endpoint({
     answers: { 200: { description: 'A page' } },
     errors: [403, 404],
   },
-  async handle(call, parts: ReportNeeds) {
-    return form(call, parts.pages, await linkedFile(call, parts), EMPTY, null)
+  async handle(call, modules: ReportNeeds) {
+    return form(call, modules.pages, await linkedFile(call, modules), EMPTY, null)
   },
 })
 
@@ -82,10 +82,10 @@ export const postReport = endpoint({
     summary: 'Report a file by a form',
     params: z.object({ slug: z.string() }),
   },
-  async handle(call, parts: ReportNeeds) {
+  async handle(call, modules: ReportNeeds) {
     assertFromOwnPage(call)
-    const requester = await parts.authentication.requester(call)
-    return keep(call, parts, reported(unlocked(await parts.sharing.access.file(requester, fileOf(call)))))
+    const requester = await modules.authentication.requester(call)
+    return keep(call, modules, reported(unlocked(await modules.sharing.access.file(requester, fileOf(call)))))
   },
 })
 
@@ -95,9 +95,9 @@ export const postLinkReport = endpoint({
     summary: 'Report a file of a link by a form',
     params: linkParams,
   },
-  async handle(call, parts: ReportNeeds) {
+  async handle(call, modules: ReportNeeds) {
     assertFromOwnPage(call)
-    return keep(call, parts, await linkedFile(call, parts))
+    return keep(call, modules, await linkedFile(call, modules))
   },
 })
 

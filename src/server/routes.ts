@@ -16,7 +16,11 @@ import * as signUpRoutes from '../accounts/sign-in/sign-in.routes.ts'
 import { getFileCard, getFolderCard, getLinkCard } from '../downloads/card.routes.ts'
 import { getContentEndpoint, signDownloadEndpoint, signViewEndpoint } from '../downloads/content.routes.ts'
 import { listPublicFolderEndpoint } from '../downloads/public-folder.routes.ts'
-import { getLinkThumbnailEndpoint, getThumbnailEndpoint } from '../downloads/thumbnail.routes.ts'
+import {
+  getLinkThumbnailEndpoint,
+  getReceiptThumbnailEndpoint,
+  getThumbnailEndpoint,
+} from '../downloads/thumbnail.routes.ts'
 import {
   downloadFolderEndpoint,
   getArchiveEndpoint,
@@ -78,6 +82,7 @@ import {
   changeByReceipt,
   claimByReceipt,
   deleteByReceipt,
+  filesByReceipt,
   logByReceipt,
   lookByReceipt,
 } from '../sharing/receipts.routes.ts'
@@ -128,6 +133,7 @@ export const routes: readonly Route[] = [
   row('get',     '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     lookByReceipt),
   row('patch',   '/api/v1/receipt/{receipt}',            anybody,                    ANY, TEXT,     changeByReceipt),
   row('get',     '/api/v1/receipt/{receipt}/log',        anybody,                    ANY, NONE,     logByReceipt),
+  row('get',     '/api/v1/receipt/{receipt}/files',      anybody,                    ANY, NONE,     filesByReceipt),
   row('delete',  '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     deleteByReceipt),
   row('post',    '/api/v1/receipt/{receipt}/claim',      key('upload'),              ANY, DATA,     claimByReceipt),
   row('get',     '/api/v1/upload/status',                key('upload'),              ANY, NONE,     uploadRoutes.getUploadStatus),
@@ -328,6 +334,7 @@ export const routes: readonly Route[] = [
   row('post',    '/f/{identifier}',                      anybody,                    OWN, FORM,     postFolderPassword),
   row('get',     '/r/{receipt}',                         anybody,                    OWN, NONE,     getReceiptPage),
   row('post',    '/r/{receipt}',                         anybody,                    OWN, TEXT,     postReceiptPage),
+  row('get',     '/r/{receipt}/{target}/thumbnail',      anybody,                    OWN, NONE,     getReceiptThumbnailEndpoint),
   row('get',     '/l/{link}',                            anybody,                    OWN, NONE,     getLinkPage),
   row('post',    '/l/{link}',                            anybody,                    OWN, FORM,     postLinkPassword),
   row('put',     '/l/{link}',                            anybody,                    OWN, STREAM,   contributionsRoutes.putUnnamedContribution),

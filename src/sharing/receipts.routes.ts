@@ -1,12 +1,19 @@
 import { z } from '@hono/zod-openapi'
 import { doneWithMessage } from '../contract/fields.ts'
 import { linkDetail, linkLogAnswer } from '../contract/links.ts'
-import { type Receipted, type ReceiptUpload, receiptAnswer } from '../contract/receipts.ts'
+import {
+  type Receipted,
+  type ReceiptFile,
+  type ReceiptUpload,
+  receiptAnswer,
+  receiptFilesAnswer,
+} from '../contract/receipts.ts'
 import { uploadResult } from '../contract/uploads.ts'
 import { optionalTime, timestamp } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseFolderPlace } from '../domain/ids.ts'
 import type { FilesModule } from '../files/files.module.ts'
+import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import { JsonAnswer } from '../server/answers/answers.ts'
 import { type Call, fileUrl } from '../server/call.ts'
 import { keyedEndpoint, openEndpoint } from '../server/endpoint.ts'
@@ -42,15 +49,15 @@ export function receiptOf({ params, bucket }: Pick<Call, 'params' | 'bucket'>): 
   return { text: params.receipt ?? '', bucket }
 }
 
-export async function receipted(call: Call, parts: ReceiptNeeds): Promise<Receipted> {
-  const found = await parts.uploads.receipts.look(receiptOf(call))
+export async function receipted(call: Call, modules: ReceiptNeeds): Promise<Receipted> {
+  const found = await modules.uploads.receipts.look(receiptOf(call))
   switch (found.kind) {
     case 'link':
-      return { kind: 'link', ...toLinkDetail(call.site, await parts.sharing.guestLinks.get(found.link)) }
+      return { kind: 'link', ...toLinkDetail(call.site, await modules.sharing.guestLinks.get(found.link)) }
     case 'transfer': {
-      const { link_id, last_used_at } = await parts.sharing.transfers.ofGuest(found.transfer)
-      const detail = toLinkDetail(call.site, await parts.sharing.guestLinks.get(link_id))
-      const expires_at = optionalTime(parts.files.inactivity.guests?.endOf(last_used_at) ?? null)
+      const { link_id, last_used_at } = await modules.sharing.transfers.ofGuest(found.transfer)
+      const detail = toLinkDetail(call.site, await modules.sharing.guestLinks.get(link_id))
+      const expires_at = optionalTime(modules.files.inactivity.guests?.endOf(last_used_at) ?? null)
       return { kind: 'transfer', ...detail, expires_at }
     }
     case 'contribution': {
@@ -65,7 +72,7 @@ export async function receipted(call: Call, parts: ReceiptNeeds): Promise<Receip
     }
     case 'file':
     case 'arriving':
-      return toReceiptUpload(call, parts, found)
+      return toReceiptUpload(call, modules, found)
   }
 }
 
@@ -148,8 +155,8 @@ export const lookByReceipt = openEndpoint({
   params,
   answer: receiptAnswer,
   errors: [404, 429],
-  async handle({ call }, parts: ReceiptNeeds) {
-    return { success: true, data: await receipted(call, parts) }
+  async handle({ call }, modules: ReceiptNeeds) {
+    return { success: true, data: await receipted(call, modules) }
   },
 })
 
@@ -178,11 +185,11 @@ export const changeByReceipt = openEndpoint({
   body: change,
   answer: receiptAnswer,
   errors: [400, 404, 413, 429],
-  async handle({ call, body }, parts: ReceiptNeeds) {
-    const { kind } = await receipted(call, parts)
-    if (kind === 'link' || kind === 'transfer') await changeLink(call, parts, body, kind)
-    else await changeUpload(call, parts, body)
-    return { success: true, data: await receipted(call, parts) }
+  async handle({ call, body }, modules: ReceiptNeeds) {
+    const { kind } = await receipted(call, modules)
+    if (kind === 'link' || kind === 'transfer') await changeLink(call, modules, body, kind)
+    else await changeUpload(call, modules, body)
+    return { success: true, data: await receipted(call, modules) }
   },
 })
 
@@ -241,6 +248,51 @@ export const logByReceipt = openEndpoint({
     return { success: true, data: events.map(toLinkEvent), pagination: paginationOf(page, perPage, total) }
   },
 })
+
+export const filesByReceipt = openEndpoint({
+  summary: 'List the files of a guest’s transfer',
+  description: 'With their thumbnails, oldest first, whatever the terms of its link. Not counted as a view.',
+  tag: 'Uploads',
+  params,
+  query: z.object({
+    page: queryNumber(1, MAX_PAGE).optional(),
+    per_page: queryNumber(1, 100).optional(),
+  }),
+  answer: receiptFilesAnswer,
+  errors: [400, 404, 429],
+  async handle({ call, query }, modules: FilesByReceiptNeeds) {
+    const [page, perPage] = [query.page ?? 1, query.per_page ?? 100]
+    const transfer = await modules.uploads.receipts.transfer(receiptOf(call))
+    if (transfer === null) throw new Refusal('NOT_FOUND', 'This receipt is not of a transfer')
+    const { files, total } = await filesOfReceipt(call, modules, transfer, page, perPage)
+    return { success: true, data: files, pagination: paginationOf(page, perPage, total) }
+  },
+})
+
+interface FilesByReceiptNeeds {
+  readonly sharing: Pick<SharingModule, 'transfers' | 'linkNames'>
+  readonly uploads: Pick<UploadsModule, 'receipts'>
+}
+
+export async function filesOfReceipt(
+  call: Pick<Call, 'params'>,
+  { sharing }: Pick<FilesByReceiptNeeds, 'sharing'>,
+  transfer: Pick<FolderListRow, 'id' | 'identifier'>,
+  page: number,
+  perPage: number,
+): Promise<{ readonly files: ReceiptFile[]; readonly total: number }> {
+  const { link, files, total } = await sharing.transfers.files(transfer.id, page, perPage)
+  const receipt = encodeURIComponent(call.params.receipt ?? '')
+  const shown = files.map(({ id, name, size, type, folder_identifier, created_at }) => ({
+    name,
+    size,
+    type,
+    folder_id: folder_identifier ?? transfer.identifier,
+    thumbnail_url: `/r/${receipt}/${sharing.linkNames.of(link, { kind: 'file', id })}/thumbnail`,
+    created_at: timestamp(created_at),
+  }))
+  return { files: shown, total }
+}
 
 /** Needs both the upload's receipt and an account. */
 export const claimByReceipt = keyedEndpoint({

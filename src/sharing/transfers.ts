@@ -9,10 +9,11 @@ import { lockAccount } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { DAY, HOUR, MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type FolderId, type FolderIdentifier, GUESTS, type LinkSlug } from '../domain/ids.ts'
+import { type FolderId, type FolderIdentifier, GUESTS, type LinkId, type LinkSlug } from '../domain/ids.ts'
 import { slugSkeleton } from '../domain/link-slug.ts'
 import { Network, networksOf } from '../domain/networks.ts'
 import { makeFolderIdentifier, makeLinkSlug } from '../domain/random.ts'
+import type { FileListRow } from '../files/file-lists.rows.ts'
 import { changeTree, findFolder, folderById, freeName, takenAway } from '../files/folders/folders.rows.ts'
 import { addFolder, countClosing } from '../files/folders/folders.ts'
 import { folderNotFound } from '../files/folders/places.ts'
@@ -21,6 +22,7 @@ import {
   countEmptyTransfers,
   emptyTransfersByAddress,
   emptyTransfersOf,
+  filesOfTransfer,
   insertTransfer,
   isEmptyTransfer,
   isUnderWay,
@@ -254,12 +256,17 @@ export function createTransfers(
       })
     },
 
-    /** Throws Refusal NOT_FOUND. */
-    async ofGuest(folder: FolderId): Promise<TransferRow> {
-      const transfer = await transferOf(db, folder)
-      const present = await findFolder(db, folder)
-      if (transfer === undefined || present?.account_id !== GUESTS) throw notFound()
-      return transfer
+    ofGuest,
+
+    /** A page of a guest's, oldest first. Throws Refusal NOT_FOUND. */
+    async files(
+      folder: FolderId,
+      page: number,
+      perPage: number,
+    ): Promise<{ readonly link: LinkId; readonly files: readonly FileListRow[]; readonly total: number }> {
+      const { link_id: link } = await ofGuest(folder)
+      const files = await filesOfTransfer(db, folder, (page - 1) * perPage, perPage)
+      return { link, files, total: (await folderById(db, folder)).tree_files }
     },
 
     /** Counts as a look at it. */
@@ -337,6 +344,14 @@ export function createTransfers(
         if (some.length < STEP) return
       }
     },
+  }
+
+  /** Throws Refusal NOT_FOUND. */
+  async function ofGuest(folder: FolderId): Promise<TransferRow> {
+    const transfer = await transferOf(db, folder)
+    const present = await findFolder(db, folder)
+    if (transfer === undefined || present?.account_id !== GUESTS) throw notFound()
+    return transfer
   }
 
   async function guests(trx: Trx, folder: FolderId): Promise<TransferRow> {

@@ -65,6 +65,9 @@ const receiptDe: ReceiptTexts = {
   claim: 'In mein Konto übernehmen',
   claimWhy:
     'Du bist als {account} angemeldet. In deinem Konto belegt die Datei deinen Speicher, und du verwaltest sie bei deinen Dateien.',
+  claimTransferWhy:
+    'Du bist als {account} angemeldet. In deinem Konto belegen die Dateien deinen Speicher, und du verwaltest sie dort.',
+  moreFiles: { one: '{count} weitere Datei', other: '{count} weitere Dateien' },
   claimed: 'Die Datei ist in deinem Konto',
   claimedWhy:
     'Ihr Link ist derselbe. Von nun an verwaltest du sie bei deinen Dateien; diese Seite gibt es nicht mehr.',

@@ -61,6 +61,9 @@ const receiptEn = {
   claim: 'Move to my account',
   claimWhy:
     'You are signed in as {account}. In your account the file takes up your storage, and you manage it among your files.',
+  claimTransferWhy:
+    'You are signed in as {account}. In your account the files take up your storage, and you manage them there.',
+  moreFiles: { one: '{count} more file', other: '{count} more files' },
   claimed: 'The file is in your account',
   claimedWhy: 'Its link is the same. From now on you manage it among your files; this page no longer works.',
   signInToClaim: 'Sign in to move it to an account',

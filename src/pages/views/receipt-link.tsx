@@ -5,6 +5,7 @@ import type { ReceiptLink, ReceiptTransfer } from '../../contract/receipts.ts'
 import { LINK_DAYS } from '../receipt-view.ts'
 import type { PageContext } from './context.ts'
 import {
+  Claim,
   Elsewhere,
   Ending,
   GivenLink,
@@ -32,8 +33,12 @@ export function GuestLinkPage({ link, view, context }: LinkProps) {
         />
         <GivenLink context={context} label={receipt.openLink} url={link.url} />
         <Opened context={context} link={link} />
+        <Sent context={context} view={view} />
         <Terms context={context} link={link} view={view} />
         <Log context={context} log={view.log} />
+        {link.kind === 'transfer' ? (
+          <Claim context={context} view={view} why={receipt.claimTransferWhy} />
+        ) : null}
         <Elsewhere context={context} view={view} />
         {link.kind === 'transfer' ? (
           <Ending
@@ -88,6 +93,25 @@ function Opened({
         </li>
       ))}
     </ul>
+  )
+}
+
+function Sent({ view: { sent }, context: { texts, words } }: ReceiptProps) {
+  if (sent === null || sent.files.length === 0) return null
+  const more = sent.total - sent.files.length
+  return (
+    <>
+      <ul className="receipt-files">
+        {sent.files.map(({ name, size, thumbnail_url }) => (
+          <li key={thumbnail_url}>
+            <img alt="" height="96" loading="lazy" src={thumbnail_url} width="96" />
+            <bdi title={name}>{name}</bdi>
+            <span className="quiet small">{words.size(size)}</span>
+          </li>
+        ))}
+      </ul>
+      {more > 0 ? <p className="quiet small">{words.count(more, texts.receipt.moreFiles)}</p> : null}
+    </>
   )
 }
 

@@ -157,3 +157,25 @@ function dataOf({ of, over, receipt }: ReceiptPageView, { texts }: PageContext):
       return { ...shared, kept: null, asking: of.link?.url.split('/').at(-1) ?? null }
   }
 }
+
+/** `why`: with {account}. */
+export function Claim({ why, view, context: { texts } }: ReceiptProps & { readonly why: string }) {
+  if (view.account === null) {
+    // No redirect back to this page: the sign-in provider must not learn its address.
+    return (
+      <p className="quiet small">
+        <a href="/sign-in?next=%2F" rel="nofollow">
+          {texts.receipt.signInToClaim}
+        </a>
+      </p>
+    )
+  }
+  return (
+    <form action={view.action} className="receipt-row" method="post">
+      <p>{fill(why, { account: view.account })}</p>
+      <Button name="action" type="submit" value="claim" variant="default">
+        {texts.receipt.claim}
+      </Button>
+    </form>
+  )
+}

@@ -6,6 +6,7 @@ import type { PageContext } from './context.ts'
 import { GuestLinkPage } from './receipt-link.tsx'
 import {
   arrivedSoFar,
+  Claim,
   Elsewhere,
   Ending,
   GivenLink,
@@ -59,7 +60,7 @@ function UploadPage({ upload, view, context }: UploadProps) {
         />
         <GivenLink context={context} label={receipt.open} url={upload.url} />
         {isWhole ? <Changes context={context} upload={upload} view={view} /> : null}
-        {isWhole ? <Claim context={context} view={view} /> : null}
+        {isWhole ? <Claim context={context} view={view} why={receipt.claimWhy} /> : null}
         <Elsewhere context={context} view={view} />
         <Ending
           action={view.action}
@@ -117,27 +118,6 @@ function Changes({ upload, view, context }: UploadProps) {
         </Button>
       </form>
     </>
-  )
-}
-
-function Claim({ view, context: { texts } }: ReceiptProps) {
-  if (view.account === null) {
-    // No redirect back to this page: the sign-in provider must not learn its address.
-    return (
-      <p className="quiet small">
-        <a href="/sign-in?next=%2F" rel="nofollow">
-          {texts.receipt.signInToClaim}
-        </a>
-      </p>
-    )
-  }
-  return (
-    <form action={view.action} className="receipt-row" method="post">
-      <p>{fill(texts.receipt.claimWhy, { account: view.account })}</p>
-      <Button name="action" type="submit" value="claim" variant="default">
-        {texts.receipt.claim}
-      </Button>
-    </form>
   )
 }
 

@@ -94,12 +94,12 @@ function putEndpoint(documentation: Pick<Documentation, 'summary' | 'description
       },
       errors,
     },
-    async handle(call, parts: Needs) {
-      const caller = await contributor(call, parts)
+    async handle(call, modules: Needs) {
+      const caller = await contributor(call, modules)
       const format = rawUpload(call, call.params.target !== undefined, 'link')
       const answers = () => pick((field) => call.url.searchParams.get(field) ?? undefined)
-      const file = await receiveFile(call, parts.uploads, caller, { folder: null, format, answers })
-      const result = toContributionResult(call, parts.uploads, file)
+      const file = await receiveFile(call, modules.uploads, caller, { folder: null, format, answers })
+      const result = toContributionResult(call, modules.uploads, file)
       if (asksForJson(call.request)) return jsonResponse(result)
       const { publicUrl } = call.site
       const { receipt } = result
@@ -145,13 +145,13 @@ export const postContribution = endpoint({
     },
     errors,
   },
-  async handle(call, parts: Needs) {
-    const caller = await contributor(call, parts)
+  async handle(call, modules: Needs) {
+    const caller = await contributor(call, modules)
     const fields = new Map<string, string>()
     const format = formUpload(call.request, { wanted: ASKED_FIELDS, values: fields })
     const answers = () => pick((field) => fields.get(field))
-    const file = await receiveFile(call, parts.uploads, caller, { folder: null, format, answers })
-    const result = toContributionResult(call, parts.uploads, file)
+    const file = await receiveFile(call, modules.uploads, caller, { folder: null, format, answers })
+    const result = toContributionResult(call, modules.uploads, file)
     return asksForPage(call.request)
       ? seeOther(`/r/${encodeURIComponent(result.receipt)}?done=received`)
       : jsonResponse(result)
@@ -183,7 +183,8 @@ export const startContribution = endpoint({
     errors: [...errors, 412, 460],
   },
   ...(startUpload.always === undefined ? {} : { always: startUpload.always }),
-  handle: async (call, parts: Needs) => createUpload(call, parts.uploads, await contributor(call, parts)),
+  handle: async (call, modules: Needs) =>
+    createUpload(call, modules.uploads, await contributor(call, modules)),
   refused: drainUnread,
 })
 

@@ -7,6 +7,7 @@ import { parseFolderIdentifier, parseSlug } from '../../../src/domain/ids.ts'
 import { MOST_EMPTY_TRANSFERS_OF_ADDRESS } from '../../../src/sharing/transfers.ts'
 import { type Answer, type Api, api, newcomer, refusal, withHoldfast } from '../../support/clients/api.ts'
 import { elements, GENEROUS, visit } from '../../support/clients/public.ts'
+import { signedIn } from '../../support/clients/site-visitor.ts'
 import { metadata, tus } from '../../support/clients/tus.ts'
 import { hostOfFile } from '../../support/servers/owned-host.ts'
 
@@ -390,7 +391,7 @@ test('the page of its receipt says what was sent, and that deleting takes all of
   const page = `${host.url}/r/${transfer.receipt}`
   const html = await (await fetch(page)).text()
   expect(html).toContain('You sent these files')
-  expect(html).toContain('All files are gone at once for everybody')
+  expect(html).toContain('All files disappear at once for everybody')
   expect(html).not.toContain('The files stay')
   const form = (action: string) =>
     fetch(page, { method: 'POST', body: new URLSearchParams({ action }), redirect: 'manual' })
@@ -398,6 +399,62 @@ test('the page of its receipt says what was sent, and that deleting takes all of
   expect(gone.status).toBe(200)
   expect(await gone.text()).toContain('The files are deleted')
   expect((await fetch(`${host.url}/l/${transfer.slug}`)).status).toBe(404)
+})
+
+const sent = z.object({
+  data: z.array(z.object({ name: z.string(), thumbnail_url: z.string() })),
+  pagination: z.looseObject({ total: z.number() }),
+})
+
+test('its receipt shows the files with their thumbnails, whatever the terms, and no other receipt does', async () => {
+  const transfer = await make({
+    password: 'lake',
+    ends_at: timestamp(host.clock.now() + DAY),
+    max_downloads: 1,
+  })
+  await put(guest, transfer, 'a.txt')
+  const { path } = await tus(guest).start(
+    4,
+    { filename: 'b.txt', relativePath: 'below/b.txt' },
+    transfer.into,
+  )
+  await tus(guest).patch(path, 0, Buffer.from('text'))
+  const files = async (receipt: string, page = 1) =>
+    guest.get(`/api/v1/receipt/${receipt}/files?per_page=1&page=${page}`)
+  const first = sent.parse((await files(transfer.receipt)).body)
+  const second = sent.parse((await files(transfer.receipt, 2)).body)
+  expect(first.pagination.total).toBe(2)
+  expect([...first.data, ...second.data].map(({ name }) => name)).toEqual(['a.txt', 'b.txt'])
+  const picture = first.data[0]?.thumbnail_url ?? ''
+  const shown = await visit(host, picture)
+  expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+  const html = await (await visit(host, `/r/${transfer.receipt}`)).text()
+  expect(elements(html, '.receipt-files img').map(({ attributes }) => attributes.src)).toEqual([
+    picture,
+    second.data[0]?.thumbnail_url,
+  ])
+  const other = await make({})
+  const alone = z.object({ receipt: z.string() }).parse((await guest.upload('alone')).body)
+  expect((await files(alone.receipt)).status).toBe(404)
+  for (const receipt of [other.receipt, alone.receipt, 'none']) {
+    expect(await status(picture.replace(transfer.receipt, receipt))).toBe(404)
+  }
+  await remove(transfer.receipt)
+  expect(await status(picture)).toBe(404)
+})
+
+test('the page of its receipt moves it into the account that is signed in', async () => {
+  const transfer = await make({ name: 'Mine now' })
+  await put(guest, transfer, 'a.txt')
+  expect(await (await visit(host, `/r/${transfer.receipt}`)).text()).toContain('Sign in to move it')
+  const { username, apiKey } = await host.addAccount()
+  const person = await signedIn(host, username)
+  const page = `/r/${transfer.receipt}`
+  expect((await person.get(page)).text).toContain('In your account the files take up your storage')
+  expect((await person.submit(page, { action: 'claim' })).text).toContain('The files are in your account')
+  expect((await person.get(page)).status).toBe(404)
+  expect(await bytes(`${transfer.path}?download=zip`)).toContain('a.txt')
+  expect((await api(host, apiKey).get('/api/v1/files')).body).toMatchObject({ data: [{ name: 'a.txt' }] })
 })
 
 test('its page tells the sender as a name that they gave, and says its title once', async () => {

@@ -191,6 +191,7 @@ const PAGES = [
   '/l/{link}/{target}/card.jpg',
   '/l/{link}/{target}/report',
   '/l/{link}/{target}/thumbnail',
+  '/r/{receipt}/{target}/thumbnail',
   '/branding/{name}',
   '/legal/{page}',
   '/docs',
@@ -290,6 +291,9 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const { receipt: linkReceipt } = z
     .object({ receipt: z.string() })
     .parse((await api(holdfast).post('/api/v1/receipts/link', { receipts: [receipt] })).body)
+  const { receipt: transferReceipt } = z
+    .object({ receipt: z.string() })
+    .parse((await api(holdfast).post('/api/v1/transfers', {})).body)
   const cover = new FormData()
   cover.append('folder', folder)
   cover.append('thumbnail', new Blob([PNG]), 'cover.png')
@@ -308,6 +312,10 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
       isOpen: true,
     },
     'get /api/v1/receipt/{receipt}/log': { path: `/api/v1/receipt/${linkReceipt}/log`, isOpen: true },
+    'get /api/v1/receipt/{receipt}/files': {
+      path: `/api/v1/receipt/${transferReceipt}/files`,
+      isOpen: true,
+    },
     'post /api/v1/transfers': { path: '/api/v1/transfers', init: json({ name: 'Documented' }) },
     'post /api/v1/receipts/link': {
       path: '/api/v1/receipts/link',
