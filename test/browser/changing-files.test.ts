@@ -2,6 +2,7 @@
 // Only in test:all: large files in a browser; resuming.test.ts has the rule of the client.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { open, utimes } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
 import { describeInBrowser } from '../support/browser/browser.ts'
 import { filesOwner, openFilesPage } from '../support/browser/files-page.ts'
 import {
@@ -214,7 +215,7 @@ describeInBrowser('a file that changes', (browser) => {
       const done = start.page.locator('.upload[data-state="done"]')
       await done.waitFor()
       expect(await rows.count()).toBe(2)
-      const otherLink = (await done.locator('.link-address').getAttribute('href')) ?? ''
+      const otherLink = (await done.locator('.upload-link').getAttribute('href')) ?? ''
       expect(otherLink).not.toBe(link)
       expect(await stored(otherLink)).toEqual(whole(otherBytes))
       await overwrite(path, bytes)
@@ -273,13 +274,12 @@ describeInBrowser('a file that changes', (browser) => {
       await start.throttle(null)
       await eventually('both are done', async () => (await done.count()) === 2)
       expect(await rows.count()).toBe(2)
+      const [first, transfer] = [await linksOf(start.page), await start.transferLink()]
+      // It is whole: what comes then is another one.
       await start.drop(paths)
-      await eventually('two more are done', async () => (await done.count()) === 4)
-      const links = await start.page
-        .locator('.upload .link-address')
-        .evaluateAll((all: { getAttribute(name: string): string | null }[]) =>
-          all.map((each) => each.getAttribute('href') ?? ''),
-        )
+      await eventually('there is another transfer', async () => (await start.transferLink()) !== transfer)
+      await eventually('two more are done', async () => (await done.count()) === 2)
+      const links = [...first, ...(await linksOf(start.page))]
       const hashes = await Promise.all(links.map(async (link) => (await stored(link)).sha256))
       expect(hashes.toSorted()).toEqual([...contents, ...contents].map(sha256).toSorted())
     })
@@ -291,11 +291,7 @@ describeInBrowser('a file that changes', (browser) => {
       await eventually('three are done', async () => (await done.count()) === 3)
       const names = await start.page.locator('.upload [title]').allTextContents()
       expect(new Set(names).size).toBe(3)
-      const links = await start.page
-        .locator('.upload .link-address')
-        .evaluateAll((all: { getAttribute(name: string): string | null }[]) =>
-          all.map((each) => each.getAttribute('href') ?? ''),
-        )
+      const links = await linksOf(start.page)
       const hashes = await Promise.all(links.map(async (link) => (await stored(link)).sha256))
       expect(hashes.toSorted()).toEqual(
         [1, 2, 3].map((byte) => sha256(new Uint8Array(1000).fill(byte))).toSorted(),
@@ -303,6 +299,14 @@ describeInBrowser('a file that changes', (browser) => {
     })
   })
 })
+
+function linksOf(page: Page): Promise<string[]> {
+  return page
+    .locator('.upload .upload-link')
+    .evaluateAll((all: { getAttribute(name: string): string | null }[]) =>
+      all.map((each) => each.getAttribute('href') ?? ''),
+    )
+}
 
 /** Runs in the page: three pictures of one size in the clipboard, each called as browsers call all of them. */
 const PASTE_THREE = `{

@@ -103,7 +103,7 @@ describeInBrowser('the start page while files go up', (browser) => {
       await start.page.reload()
       await film.is('interrupted')
       // At first it stands where the browser last noted it; then the server says how far it is.
-      await film.row.getByText(/Interrupted at [1-9]\d?%\. Choose the same file once more/).waitFor()
+      await film.row.getByText(/Interrupted at [1-9]\d?%\. Choose the same file again/).waitFor()
       const field = film.row.locator('input[type="file"]')
       await field.setInputFiles(other)
       await film.row.getByText('This is another file: “other.mkv” has 1,000 B.').waitFor()

@@ -132,7 +132,7 @@ describeInBrowser('an upload on the start page', (browser) => {
     const next = await startPageIn(await person.open())
     const film = next.upload('film.mkv')
     await film.is('interrupted')
-    expect(await film.row.textContent()).toContain('Choose the same file once more')
+    expect(await film.row.textContent()).toContain('Choose the same file again')
     await film.row.locator('input[type="file"]').setInputFiles(path)
     await film.is('done')
     expect(await film.link()).toBe(link)

@@ -9,15 +9,15 @@ interface Budget {
 const KB = 1000
 
 const budgets: Readonly<Record<ScriptedPage, Budget>> = {
-  start: { script: 45 * KB, style: 45 * KB },
-  file: { script: 40 * KB, style: 45 * KB },
-  folder: { script: 40 * KB, style: 45 * KB },
-  receipt: { script: 40 * KB, style: 45 * KB },
-  reference: { script: 40 * KB, style: 45 * KB },
-  'sign-in': { script: 40 * KB, style: 45 * KB },
-  files: { script: 200 * KB, style: 45 * KB },
-  settings: { script: 160 * KB, style: 45 * KB },
-  admin: { script: 160 * KB, style: 45 * KB },
+  start: { script: 45 * KB, style: 20 * KB },
+  file: { script: 12 * KB, style: 20 * KB },
+  folder: { script: 10 * KB, style: 20 * KB },
+  receipt: { script: 10 * KB, style: 20 * KB },
+  reference: { script: 10 * KB, style: 20 * KB },
+  'sign-in': { script: 12 * KB, style: 20 * KB },
+  files: { script: 170 * KB, style: 20 * KB },
+  settings: { script: 145 * KB, style: 20 * KB },
+  admin: { script: 145 * KB, style: 20 * KB },
 }
 
 export interface BundleWeight {

@@ -90,12 +90,13 @@ describe('a browser is shown a page with a way on', () => {
   })
 
   test('where there were too many requests, with the time to wait', () =>
-    withHoldfast({ guestRateLimit: 1 }, async (own) => {
+    withHoldfast({ guestRateLimit: 2 }, async (own) => {
+      // Of the transfer and of its file.
       expect((await visit(own, '/', form())).status).toBe(303)
       const response = await visit(own, '/', form())
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
       const html = await response.clone().text()
-      expect(elements(html, 'main p')[1]?.text).toContain('Try again in 60 minutes.')
+      expect(elements(html, 'main p')[0]?.text).toContain('Try again in 60 minutes.')
       expect(await shown(response)).toEqual({ status: 429, title: 'Too many requests', way: '/' })
     }))
 

@@ -154,7 +154,7 @@ describe('the page of a folder', () => {
     expect(html).toContain(facts('2 files', '1.1 KB'))
     expect(html).toContain('property="og:title" content="Summer"')
     // The preview's address, if there is one, comes before them: programs read on from it.
-    const picture = html.indexOf('/t/')
+    const picture = html.indexOf('/card.jpg')
     expect(picture).toBeGreaterThan(html.indexOf('og:title'))
     expect(picture).toBeLessThan(html.indexOf('<span>Created'))
   })
