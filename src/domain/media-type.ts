@@ -155,5 +155,7 @@ function isoKind(text: string): ThumbnailKind | null {
   const brands = text.slice(8, Math.max(12, length))
   if (!NOT_VIDEO.test(brands)) return 'mov'
   // Some encoders put a generic image brand first and the specific one after it.
-  return /^(?:avif|avis|mif1|msf1|miaf)/.test(brands) && /avi[fs]/.test(brands) ? 'image' : null
+  return /^(?:avif|avis|mif1|msf1|miaf|hei[cmxs])/.test(brands) && /avi[fs]|hei[cmxs]/.test(brands)
+    ? 'image'
+    : null
 }

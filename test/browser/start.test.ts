@@ -129,7 +129,7 @@ describeInBrowser('the start page', (browser) => {
 
     await start.page.getByRole('button', { name: 'Write a text' }).click()
     await start.page.keyboard.type('print("ahoy")')
-    await start.page.getByLabel('Name').fill('ahoy.py')
+    await start.page.getByRole('textbox', { name: /^Name/ }).fill('ahoy.py')
     await start.page.keyboard.press('Control+Enter')
     const typed = start.upload('ahoy.py')
     await typed.is('done')
@@ -319,7 +319,7 @@ describeInBrowser('the start page', (browser) => {
     )
     await start.upload('b.bin').is('sending')
     // The code has white behind it, which the tool takes for that of the rows below.
-    for (const opener of ['Password', 'End', 'Message', 'Delete']) {
+    for (const opener of ['Password', 'Expiry', 'Message', 'Delete']) {
       await start.page.getByRole('button', { name: opener, exact: true }).tap()
       await start.page.locator('.popover:popover-open').waitFor()
       expect(await accessibilityFaults(start.page)).toEqual([])

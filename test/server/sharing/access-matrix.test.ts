@@ -432,6 +432,7 @@ const elsewhere = new Map([
   ['post /api/v1/links/{}/uploads', 'upload-links.test.ts'],
   ['get /l/{}/{}/thumbnail', 'link-access.test.ts'],
   ['get /r/{}/{}/thumbnail', 'transfers.test.ts'],
+  ['get /api/v1/receipt/{}/files', 'transfers.test.ts'],
   ['get /f/{}/card.jpg', 'cards.test.ts'],
   ['get /l/{}/{}/card.jpg', 'cards.test.ts'],
   ['get /l/{}/{}/report', 'link-access.test.ts'],

@@ -122,7 +122,7 @@ describe('the thumbnail of a picture', () => {
 
   test('is not made of a HEIC that is damaged, or whose head says less than it holds', async () => {
     const whole = await heic(await quarters('png', 1, [400, 200]), 400, 200)
-    expect(await decided(host, key, await put(whole.slice(0, -2000), 'cut.heic'))).toBe('none')
+    expect(await decided(host, key, await put(whole.slice(0, -100), 'cut.heic'))).toBe('none')
     const small = await heic(await quarters('png', 1, [400, 200]), 40, 20)
     expect(await decided(host, key, await put(small, 'small.heic'))).toBe('none')
   })

@@ -1,6 +1,6 @@
 import { type ReactNode, useId, useRef, useState } from 'react'
 import { DAY } from '../../../src/domain/clock.ts'
-import { isoDay, zoneHere } from '../../../src/domain/days.ts'
+import { dayFormat, isoDay, zoneHere } from '../../../src/domain/days.ts'
 import { LONGEST_SHARED_PASSWORD } from '../../../src/domain/password-grade.ts'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { DrawingName } from '../../shared/drawings/drawings.ts'
@@ -194,9 +194,10 @@ function EndChip({ terms: { endsAt }, change, view }: TermChipsProps) {
 
 /** Of a chip, whose width stays: `6 Dec`, with its year where that is not this one. */
 function shortDay(iso: string, locale: string): string {
-  const day = new Date(iso)
-  const year = day.getFullYear() === new Date().getFullYear() ? {} : ({ year: '2-digit' } as const)
-  return new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', ...year }).format(day)
+  const zone = zoneHere()
+  const [day, now] = [Date.parse(iso), Date.now()]
+  const isThisYear = isoDay(day, zone).slice(0, 4) === isoDay(now, zone).slice(0, 4)
+  return dayFormat(locale, zone, isThisYear ? 'short' : 'medium')(day)
 }
 
 function daysFromNow(days: number): string {
