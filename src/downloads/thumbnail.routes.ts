@@ -10,11 +10,10 @@ import type { Call } from '../server/call.ts'
 import { bytesOf, type Documentation, endpoint } from '../server/endpoint.ts'
 import { type AccessControl, opened } from '../sharing/access.ts'
 import { type LinkAccess, type LinkNames, linkVisit, openedLink } from '../sharing/links/link-access.ts'
-import { receiptOf } from '../sharing/receipts.routes.ts'
+import { type FilesByReceiptNeeds, receiptOf } from '../sharing/receipts.routes.ts'
 import type { SharingModule } from '../sharing/sharing.module.ts'
 import { iconFor, iconHeaders } from '../thumbnails/icons.ts'
 import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from '../thumbnails/thumbnails.ts'
-import type { UploadsModule } from '../uploads/uploads.module.ts'
 
 const sizes: ReadonlyMap<string | null, ThumbnailSize> = new Map([
   [null, 'small'],
@@ -110,10 +109,9 @@ export const getReceiptThumbnailEndpoint = endpoint({
   },
 })
 
-interface ReceiptThumbnailNeeds {
+interface ReceiptThumbnailNeeds extends Pick<FilesByReceiptNeeds, 'uploads'> {
   readonly sharing: Pick<SharingModule, 'access' | 'linkNames' | 'transfers'>
   readonly thumbnails: Thumbnails
-  readonly uploads: Pick<UploadsModule, 'receipts'>
 }
 
 /** Null for an unknown UUID. Checks access. */

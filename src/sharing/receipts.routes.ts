@@ -269,7 +269,7 @@ export const filesByReceipt = openEndpoint({
   },
 })
 
-interface FilesByReceiptNeeds {
+export interface FilesByReceiptNeeds {
   readonly sharing: Pick<SharingModule, 'transfers' | 'linkNames'>
   readonly uploads: Pick<UploadsModule, 'receipts'>
 }
