@@ -89,7 +89,7 @@ test('a page that loads more than its budget fails the build, which leaves the l
   using _ = changed('web/file/main.ts', (text) => `${text}\nconsole.log('${ballast}')\n`)
   const { code, errors } = await build()
   expect(code).toBe(1)
-  expect(errors).toMatch(/^file +script +\d+\.\d KB +of 40\.0 KB +TOO HEAVY$/m)
+  expect(errors).toMatch(/^file +script +\d+\.\d KB +of 12\.0 KB +TOO HEAVY$/m)
   expect(assets()).toEqual(before)
   expect(readdirSync(join(clone.path, 'web/dist')).filter((name) => name.startsWith('.'))).toEqual([])
 })
