@@ -159,7 +159,7 @@ async function cardAnswer(
   kind: CardKind,
   pictures: readonly CardPicture[],
 ): Promise<Response> {
-  const card = await thumbnails.cards.make(kind, pictures, call.request.signal)
+  const card = await thumbnails.cards.make(kind, pictures)
   if (card === null) return plainCard(call)
   const etag = `"${new Bun.CryptoHasher('sha256')
     .update(pictures.map(({ key }) => key).join())

@@ -22,17 +22,17 @@ export interface Cards {
   readonly most: number
   /**
    * JPEG of `CARD_WIDTH` and `CARD_HEIGHT` pixels for previews in chats. Null where none can be made of these pictures.
-   * Throws Refusal SERVER_BUSY when too many wait.
+   * Throws Refusal SERVER_BUSY when too many others wait.
    */
-  make(kind: CardKind, pictures: readonly CardPicture[], signal: AbortSignal): Promise<Uint8Array | null>
+  make(kind: CardKind, pictures: readonly CardPicture[]): Promise<Uint8Array | null>
 }
 
-/** Makes one at a time; the latest ones are kept. */
+/** Makes one at a time, once for all who ask for it; the latest ones are kept. */
 export function createCards(images: Pick<Images, 'compose'>): Cards {
   const kept = new Map<string, Uint8Array>()
   let size = 0
   let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
+  const waiting = new Map<string, Promise<Uint8Array | null>>()
 
   function keep(key: string, card: Uint8Array): void {
     kept.set(key, card)
@@ -44,41 +44,45 @@ export function createCards(images: Pick<Images, 'compose'>): Cards {
     }
   }
 
-  async function compose(
-    kind: CardKind,
-    pictures: readonly CardPicture[],
-    signal: AbortSignal,
-  ): Promise<Uint8Array | null> {
+  async function compose(kind: CardKind, pictures: readonly CardPicture[]): Promise<Uint8Array | null> {
     const read = await Promise.all(pictures.map((picture) => picture.read()))
     const readable = read.filter((bytes) => bytes !== null)
-    return readable.length === 0 ? null : images.compose(kind, readable, signal)
+    return readable.length === 0 ? null : images.compose(kind, readable)
   }
 
   return {
     most: CARD_PICTURES,
 
-    async make(kind, pictures, signal) {
+    async make(kind, pictures) {
       const shown = pictures.slice(0, CARD_PICTURES)
       if (shown.length === 0) return null
       const key = [kind, ...shown.map((picture) => picture.key)].join('\n')
       const known = kept.get(key)
       if (known !== undefined) return known
-      if (waiting === MOST_WAITING) throw busy()
-      waiting += 1
-      const making = last.then(() => kept.get(key) ?? compose(kind, shown, signal))
+      const present = waiting.get(key)
+      if (present !== undefined) return present
+      if (waiting.size === MOST_WAITING) throw busy()
+      const making = last.then(() => made(key, kind, shown)).finally(() => waiting.delete(key))
+      waiting.set(key, making)
       last = making.catch(() => {})
-      try {
-        const card = await making
-        if (card !== null && !kept.has(key)) keep(key, card)
-        return card
-      } catch (error) {
-        if (error instanceof ThumbnailMakerUnavailable) throw busy()
-        if (error instanceof ThumbnailFailed) return null
-        throw error
-      } finally {
-        waiting -= 1
-      }
+      return making
     },
+  }
+
+  async function made(
+    key: string,
+    kind: CardKind,
+    pictures: readonly CardPicture[],
+  ): Promise<Uint8Array | null> {
+    try {
+      const card = await compose(kind, pictures)
+      if (card !== null) keep(key, card)
+      return card
+    } catch (error) {
+      if (error instanceof ThumbnailMakerUnavailable) throw busy()
+      if (error instanceof ThumbnailFailed) return null
+      throw error
+    }
   }
 }
 

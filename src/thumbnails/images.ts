@@ -33,8 +33,8 @@ const WORKER = entryPath('thumbnails/image-worker')
 
 export interface Images {
   make(source: Source, signal: AbortSignal): Promise<ThumbnailResult>
-  /** JPEG of thumbnails. Not concurrently. Throws ThumbnailFailed and ThumbnailMakerUnavailable. */
-  compose(kind: CardKind, pictures: readonly Uint8Array[], signal: AbortSignal): Promise<Uint8Array>
+  /** JPEG of thumbnails, finished for all who ask for it. Not concurrently. Throws ThumbnailFailed and ThumbnailMakerUnavailable. */
+  compose(kind: CardKind, pictures: readonly Uint8Array[]): Promise<Uint8Array>
   close(): void
 }
 
@@ -111,7 +111,8 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
       return ask('thumbnail', source, signal, receive)
     },
 
-    compose: (kind, pictures, signal) => ask(kind, inMemory(packPictures(pictures)), signal, receiveCard),
+    compose: (kind, pictures) =>
+      ask(kind, inMemory(packPictures(pictures)), new AbortController().signal, receiveCard),
 
     close() {
       clearTimeout(idle)

@@ -60,7 +60,7 @@ export function createLocalImages(limits: Limits = LIMITS): Images {
   }
   return {
     make: (source, signal) => present().make(source, signal),
-    compose: (kind, pictures, signal) => present().compose(kind, pictures, signal),
+    compose: (kind, pictures) => present().compose(kind, pictures),
     close: () => images?.close(),
   }
 }

@@ -118,3 +118,16 @@ test('oEmbed answers for the page of a file alone', async () => {
     expect(await ask(url)).toMatchObject({ error: 'FILE_NOT_FOUND' })
   }
 })
+
+test('is made once for a hundred who ask at the same time, also where some of them leave', async () => {
+  const { by } = await account()
+  const [file] = await putPictures(by, ['asked-for.png'])
+  const path = `/d/${file?.slug}/card.jpg`
+  const leaving = new AbortController()
+  const left = visit(host, path, { signal: leaving.signal }).catch(() => null)
+  const asking = Array.from({ length: 100 }, () => visit(host, path))
+  leaving.abort()
+  const statuses = await Promise.all(asking.map(async (answer) => (await answer).status))
+  await left
+  expect(new Set(statuses)).toEqual(new Set([200]))
+})

@@ -1,9 +1,8 @@
 import type { DrawingName } from '../../shared/drawings/drawings.ts'
-import { signInAddress } from '../../shared/sign-in-address.ts'
+import { canTryAgain, helpWith } from '../../uploads/list/problem-help.ts'
 import type { StartAppTexts } from '../../uploads/texts.ts'
 import { isActive, type UploadItem } from '../../uploads/upload-item.ts'
 import type { UploadList } from '../../uploads/uploads.ts'
-import type { UploadProblem } from '../../uploads/verdict.ts'
 
 export type RowCommand =
   | RowAct
@@ -86,8 +85,9 @@ export function commandsOf(
       return { shown: [resume(texts.undo, 'undo')], menu: [] }
     case 'failed': {
       const help = helpWith(state.problem, texts)
+      const links: RowLink[] = help === null ? [] : [{ kind: 'link', ...help }]
       const again = canTryAgain(state.problem) ? [resume(texts.retry, 'refresh')] : []
-      return { shown: [...(help === null ? [] : [help]), ...again].slice(0, 2), menu: [remove] }
+      return { shown: [...links, ...again].slice(0, 2), menu: [remove] }
     }
     case 'done': {
       const step = (label: string, drawing: DrawingName, to: 'ask' | 'do' | 'keep') =>
@@ -113,24 +113,4 @@ export function commandsOf(
     case 'processing':
       return { shown: [], menu: ofFile }
   }
-}
-
-/** The others lack the file, or would fail again. */
-function canTryAgain({ kind }: UploadProblem): boolean {
-  return [
-    'account-full',
-    'signed-out',
-    'not-stored',
-    'storage-refuses',
-    'proxy',
-    'refused',
-    'link-no-space',
-  ].includes(kind)
-}
-
-function helpWith({ kind }: UploadProblem, texts: StartAppTexts): RowLink | null {
-  if (kind === 'account-full') return { kind: 'link', label: texts.seeStorage, href: '/settings' }
-  if (kind === 'signed-out')
-    return { kind: 'link', label: texts.signIn, href: signInAddress(), target: '_blank' }
-  return kind === 'guests-off' ? { kind: 'link', label: texts.signIn, href: signInAddress() } : null
 }

@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { DrawingName } from '../../shared/drawings/drawings.ts'
-import { signInAddress } from '../../shared/sign-in-address.ts'
 import type { UploadEngine } from '../engine.ts'
 import type { StartAppTexts } from '../texts.ts'
 import { isActive, type UploadItem } from '../upload-item.ts'
 import type { UploadList } from '../uploads.ts'
 import type { UploadProblem } from '../verdict.ts'
 import { ChooseAgain } from './choose-again.tsx'
+import { canTryAgain, helpWith } from './problem-help.ts'
 
 interface RowActionsProps {
   readonly engine: UploadEngine
@@ -108,19 +108,6 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
   )
 }
 
-/** The others lack the file, or would fail again. */
-function canTryAgain({ kind }: UploadProblem): boolean {
-  return [
-    'account-full',
-    'signed-out',
-    'not-stored',
-    'storage-refuses',
-    'proxy',
-    'refused',
-    'link-no-space',
-  ].includes(kind)
-}
-
 function ProblemLink({ problem, texts }: { problem: UploadProblem; texts: StartAppTexts }) {
   const help = helpWith(problem, texts)
   if (help === null) return null
@@ -129,17 +116,4 @@ function ProblemLink({ problem, texts }: { problem: UploadProblem; texts: StartA
       {help.label}
     </Button>
   )
-}
-
-interface Help {
-  readonly label: string
-  readonly href: string
-  /** A new window leaves this one's uploads alone. */
-  readonly target?: '_blank'
-}
-
-function helpWith({ kind }: UploadProblem, texts: StartAppTexts): Help | null {
-  if (kind === 'account-full') return { label: texts.seeStorage, href: '/settings' }
-  if (kind === 'signed-out') return { label: texts.signIn, href: signInAddress(), target: '_blank' }
-  return kind === 'guests-off' ? { label: texts.signIn, href: signInAddress() } : null
 }
